@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What a timer of the binding carries: a callable of schedule(), or a handler that waits.
+#pragma once
+
+#include <cogwheel/asio/detail/operation.hpp>
+#include <cogwheel/asio/error.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/associated_allocator.hpp>
+#include <asio/associated_executor.hpp>
+#include <asio/associator.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/error.hpp>
+#include <asio/executor_work_guard.hpp>
+
+#include <optional>
+
+namespace cogwheel::detail {
+
+/// A handler with the error code it is to be called with; it keeps the handler's associations.
+template <class Handler>
+struct bound_handler {
+    Handler handler;
+    std::error_code ec;
+
+    void operator()() { std::move(handler)(ec); }
+};
+
+// Stand-ins that nobody associates: what comes back unchanged shows that the type has no association of its own.
+struct no_executor {};
+template <class T>
+inline constexpr bool has_executor = !std::is_same_v<asio::associated_executor_t<T, no_executor>, no_executor>;
+template <class T>
+inline constexpr bool has_allocator =
+    !std::is_same_v<asio::associated_allocator_t<T, std::allocator<no_executor>>, std::allocator<no_executor>>;
+
+/// Runs `f` as by asio::dispatch on its associated executor; at once if that is the wheel's, on which we are.
+template <class F>
+void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
+    const auto executor = asio::get_associated_executor(f, wheel_executor);
+    using executor_type = std::decay_t<decltype(executor)>;
+    if constexpr (std::is_same_v<executor_type, asio::any_io_executor>) {
+        if (executor == wheel_executor) return std::forward<F>(f)();
+    } else {
+        const auto* ours = wheel_executor.template target<executor_type>();
+        if (ours != nullptr && *ours == executor) return std::forward<F>(f)();
+    }
+    asio::dispatch(executor, std::forward<F>(f));
+}
+
+/// Keeps the context of a foreign executor running while the timer is pending. The wheel's own needs nothing: its driver is
+/// armed. Types without an association cost no byte.
+template <class T, bool = has_executor<T>>
+class foreign_work {
+public:
+    foreign_work(const T&, const asio::any_io_executor&) noexcept {}
+};
+
+template <class T>
+class foreign_work<T, true> {
+    using executor_type = asio::associated_executor_t<T, asio::any_io_executor>;
+
+public:
+    foreign_work(const T& t, const asio::any_io_executor& wheel_executor) {
+        const executor_type executor = asio::get_associated_executor(t, wheel_executor);
+        if constexpr (std::is_same_v<executor_type, asio::any_io_executor>) {
+            if (executor == wheel_executor) return;
+        } else {
+            const auto* ours = wheel_executor.template target<executor_type>();
+            if (ours != nullptr && *ours == executor) return;
+        }
+        work_.emplace(executor);
+    }
+
+private:
+    std::optional<asio::executor_work_guard<executor_type>> work_;
+};
+
+template <class T, bool = has_allocator<T>>
+struct payload_allocator {
+    using type = void;
+};
+template <class T>
+struct payload_allocator<T, true> {
+    using type = asio::associated_allocator_t<T>;
+};
+
+/// A pending async_wait.
+template <class Handler>
+class waiting_handler {
+public:
+    using allocator_type = typename payload_allocator<Handler>::type;
+    static constexpr bool silent = false;
+
+    template <class H>
+    waiting_handler(H&& h, const asio::any_io_executor& wheel_executor)
+        : handler_(std::forward<H>(h)), work_(handler_, wheel_executor) {}
+
+    template <class State>
+    void deliver(outcome how, State& state) && {
+        if (how == outcome::destroyed) return;
+        bound_handler<Handler> bound{std::move(handler_), error_of(how)};
+        if constexpr (has_executor<Handler>)
+            run_associated(std::move(bound), state.executor());
+        else
+            bound();
+    }
+
+    template <class T>
+    auto allocator_for() const {
+        if constexpr (has_allocator<Handler>)
+            return typename std::allocator_traits<allocator_type>::template rebind_alloc<T>(
+                asio::get_associated_allocator(handler_));
+        else
+            return std::allocator<T>();
+    }
+
+private:
+    static std::error_code error_of(outcome how) noexcept {
+        switch (how) {
+        case outcome::expired:
+            return {};
+        case outcome::stopped:
+            return errc::stopped;
+        case outcome::rejected:
+            return errc::too_many_timers;
+        default:
+            return asio::error::operation_aborted;
+        }
+    }
+
+    Handler handler_;
+    [[no_unique_address]] foreign_work<Handler> work_;
+};
+
+struct no_callable {
+    void operator()() const noexcept {}
+};
+
+/// A callable of schedule(), perhaps with one for the case that it is cancelled.
+template <class F, class OnCancel = no_callable>
+class scheduled_callable {
+public:
+    using allocator_type = typename payload_allocator<F>::type;
+    static constexpr bool silent = std::is_same_v<OnCancel, no_callable>;
+
+    template <class G, class H>
+    scheduled_callable(G&& f, H&& on_cancel, const asio::any_io_executor& wheel_executor)
+        : f_(std::forward<G>(f)), on_cancel_(std::forward<H>(on_cancel)), work_(f_, wheel_executor) {}
+
+    template <class State>
+    void deliver(outcome how, State& state) && {
+        if (how == outcome::expired)
+            run(std::move(f_), state);
+        else if (how == outcome::aborted)
+            run(std::move(on_cancel_), state);
+    }
+
+    template <class T>
+    auto allocator_for() const {
+        if constexpr (has_allocator<F>)
+            return typename std::allocator_traits<allocator_type>::template rebind_alloc<T>(
+                asio::get_associated_allocator(f_));
+        else
+            return std::allocator<T>();
+    }
+
+private:
+    template <class G, class State>
+    static void run(G&& g, State& state) {
+        if constexpr (has_executor<std::decay_t<G>>)
+            run_associated(std::forward<G>(g), state.executor());
+        else
+            std::forward<G>(g)();
+    }
+
+    [[no_unique_address]] F f_;
+    [[no_unique_address]] OnCancel on_cancel_;
+    [[no_unique_address]] foreign_work<F> work_;
+};
+
+} // namespace cogwheel::detail
+
+template <template <class, class> class Associator, class Handler, class Default>
+struct asio::associator<Associator, cogwheel::detail::bound_handler<Handler>, Default> : Associator<Handler, Default> {
+    static decltype(auto) get(const cogwheel::detail::bound_handler<Handler>& b) noexcept {
+        return Associator<Handler, Default>::get(b.handler);
+    }
+    static decltype(auto) get(const cogwheel::detail::bound_handler<Handler>& b, const Default& d) noexcept {
+        return Associator<Handler, Default>::get(b.handler, d);
+    }
+};

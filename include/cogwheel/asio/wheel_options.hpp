@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// How a timer_wheel is set up.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace cogwheel {
+
+struct wheel_options {
+    /// How exact: a timer fires at most one tick late. Above zero; tick x slots must fit 2^63 ns (292 years).
+    std::chrono::nanoseconds tick = std::chrono::milliseconds(10);
+
+    /// 1 .. 65,536, rounded up to a power of two. Timers farther away than tick x slots cost one look per revolution.
+    std::size_t slots = 512;
+
+    /// Timers that may be pending at once; more are answered with errc::too_many_timers.
+    std::size_t max_pending = std::numeric_limits<std::size_t>::max();
+
+    /// How many timers (or cheaper work of the same cost) one turn fires before it lets other handlers run. At least 1.
+    std::uint32_t work_per_turn = 1024;
+
+    /// Timers to make room for beforehand: up to that many pending, the wheel allocates nothing for its own structures.
+    std::size_t reserve = 0;
+
+    /// Throws std::invalid_argument that names the value, the range and the remedy.
+    void validate() const;
+};
+
+} // namespace cogwheel

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// How late timers fired: counts in buckets of 6% width, so that recording is two instructions and a store.
+// The scheme is that of HdrHistogram: 16 linear steps for each power of two.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace cogwheel {
+
+class lateness_histogram {
+public:
+    /// Negative lateness counts as zero. O(1).
+    void record(std::chrono::nanoseconds lateness) noexcept {
+        const auto ns = lateness.count() > 0 ? static_cast<std::uint64_t>(lateness.count()) : 0;
+        ++counts_[bucket(ns)];
+        ++total_;
+        if (ns > max_) max_ = ns;
+    }
+
+    /// The value that the fraction `q` (0 .. 1) of the recordings does not exceed, rounded up by at most 6.25%; zero if
+    /// nothing was recorded. O(buckets).
+    std::chrono::nanoseconds quantile(double q) const noexcept;
+
+    std::chrono::nanoseconds max() const noexcept { return std::chrono::nanoseconds(static_cast<std::int64_t>(max_)); }
+    std::uint64_t total() const noexcept { return total_; }
+
+private:
+    static constexpr unsigned step_bits = 4;
+    static constexpr std::size_t steps = 1U << step_bits;
+
+    static constexpr std::size_t bucket(std::uint64_t ns) noexcept {
+        if (ns < steps) return static_cast<std::size_t>(ns);
+        const unsigned shift = static_cast<unsigned>(std::bit_width(ns)) - 1 - step_bits;
+        return (shift + 1) * steps + static_cast<std::size_t>((ns >> shift) - steps);
+    }
+    static constexpr std::uint64_t upper_end(std::size_t bucket) noexcept {
+        if (bucket < steps) return bucket;
+        const std::size_t shift = bucket / steps - 1;
+        return ((steps + bucket % steps + 1) << shift) - 1;
+    }
+
+    std::array<std::uint64_t, (64 - step_bits) * steps> counts_{};
+    std::uint64_t total_ = 0;
+    std::uint64_t max_ = 0;
+};
+
+} // namespace cogwheel

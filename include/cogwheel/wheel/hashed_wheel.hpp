@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The hashed timing wheel: scheme 6 of Varghese & Lauck ("Hashed and Hierarchical Timing Wheels", 1987), with
+// contiguous slots. A timer due at tick t has an entry in slot t mod N; far timers wait there for their revolution.
+//
+// - schedule, cancel, reschedule: O(1), one cache miss (the node's own line), and no store whose address depends on it.
+// - advance: O(slots passed + entries of slots that hold a due one); at most O(slots) to pass any number of ticks.
+// - Never early; earlier ticks before later ones, also across a jump. Within a tick: deterministic, no promise.
+// - size() is exact at every moment, inside handlers too.
+//
+// An entry is only a hint to look at its node, so nothing is unlinked: cancel flips the node's generation, a later
+// deadline is a store into the node, and an entry whose node was cancelled serves the next timer that gets the node
+// ("take-over"). What keeps that true: *each armed node is covered by an entry at filed_ <= deadline_*, in its slot,
+// in the ready chain or in the overdue queue. Duplicates and dead entries are legal, and bounded by a sweep.
+// Knows no clock, no thread, no lock. Source of the rejected designs' figures: docs/adr/0001.
+#pragma once
+
+#include <cogwheel/wheel/detail/entry_chain.hpp>
+#include <cogwheel/wheel/detail/occupancy.hpp>
+#include <cogwheel/wheel/timing_wheel.hpp>
+
+#include <algorithm>
+
+namespace cogwheel {
+
+class hashed_wheel {
+public:
+    static constexpr std::size_t max_slots = std::size_t{1} << 16;
+
+    /// A wheel over `nodes`, which serves this wheel alone, standing at `now`.
+    /// Preconditions: 1 <= slots <= max_slots (rounded up to a power of two). Errors: std::bad_alloc.
+    hashed_wheel(node_table& nodes, std::size_t slots, tick now = {});
+    hashed_wheel(const hashed_wheel&) = delete;
+    hashed_wheel& operator=(const hashed_wheel&) = delete;
+
+    /// The latest tick that advance() was told.
+    tick now() const noexcept { return {now_}; }
+
+    /// Timers pending.
+    std::size_t size() const noexcept { return size_; }
+    std::size_t slots() const noexcept { return mask_ + 1; }
+
+    /// Arms `node`. A deadline at or before now() is overdue: it counts as due now, and fires in the next advance().
+    /// Preconditions: the node is in the node_table, and not armed. Complexity: O(1).
+    /// Errors: std::bad_alloc; the node stays disarmed.
+    void schedule(timer_node& node, tick deadline) {
+        assert(!node.armed() && "cancel or reschedule a pending timer");
+        file(node, deadline.value);
+        ++node.generation_;
+        ++size_;
+    }
+
+    /// Moves a pending timer. Later than its entry: a store. Earlier: a second entry.
+    /// Preconditions: armed. Complexity: O(1). Errors: std::bad_alloc; the timer keeps its deadline.
+    void reschedule(timer_node& node, tick deadline) {
+        assert(node.armed() && "schedule a timer that is not pending");
+        if (deadline.value > now_ && node.filed_ <= deadline.value) [[likely]]
+            node.deadline_ = deadline.value;
+        else
+            file(node, deadline.value);
+    }
+
+    /// Disarms `node`; its id is stale from here on. The entry stays, for whoever gets the node next.
+    /// Preconditions: armed. Complexity: O(1).
+    void cancel(timer_node& node) noexcept {
+        assert(node.armed() && "only a pending timer can be cancelled");
+        ++node.generation_;
+        --size_;
+    }
+
+    /// Goes to `to` (back: stays) and fires what is due, in order of ticks, through each node's expiry function.
+    /// The function may call anything here but advance(); what it arms waits for the next advance(). If it throws, the
+    /// wheel is as if it had returned, and the next call goes on behind it.
+    /// Errors: std::bad_alloc, when an entry cannot be moved; nothing is lost, the next call tries again.
+    advance_result advance(tick to, work_budget budget = work_budget::unlimited(), void* context = nullptr);
+
+    /// The tick at which advance() has something to do: no pending timer is due before it, and a pending timer was filed
+    /// there (a timer that was pushed back since causes one early call). now() when that is at once, nothing when empty.
+    /// Complexity: O(slots) worst, the next occupied slot as a rule. Removes dead entries it meets.
+    std::optional<tick> next_due();
+
+    /// Room for `timers` pending timers: no entry is allocated after that. Errors: std::bad_alloc.
+    void reserve(std::size_t timers);
+
+    /// Disarms everything and calls f(node) for each timer that was pending; f must not touch the wheel.
+    /// Legal inside an expiry function. Complexity: O(nodes of the table).
+    template <class F>
+    void clear(F f) {
+        drop_entries();
+        nodes_.for_each([&](timer_node& node) {
+            node.filed_ = timer_node::not_filed; // the entry is gone: nothing to take over
+            if (!node.armed()) return;
+            ++node.generation_;
+            f(node);
+        });
+    }
+
+    /// Calls f(node) for each pending timer. f must not change the wheel. Complexity: O(nodes of the table).
+    template <class F>
+    void for_each(F f) const {
+        nodes_.for_each([&](const timer_node& node) {
+            if (node.armed()) f(node);
+        });
+    }
+
+    /// Entries held, live and dead. At most 2 x the largest size() since the wheel was empty + a constant.
+    std::size_t entries() const noexcept { return entries_; }
+
+    /// Bytes held, the node_table not included.
+    std::size_t footprint() const noexcept;
+
+    /// nullptr, or what is broken. For tests. Complexity: O(everything).
+    const char* check_invariants() const;
+
+private:
+    friend struct wheel_access;
+    using entry = detail::entry;
+    using chunk = detail::chunk;
+
+    // Entries carry 32 bits of a tick, so none is filed farther away than half of that; farther timers are re-filed.
+    static constexpr std::uint64_t horizon = (std::uint64_t{1} << 31) - 1;
+    static constexpr std::size_t garbage_slack = 1024; // dead entries (8 kB) that nobody sweeps
+    static constexpr std::uint32_t prefetch_distance = 8;
+    static constexpr std::uint32_t confirm_limit = 4096; // dead entries that one next_due() drops
+
+    struct slot {
+        detail::entry_chain chain;
+        std::uint64_t low = ~std::uint64_t{0}; // no entry is filed before this tick
+        std::uint32_t entries = 0;
+    };
+
+    static constexpr bool is_overdue(std::uint64_t filed) noexcept { return (filed & timer_node::overdue_bit) != 0; }
+
+    // Sets the deadline and makes sure that an entry covers it.
+    void file(timer_node& node, std::uint64_t deadline) {
+        if (deadline <= now_) [[unlikely]]
+            return file_overdue(node);
+        // now_ < filed_ <= deadline, in one comparison: an entry that is neither copied out nor passed by, and early enough.
+        if (node.filed_ - now_ - 1 >= deadline - now_) {
+            if (entries_ > 2 * size_ + garbage_slack) [[unlikely]]
+                sweep();
+            push(node, std::min(deadline, now_ + horizon));
+        }
+        node.deadline_ = deadline;
+    }
+
+    void push(timer_node& node, std::uint64_t at) {
+        const std::size_t s = at & mask_;
+        slot& to = slots_[s];
+        to.chain.push(chunks_, {node.index_, static_cast<std::uint32_t>(at)});
+        if (to.entries++ == 0) occupied_.set(s);
+        to.low = std::min(to.low, at);
+        ++entries_;
+        node.filed_ = at;
+    }
+
+    void file_overdue(timer_node& node);
+
+    // Does this entry cover the node? Everything else is a duplicate or dead.
+    static bool covers(entry e, const timer_node* node) noexcept {
+        return node != nullptr && node->armed() && static_cast<std::uint32_t>(node->filed_) == e.tick &&
+               !is_overdue(node->filed_);
+    }
+    static bool covers_overdue(entry e, const timer_node* node) noexcept {
+        return node != nullptr && node->armed() && is_overdue(node->filed_) &&
+               static_cast<std::uint32_t>(node->filed_) == e.tick;
+    }
+
+    struct turn; // one advance()
+    bool fire_ready(turn&);
+    void consume(turn&, entry);
+    void fire(turn&, timer_node&);
+    void walk(turn&, std::uint64_t stop);
+    void jump(std::uint64_t stop);
+    entry* first_overdue() noexcept;
+    void pop_overdue() noexcept;
+
+    // Moving entries about. A tick is read relative to walked_.
+    std::uint64_t full_tick(entry e) const noexcept {
+        return walked_ + static_cast<std::uint64_t>(static_cast<std::int64_t>(
+                             static_cast<std::int32_t>(e.tick - static_cast<std::uint32_t>(walked_))));
+    }
+    bool is_future(entry e) const noexcept {
+        return static_cast<std::int32_t>(e.tick - static_cast<std::uint32_t>(walked_)) > 0;
+    }
+    detail::entry_chain take(std::size_t slot_index) noexcept;
+    void keep(entry, std::uint64_t at);
+    bool keep_if_all_future(chunk&) noexcept;
+    void forget(entry, timer_node*) noexcept;
+    void prefetch_ahead(const chunk&, std::uint32_t position) const noexcept;
+
+    bool confirm_low(std::size_t slot_index) noexcept;
+    void sweep() noexcept;
+    void drop_entries() noexcept;
+
+    node_table& nodes_;
+    std::uint64_t now_;    // told
+    std::uint64_t walked_; // every slot up to this tick has been emptied of what was due; <= now_
+    std::size_t mask_;
+    std::size_t size_ = 0;
+    std::size_t entries_ = 0; // in slots, ready_ and sorted chains; not the overdue ones
+    std::vector<slot> slots_;
+    detail::occupancy occupied_;
+    detail::chunk_pool chunks_;
+
+    // The slot of tick walked_, taken out; entries of later revolutions go back as they are met. New entries never join.
+    detail::entry_chain ready_;
+    std::uint32_t ready_position_ = 0;
+    bool ready_sorted_ = false; // by jump(): all due
+
+    // First in, first out; as now_ only grows, that is the order of ticks too.
+    detail::entry_chain overdue_;     // armed before this advance()
+    detail::entry_chain overdue_new_; // armed since
+    std::uint32_t overdue_position_ = 0;
+    std::uint64_t overdue_serial_ = 0;
+
+    std::size_t sweep_slot_ = 0;
+    std::uint32_t sweep_left_ = 0; // chunks of that slot
+    bool advancing_ = false;
+};
+
+static_assert(timing_wheel<hashed_wheel>);
+
+} // namespace cogwheel

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Ticks, the only time the core knows, and the one place where durations become ticks.
+//
+// The promise: a deadline is rounded up and the present is rounded down, so that a timer which fires
+// when present >= deadline is never early, in every phase of the tick, and at most one tick late.
+// Both mappings saturate. Everything here is O(1), allocates nothing and reads no clock.
+#pragma once
+
+#include <cassert>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace cogwheel {
+
+/// A point in wheel time: whole ticks since the wheel's origin.
+struct tick {
+    std::uint64_t value{};
+
+    friend constexpr auto operator<=>(tick, tick) = default;
+
+    /// The last tick. One bit short of the word, so that the difference of two ticks never wraps.
+    static constexpr tick max() noexcept { return {std::numeric_limits<std::uint64_t>::max() >> 1}; }
+
+    /// `t` moved by `count` ticks; saturates at max().
+    friend constexpr tick operator+(tick t, std::uint64_t count) noexcept {
+        return {count >= max().value - t.value ? max().value : t.value + count};
+    }
+};
+
+/// Any std::chrono duration as nanoseconds; what does not fit saturates, NaN counts as zero.
+/// (hours::max() converted implicitly would overflow, and fire a timer that should wait for ever.)
+template <class Rep, class Period>
+constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
+    using std::chrono::nanoseconds;
+    if constexpr (std::is_same_v<std::chrono::duration<Rep, Period>, nanoseconds>) {
+        return d;
+    } else {
+        // 2^63 ns is 9.2e18: a double holds every boundary well enough to decide which side of it d lies.
+        using seconds_fp = std::chrono::duration<double>;
+        const double seconds = std::chrono::duration_cast<seconds_fp>(d).count();
+        constexpr double limit = 9.2e9;
+        if (seconds >= limit) return nanoseconds::max();
+        if (seconds <= -limit) return nanoseconds::min();
+        if constexpr (std::is_floating_point_v<Rep>) {
+            if (seconds != seconds) return nanoseconds::zero();
+        }
+        return std::chrono::ceil<nanoseconds>(d);
+    }
+}
+
+/// a + b, saturating at both ends.
+constexpr std::chrono::nanoseconds saturating_add(std::chrono::nanoseconds a, std::chrono::nanoseconds b) noexcept {
+    using std::chrono::nanoseconds;
+    if (b.count() > 0 && a.count() > nanoseconds::max().count() - b.count()) return nanoseconds::max();
+    if (b.count() < 0 && a.count() < nanoseconds::min().count() - b.count()) return nanoseconds::min();
+    return a + b;
+}
+
+/// How long a tick is: maps time since the origin to ticks and back.
+class tick_scale {
+public:
+    /// Preconditions: length > 0.
+    explicit constexpr tick_scale(std::chrono::nanoseconds length) noexcept
+        : length_(static_cast<std::uint64_t>(length.count())) {
+        assert(length.count() > 0 && "a tick must be longer than zero");
+    }
+
+    constexpr std::chrono::nanoseconds length() const noexcept {
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(length_));
+    }
+
+    /// The tick at which something due at `since_origin` fires: rounded up. The farthest point is tick::max().
+    constexpr tick due(std::chrono::nanoseconds since_origin) const noexcept {
+        if (since_origin <= std::chrono::nanoseconds::zero()) return {0};
+        if (since_origin == std::chrono::nanoseconds::max()) return tick::max();
+        return {(static_cast<std::uint64_t>(since_origin.count()) + (length_ - 1)) / length_};
+    }
+
+    /// The tick that has been reached at `since_origin`: rounded down.
+    constexpr tick now(std::chrono::nanoseconds since_origin) const noexcept {
+        if (since_origin <= std::chrono::nanoseconds::zero()) return {0};
+        return {static_cast<std::uint64_t>(since_origin.count()) / length_};
+    }
+
+    /// The first moment of tick `t`, since the origin; saturates.
+    constexpr std::chrono::nanoseconds start_of(tick t) const noexcept {
+        constexpr auto limit = static_cast<std::uint64_t>(std::chrono::nanoseconds::max().count());
+        if (t.value > limit / length_) return std::chrono::nanoseconds::max();
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(t.value * length_));
+    }
+
+private:
+    std::uint64_t length_;
+};
+
+} // namespace cogwheel

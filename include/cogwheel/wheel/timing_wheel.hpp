@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What every wheel of this library can do: the vocabulary of advance(), and the concept that the binding asks for.
+#pragma once
+
+#include <cogwheel/wheel/node_table.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+
+namespace cogwheel {
+
+/// How much one advance() may do before it returns with `more`. The last item may overdraw it.
+/// The weights are those of the costs measured: a skipped slot about 1 ns, a moved or dropped entry 5-20 ns (a miss),
+/// an expiry 30 ns and the handler.
+struct work_budget {
+    static constexpr std::int64_t slot = 1;
+    static constexpr std::int64_t entry = 4;
+    static constexpr std::int64_t expiry = 32;
+
+    std::int64_t units = 0;
+
+    /// Enough for `n` expiries.
+    static constexpr work_budget expiries(std::uint32_t n) noexcept { return {expiry * n}; }
+    static constexpr work_budget unlimited() noexcept { return {std::int64_t{1} << 62}; }
+
+    constexpr bool spent() const noexcept { return units <= 0; }
+    constexpr void charge(std::int64_t cost) noexcept { units -= cost; }
+};
+
+struct advance_result {
+    std::uint64_t fired = 0;
+    bool more = false; ///< call again at once, with the same tick or a later one
+};
+
+/// A wheel over a node_table. The guarantees are those of hashed_wheel, which is the reference.
+template <class W>
+concept timing_wheel = std::constructible_from<W, node_table&, std::size_t, tick> &&
+    requires(W wheel, const W& const_wheel, timer_node& node, tick t, work_budget budget, void* context) {
+    wheel.schedule(node, t);
+    wheel.reschedule(node, t);
+    { wheel.cancel(node) }
+    noexcept;
+    { wheel.advance(t, budget, context) } -> std::same_as<advance_result>;
+    { wheel.next_due() } -> std::same_as<std::optional<tick>>;
+    { const_wheel.now() }
+    noexcept->std::same_as<tick>;
+    { const_wheel.size() }
+    noexcept->std::same_as<std::size_t>;
+    wheel.reserve(std::size_t{});
+    wheel.clear([](timer_node&) {});
+    { const_wheel.check_invariants() } -> std::same_as<const char*>;
+};
+
+} // namespace cogwheel

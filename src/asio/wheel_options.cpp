@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Bad options are refused with a sentence that says what to do.
+#include <cogwheel/asio/wheel_options.hpp>
+#include <cogwheel/wheel/hashed_wheel.hpp>
+
+#include <stdexcept>
+#include <string>
+
+namespace cogwheel {
+
+void wheel_options::validate() const {
+    const auto refuse = [](const std::string& why) { throw std::invalid_argument("cogwheel::wheel_options: " + why); };
+    constexpr auto longest = std::chrono::nanoseconds::max().count();
+    if (tick.count() <= 0)
+        refuse("tick is " + std::to_string(tick.count()) + " ns, but must be above zero; 10ms suits most servers");
+    if (slots < 1 || slots > hashed_wheel::max_slots)
+        refuse("slots is " + std::to_string(slots) + ", but must be 1 .. " + std::to_string(hashed_wheel::max_slots) +
+               "; 512 suits most servers, a longer tick reaches farther");
+    if (tick.count() > longest / static_cast<std::int64_t>(slots))
+        refuse("tick x slots is " + std::to_string(tick.count()) + " ns x " + std::to_string(slots) +
+               ", but must not exceed 2^63 - 1 ns (292 years); choose a shorter tick");
+    if (max_pending < 1) refuse("max_pending is 0, but must be at least 1; leave it out for no limit");
+    if (work_per_turn < 1) refuse("work_per_turn is 0, but must be at least 1; 1024 suits most servers");
+    if (reserve > max_pending)
+        refuse("reserve is " + std::to_string(reserve) + ", but max_pending only " + std::to_string(max_pending) +
+               "; reserve no more than may be pending");
+}
+
+} // namespace cogwheel

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+
+# How Cogwheel compiles its own code. Nothing here reaches a project that uses Cogwheel.
+
+include(GNUInstallDirs)
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_STANDARD 20)
+  set(CMAKE_CXX_STANDARD_REQUIRED ON)
+  set(CMAKE_CXX_EXTENSIONS OFF)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  find_program(COGWHEEL_CCACHE ccache)
+  mark_as_advanced(COGWHEEL_CCACHE)
+  if(COGWHEEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${COGWHEEL_CCACHE}")
+  endif()
+endif()
+
+add_library(cogwheel_warnings INTERFACE)
+target_compile_options(cogwheel_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  $<$<BOOL:${COGWHEEL_WERROR}>:-Werror>)
+
+# What the library, its tests, examples and benchmarks share.
+add_library(cogwheel_own INTERFACE)
+target_link_libraries(cogwheel_own INTERFACE cogwheel_warnings)
+target_compile_definitions(cogwheel_own INTERFACE ASIO_NO_DEPRECATED)
+
+# Asio before 1.24 looks for the TS coroutines of old Clangs only, although both Clang and libstdc++ have the standard's.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_definitions(cogwheel_own INTERFACE ASIO_HAS_CO_AWAIT=1 ASIO_HAS_STD_COROUTINE=1)
+endif()
+
+if(COGWHEEL_SANITIZE)
+  add_compile_options(-fsanitize=${COGWHEEL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${COGWHEEL_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Instrumentation hides initialisation from GCC's flow analysis; and Asio fences handlers that its mutexes order anyway.
+    target_compile_options(cogwheel_warnings INTERFACE -Wno-maybe-uninitialized -Wno-tsan)
+  endif()
+endif()
+
+if(COGWHEEL_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+
+# Installed packages first, pinned sources otherwise: a build on a machine that has them needs no network.
+# The pins are the oldest releases that are supported, so that a fetched build proves the floor.
+
+include(FetchContent)
+
+# Macros, because find_package must define its targets for the whole project.
+
+macro(cogwheel_need_asio)
+  find_package(StandaloneAsio 1.22.1 QUIET)
+  if(NOT StandaloneAsio_FOUND)
+    message(STATUS "Asio 1.22.1 or later not installed, fetching it")
+    FetchContent_Declare(asio
+      GIT_REPOSITORY https://github.com/chriskohlhoff/asio.git
+      GIT_TAG bba12d10501418fd3789ce01c9f86a77d37df7ed) # asio-1-22-1
+    FetchContent_MakeAvailable(asio)
+    unset(StandaloneAsio_INCLUDE_DIR CACHE)
+    set(StandaloneAsio_ROOT "${asio_SOURCE_DIR}")
+    find_package(StandaloneAsio 1.22.1 REQUIRED)
+  endif()
+endmacro()
+
+macro(cogwheel_need_fmt)
+  if(NOT TARGET fmt::fmt)
+    find_package(fmt 9.1 QUIET)
+  endif()
+  if(NOT TARGET fmt::fmt)
+    message(STATUS "fmt 9.1 or later not installed, fetching it")
+    FetchContent_Declare(fmt
+      GIT_REPOSITORY https://github.com/fmtlib/fmt.git
+      GIT_TAG a33701196adfad74917046096bf5a2aa0ab0bb50 # 9.1.0
+      SYSTEM)
+    FetchContent_MakeAvailable(fmt)
+  endif()
+endmacro()
+
+macro(cogwheel_need_doctest)
+  if(NOT TARGET doctest::doctest)
+    find_package(doctest 2.4.9 QUIET)
+  endif()
+  if(NOT TARGET doctest::doctest)
+    message(STATUS "doctest 2.4.9 or later not installed, fetching it")
+    set(DOCTEST_NO_INSTALL ON)
+    # Its own minimum is older than what CMake 4 still accepts.
+    set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
+    FetchContent_Declare(doctest
+      GIT_REPOSITORY https://github.com/doctest/doctest.git
+      GIT_TAG b7c21ec5ceeadb4951b00396fc1e4642dd347e5f # 2.4.9
+      SYSTEM)
+    FetchContent_MakeAvailable(doctest)
+    unset(CMAKE_POLICY_VERSION_MINIMUM)
+  endif()
+endmacro()

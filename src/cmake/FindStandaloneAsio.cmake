@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+
+# Finds a header-only Asio without Boost and defines cogwheel::asio. Distributions ship the headers without a CMake package.
+# Point StandaloneAsio_ROOT at an unpacked Asio to choose one; its headers lie in asio/include, from 1.38 on in include.
+
+find_path(StandaloneAsio_INCLUDE_DIR asio.hpp PATH_SUFFIXES include asio/include)
+mark_as_advanced(StandaloneAsio_INCLUDE_DIR)
+
+if(StandaloneAsio_INCLUDE_DIR AND EXISTS "${StandaloneAsio_INCLUDE_DIR}/asio/version.hpp")
+  file(STRINGS "${StandaloneAsio_INCLUDE_DIR}/asio/version.hpp" _asio_version REGEX "#define ASIO_VERSION ")
+  if(_asio_version MATCHES "ASIO_VERSION ([0-9]+)")
+    # 102201 is 1.22.1.
+    math(EXPR _asio_major "${CMAKE_MATCH_1} / 100000")
+    math(EXPR _asio_minor "${CMAKE_MATCH_1} / 100 % 1000")
+    math(EXPR _asio_patch "${CMAKE_MATCH_1} % 100")
+    set(StandaloneAsio_VERSION "${_asio_major}.${_asio_minor}.${_asio_patch}")
+  endif()
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(StandaloneAsio
+  REQUIRED_VARS StandaloneAsio_INCLUDE_DIR
+  VERSION_VAR StandaloneAsio_VERSION)
+
+if(StandaloneAsio_FOUND AND NOT TARGET cogwheel::asio)
+  add_library(cogwheel::asio INTERFACE IMPORTED GLOBAL)
+  target_include_directories(cogwheel::asio INTERFACE "${StandaloneAsio_INCLUDE_DIR}")
+  target_compile_definitions(cogwheel::asio INTERFACE ASIO_STANDALONE)
+endif()

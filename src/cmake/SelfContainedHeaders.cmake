@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+
+# cogwheel_check_headers(target directory): compiles every header on its own, twice in a row, into the object library
+# `target`. A header that leans on what its includer included first, or that lacks its guard, does not build.
+
+function(cogwheel_check_headers target directory)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${directory}" "${directory}/*.hpp")
+  set(sources "")
+  foreach(header IN LISTS headers)
+    string(MAKE_C_IDENTIFIER "${header}" stem)
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}/${stem}.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "#include <@header@>\n#include <@header@>\n" @ONLY)
+    list(APPEND sources "${source}")
+  endforeach()
+  add_library(${target} OBJECT ${sources})
+  # Nobody runs these objects.
+  target_compile_options(${target} PRIVATE -O0 -g0)
+endfunction()

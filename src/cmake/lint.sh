@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+#
+# lint.sh: every check that needs no test run, one line each; a failed one shows its findings below the line.
+set -euo pipefail
+# shellcheck source=src/cmake/files.sh
+source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
+
+readonly llvm=${LLVM:-14}
+mkdir -p build/lint
+readonly log=build/lint/log
+failures=0
+
+# check TITLE COMMAND...
+check() {
+    local title=$1
+    shift
+    if "$@" >"$log" 2>&1 </dev/null; then
+        printf '%-14s ok\n' "$title"
+    else
+        printf '%-14s FAILED\n' "$title"
+        failures=$((failures + 1))
+    fi
+    # Warnings of a check that passed are worth reading as well.
+    cat "$log"
+}
+
+sources() { project_files | grep -E '\.(hpp|cpp)$'; }
+
+format() { sources | xargs -r -d '\n' "clang-format-$llvm" --dry-run --Werror --style=file; }
+
+# Headers are analysed through the sources that include them. Only what the build compiles can be analysed.
+tidy() {
+    local files
+    cmake --preset lint -DCMAKE_CXX_COMPILER="clang++-$llvm" >build/lint/cmake.log 2>&1 || {
+        cat build/lint/cmake.log
+        return 1
+    }
+    files=$(sources | grep -E '^(src|tests|examples|bench)/.*\.cpp$' | grep -vE '^tests/(consumer|fuzz)/')
+    printf '%s\n' "$files" | while IFS= read -r file; do
+        ! grep -qF "$PWD/$file\"" build/lint/compile_commands.json || printf '%s\n' "$file"
+    done | xargs -r -d '\n' -n 1 -P "$(nproc)" "clang-tidy-$llvm" -p build/lint --quiet >build/lint/tidy 2>build/lint/tidy.err &&
+        return 0
+    grep -v '^[0-9]* warnings\? ' build/lint/tidy build/lint/tidy.err -h
+    return 1
+}
+
+scripts() {
+    project_files | xargs -r -d '\n' grep -lE -m 1 '^#!/usr/bin/env bash|^# shellcheck shell=bash' | xargs -r -d '\n' shellcheck -x
+}
+
+check 'clang-format' format
+check 'house rules' src/cmake/lint-house.sh
+check 'shellcheck' scripts
+check 'clang-tidy' tidy
+((failures == 0))

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The clock's hand, and the wheels that follow it.
+#include <cogwheel/testing/manual_clock.hpp>
+
+#include <asio/post.hpp>
+
+#include <algorithm>
+
+namespace cogwheel {
+
+namespace {
+
+struct dial {
+    std::mutex mutex; // of all below, and of the drivers' members
+    std::chrono::nanoseconds now{};
+    std::vector<detail::wheel_driver<testing::manual_clock>*> drivers;
+
+    static dial& the() {
+        static dial d;
+        return d;
+    }
+};
+
+} // namespace
+
+testing::manual_clock::time_point testing::manual_clock::now() noexcept {
+    dial& d = dial::the();
+    const std::lock_guard lock(d.mutex);
+    return time_point(d.now);
+}
+
+void testing::manual_clock::advance(duration by) {
+    dial& d = dial::the();
+    const std::lock_guard lock(d.mutex);
+    d.now = saturating_add(d.now, by);
+    for (auto* driver : d.drivers) driver->notify(time_point(d.now));
+}
+
+detail::wheel_driver<testing::manual_clock>::wheel_driver(const asio::any_io_executor& executor, wake_target& target)
+    : executor_(executor), target_(&target) {
+    dial& d = dial::the();
+    const std::lock_guard lock(d.mutex);
+    d.drivers.push_back(this);
+}
+
+detail::wheel_driver<testing::manual_clock>::~wheel_driver() {
+    dial& d = dial::the();
+    const std::lock_guard lock(d.mutex);
+    std::erase(d.drivers, this);
+}
+
+void detail::wheel_driver<testing::manual_clock>::arm(testing::manual_clock::time_point at, std::uint64_t serial) {
+    dial& d = dial::the();
+    const std::lock_guard lock(d.mutex);
+    at_ = at;
+    serial_ = serial;
+    work_.emplace(executor_);
+    notify(testing::manual_clock::time_point(d.now));
+}
+
+// The dial's mutex is held.
+void detail::wheel_driver<testing::manual_clock>::notify(testing::manual_clock::time_point now) {
+    if (!work_ || now < at_) return;
+    asio::post(executor_, [target = target_, serial = serial_] { target->wake(serial); });
+    work_.reset();
+}
+
+} // namespace cogwheel

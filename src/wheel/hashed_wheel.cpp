@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What hashed_wheel does once a turn rather than once a timer: advancing.
+#include <cogwheel/wheel/hashed_wheel.hpp>
+
+namespace cogwheel {
+
+struct hashed_wheel::turn {
+    work_budget budget;
+    void* context;
+    std::uint64_t fired = 0;
+};
+
+hashed_wheel::hashed_wheel(node_table& nodes, std::size_t slots, tick now)
+    : nodes_(nodes),
+      now_(now.value),
+      walked_(now.value),
+      mask_(std::bit_ceil(slots) - 1),
+      slots_(mask_ + 1),
+      occupied_(mask_ + 1) {
+    assert(slots >= 1 && slots <= max_slots);
+}
+
+advance_result hashed_wheel::advance(tick to, work_budget budget, void* context) {
+    assert(!advancing_ && "advance() called from an expiry function");
+    struct scope {
+        bool& flag;
+        explicit scope(bool& f) : flag(f) { flag = true; }
+        ~scope() { flag = false; }
+    } const advancing(advancing_);
+
+    now_ = std::max(now_, to.value); // a clock that steps back is waited for
+    overdue_.append(overdue_new_);
+    turn t{budget, context};
+    while (!t.budget.spent()) {
+        if (!ready_.empty()) {
+            if (!fire_ready(t)) break;
+            continue;
+        }
+        // An overdue timer counts for the tick at which it was armed: after the slots up to there, before those behind.
+        std::uint64_t stop = now_;
+        if (const entry* e = first_overdue()) {
+            timer_node* node = nodes_.find(e->index);
+            const bool dead = !covers_overdue(*e, node);
+            if (dead || node->deadline_ <= walked_) {
+                pop_overdue();
+                if (dead)
+                    t.budget.charge(work_budget::entry);
+                else
+                    fire(t, *node);
+                continue;
+            }
+            stop = node->deadline_;
+        }
+        if (walked_ == stop) return {t.fired, !overdue_new_.empty()};
+        walk(t, stop);
+    }
+    return {t.fired, !ready_.empty() || walked_ < now_ || first_overdue() != nullptr || !overdue_new_.empty()};
+}
+
+void hashed_wheel::fire(turn& t, timer_node& node) {
+    ++node.generation_;
+    --size_;
+    ++t.fired;
+    t.budget.charge(work_budget::expiry);
+    node.on_expiry_(node, t.context); // anything may have changed after this, ready_ and overdue_ included
+}
+
+// Empties the slots behind walked_ one by one, up to the first that holds something due: that becomes ready_.
+void hashed_wheel::walk(turn& t, std::uint64_t stop) {
+    if (stop - walked_ > slots()) return jump(stop);
+    while (walked_ < stop && !t.budget.spent()) {
+        const std::size_t left = stop - walked_;
+        const std::size_t skipped = occupied_.distance((walked_ + 1) & mask_, left);
+        t.budget.charge(work_budget::slot * static_cast<std::int64_t>(1 + skipped / 64));
+        if (skipped == left) {
+            walked_ = stop;
+            return;
+        }
+        walked_ += 1 + skipped;
+        const std::size_t s = walked_ & mask_;
+        if (slots_[s].low > walked_) continue; // all of later revolutions: not one entry is read
+        ready_ = take(s);
+        ready_position_ = 0;
+        ready_sorted_ = false;
+        return;
+    }
+}
+
+// False when the budget ran out first.
+bool hashed_wheel::fire_ready(turn& t) {
+    while (!ready_.empty()) {
+        chunk& c = *ready_.head;
+        if (ready_position_ == 0 && !ready_sorted_ && keep_if_all_future(c)) {
+            t.budget.charge(work_budget::entry);
+        } else if (ready_position_ == c.count) {
+            chunks_.give(ready_.pop_front());
+            ready_position_ = 0;
+        } else if (t.budget.spent()) {
+            return false;
+        } else {
+            prefetch_ahead(c, ready_position_);
+            consume(t, c.entries[ready_position_]);
+        }
+    }
+    return true;
+}
+
+// Deals with the entry at ready_position_. Moves on only when that has succeeded: an allocation that fails loses nothing.
+void hashed_wheel::consume(turn& t, entry e) {
+    if (!ready_sorted_ && is_future(e)) {
+        keep(e, full_tick(e));
+        ++ready_position_;
+        t.budget.charge(work_budget::slot);
+        return;
+    }
+    timer_node* node = nodes_.find(e.index);
+    if (covers(e, node) && node->deadline_ <= walked_) {
+        ++ready_position_;
+        --entries_;
+        fire(t, *node);
+        return;
+    }
+    if (covers(e, node)) // pushed back since it was filed: once to its true tick
+        push(*node, std::min(node->deadline_, walked_ + horizon));
+    ++ready_position_;
+    --entries_;
+    t.budget.charge(work_budget::entry);
+}
+
+// More than a revolution behind: takes out all that is due and orders it, instead of going round for every revolution.
+// Not interruptible; 1M due timers take about 30 ms beside being fired.
+void hashed_wheel::jump(std::uint64_t stop) {
+    chunks_.reserve(slots() + 520); // every partly filled chunk below: whatever fails, fails here
+    const std::uint64_t base = walked_;
+    const std::uint64_t delta = stop - base;
+    detail::entry_chain due;
+    for (std::size_t s = 0; s < slots(); ++s) {
+        if (slots_[s].low > stop) continue;
+        detail::entry_chain taken = take(s);
+        while (!taken.empty()) {
+            chunk* c = taken.pop_front();
+            for (std::uint32_t i = 0; i < c->count; ++i) {
+                const entry e = c->entries[i];
+                const std::uint32_t ahead = e.tick - static_cast<std::uint32_t>(base) - 1;
+                if (ahead >= delta && ahead <= horizon) {
+                    keep(e, base + 1 + ahead);
+                    continue;
+                }
+                prefetch_ahead(*c, i);
+                timer_node* node = nodes_.find(e.index);
+                --entries_;
+                if (!covers(e, node)) continue;
+                if (node->deadline_ > stop) {
+                    push(*node, std::min(node->deadline_, stop + horizon));
+                } else { // from here on filed at its deadline
+                    due.push(chunks_, {e.index, static_cast<std::uint32_t>(node->deadline_)});
+                    ++entries_;
+                    node->filed_ = node->deadline_;
+                }
+            }
+            chunks_.give(c);
+        }
+    }
+    walked_ = stop;
+    ready_ = due;
+    ready_position_ = 0;
+    ready_sorted_ = true;
+
+    const auto low_base = static_cast<std::uint32_t>(base);
+    if (delta >> 32 == 0) {
+        ready_.sort(chunks_, low_base, static_cast<unsigned>(std::bit_width(delta)));
+        return;
+    }
+    // An entry has 32 bits for its key: first the low halves, then the high ones in their place.
+    const auto relabel = [&](unsigned shift) {
+        for (chunk* c = ready_.head; c != nullptr; c = c->next)
+            for (std::uint32_t i = 0; i < c->count; ++i)
+                c->entries[i].tick = static_cast<std::uint32_t>(nodes_.find(c->entries[i].index)->deadline_ >> shift);
+    };
+    ready_.sort(chunks_, 0, 32);
+    relabel(32);
+    ready_.sort(chunks_, 0, 32);
+    relabel(0);
+}
+
+void hashed_wheel::prefetch_ahead(const chunk& c, std::uint32_t position) const noexcept {
+    const auto look = [&](std::uint32_t ahead) -> const entry* {
+        if (position + ahead < c.count) return &c.entries[position + ahead];
+        const chunk* next = c.next;
+        return next != nullptr && position + ahead - c.count < next->count ? &next->entries[position + ahead - c.count]
+                                                                           : nullptr;
+    };
+    if (const entry* e = look(2 * prefetch_distance)) nodes_.prefetch_place(e->index);
+    if (const entry* e = look(prefetch_distance)) nodes_.prefetch_node(e->index);
+}
+
+} // namespace cogwheel
