@@ -92,13 +92,13 @@ void hashed_wheel::walk(turn& t, std::uint64_t stop) {
 bool hashed_wheel::fire_ready(turn& t) {
     while (!ready_.empty()) {
         chunk& c = *ready_.head;
-        if (ready_position_ == 0 && !ready_sorted_ && keep_if_all_future(c)) {
-            t.budget.charge(work_budget::entry);
-        } else if (ready_position_ == c.count) {
+        if (ready_position_ == c.count) {
             chunks_.give(ready_.pop_front());
             ready_position_ = 0;
         } else if (t.budget.spent()) {
             return false;
+        } else if (ready_position_ == 0 && !ready_sorted_ && keep_if_all_future(c)) {
+            t.budget.charge(work_budget::entry);
         } else {
             prefetch_ahead(c, ready_position_);
             consume(t, c.entries[ready_position_]);

@@ -47,7 +47,7 @@ bool hashed_wheel::keep_if_all_future(chunk& c) noexcept {
     for (std::uint32_t i = 0; i < c.count; ++i)
         earliest =
             std::min(earliest, static_cast<std::int32_t>(c.entries[i].tick - static_cast<std::uint32_t>(walked_)));
-    if (earliest <= 0 || c.count == 0) return false;
+    if (earliest <= 0) return false;
     ready_.pop_front();
     const std::uint64_t at = walked_ + static_cast<std::uint64_t>(earliest);
     const std::size_t s = at & mask_;

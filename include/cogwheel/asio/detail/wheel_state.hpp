@@ -367,15 +367,14 @@ private:
     bool turn(lock_type& lock) {
         ++counts_.turns;
         const std::uint64_t fired_before = counts_.fired;
-        completion<wheel_state> c{*this, lock, outcome::aborted};
+        completion<wheel_state> c{*this, lock, outcome::expired};
+        turn_start_ = since_origin(Clock::now());
+        const auto result = wheel_->advance(scale_.now(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
         for (std::uint32_t n = 0; n < options_.work_per_turn; ++n) {
             timer_node* node = next_ended(&c.how);
             if (node == nullptr) break;
             node->on_expiry()(*node, &c);
         }
-        c.how = outcome::expired;
-        turn_start_ = since_origin(Clock::now());
-        const auto result = wheel_->advance(scale_.now(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
         counts_.largest_turn = std::max(counts_.largest_turn, counts_.fired - fired_before);
         return result.more;
     }
