@@ -7,7 +7,7 @@ set -euo pipefail
 # shellcheck source=src/cmake/files.sh
 source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
 
-readonly llvm=${LLVM:-14}
+readonly llvm=${LLVM:-14} formatter=${FORMATTER:-19}
 mkdir -p build/lint
 readonly log=build/lint/log
 failures=0
@@ -28,7 +28,7 @@ check() {
 
 sources() { project_files | grep -E '\.(hpp|cpp)$'; }
 
-format() { sources | xargs -r -d '\n' "clang-format-$llvm" --dry-run --Werror --style=file; }
+format() { sources | xargs -r -d '\n' "clang-format-$formatter" --dry-run --Werror --style=file; }
 
 # Headers are analysed through the sources that include them. Only what the build compiles can be analysed.
 tidy() {
@@ -42,7 +42,8 @@ tidy() {
         ! grep -qF "$PWD/$file\"" build/lint/compile_commands.json || printf '%s\n' "$file"
     done | xargs -r -d '\n' -n 1 -P "$(nproc)" "clang-tidy-$llvm" -p build/lint --quiet >build/lint/tidy 2>build/lint/tidy.err &&
         return 0
-    grep -v '^[0-9]* warnings\? ' build/lint/tidy build/lint/tidy.err -h
+    # A finding in a header comes once for each source that includes it.
+    cat build/lint/tidy build/lint/tidy.err | grep -v '^[0-9]* warnings\? ' | awk '!seen[$0]++'
     return 1
 }
 

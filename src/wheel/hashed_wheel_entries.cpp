@@ -188,7 +188,9 @@ const char* hashed_wheel::check_invariants() const {
         if (!holds && fault == nullptr) fault = what;
     };
     const auto cover = [&](entry e, const timer_node* node, bool overdue) {
-        if (!(overdue ? covers_overdue(e, node) : covers(e, node))) return;
+        if (node == nullptr || is_overdue(node->filed_) != overdue ||
+            static_cast<std::uint32_t>(node->filed_) != e.tick)
+            return;
         if (covered.size() <= e.index) covered.resize(e.index + 1);
         ++covered[e.index];
     };
@@ -226,9 +228,14 @@ const char* hashed_wheel::check_invariants() const {
     });
     overdue_new_.for_each([&](entry e) { cover(e, nodes_.find(e.index), true); });
     nodes_.for_each([&](const timer_node& node) {
-        if (!node.armed()) return;
+        const bool led_to = node.index_ < covered.size() && covered[node.index_] != 0;
+        if (!node.armed()) {
+            expect(led_to || is_overdue(node.filed_) || node.filed_ <= now_,
+                   "a dead timer without the entry to take over");
+            return;
+        }
         ++armed;
-        expect(node.index_ < covered.size() && covered[node.index_] != 0, "an armed timer that no entry covers");
+        expect(led_to, "an armed timer that no entry covers");
         expect(is_overdue(node.filed_) || node.filed_ <= node.deadline_, "a timer filed behind its deadline");
     });
     expect(armed == size_, "size() is not the number of armed timers");

@@ -18,7 +18,7 @@ constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size
 std::uint32_t node_table::new_page(std::size_t stride) {
     if (pages_.size() >= max_pages) throw std::length_error("cogwheel: 2^32 timers are the limit of one wheel");
     if (pages_.size() == pages_.capacity()) pages_.reserve(std::max<std::size_t>(16, 2 * pages_.size()));
-    auto* base = static_cast<std::byte*>(::operator new(page_size* stride, page_alignment));
+    auto* base = static_cast<std::byte*>(::operator new(page_size * stride, page_alignment));
     pages_.push_back({base, static_cast<std::uint32_t>(stride), 0});
     return static_cast<std::uint32_t>(pages_.size() - 1);
 }

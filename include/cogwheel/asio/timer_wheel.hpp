@@ -28,6 +28,7 @@ template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class E
 class basic_timer_wheel {
     using state = detail::wheel_state<Clock, Locking, Wheel>;
     using service = detail::wheel_service<state>;
+    using from_now = typename state::from_now;
 
     template <class, class, timing_wheel, class>
     friend class basic_timer_wheel;
@@ -58,7 +59,7 @@ public:
     /// The same with the executor of a context, which must outlive the wheel.
     template <class Context>
         requires std::derived_from<Context, asio::execution_context> &&
-            std::constructible_from<Executor, typename Context::executor_type>
+                 std::constructible_from<Executor, typename Context::executor_type>
     explicit basic_timer_wheel(Context& context, const wheel_options& options = {})
         : basic_timer_wheel(Executor(context.get_executor()), options) {}
 
@@ -67,151 +68,147 @@ public:
         : state_(std::exchange(other.state_, nullptr)), executor_(other.executor_) {}
     template <class Other>
         requires std::constructible_from<Executor, const Other&>
-        basic_timer_wheel(basic_timer_wheel<Clock, Locking, Wheel, Other>&& other)
-            : state_(std::exchange(other.state_, nullptr)), executor_(other.executor_) {}
-        basic_timer_wheel& operator=(basic_timer_wheel&& other) {
-            if (this != &other) {
-                if (state_ != nullptr) state_->close();
-                state_ = std::exchange(other.state_, nullptr);
-                executor_ = other.executor_;
-            }
-            return *this;
-        }
-
-        /// As stop(): what is pending completes with asio::error::operation_aborted. Legal inside a handler.
-        ~basic_timer_wheel() {
+    basic_timer_wheel(basic_timer_wheel<Clock, Locking, Wheel, Other>&& other)
+        : state_(std::exchange(other.state_, nullptr)), executor_(other.executor_) {}
+    basic_timer_wheel& operator=(basic_timer_wheel&& other) {
+        if (this != &other) {
             if (state_ != nullptr) state_->close();
+            state_ = std::exchange(other.state_, nullptr);
+            executor_ = other.executor_;
         }
+        return *this;
+    }
 
+    /// As stop(): what is pending completes with asio::error::operation_aborted. Legal inside a handler.
+    ~basic_timer_wheel() {
+        if (state_ != nullptr) state_->close();
+    }
+
+    executor_type get_executor() const noexcept { return executor_; }
+
+    /// Completes after `delay`.
+    /// Completion signature: void(std::error_code): success; asio::error::operation_aborted when cancelled;
+    ///   errc::too_many_timers, errc::stopped when the wheel takes no timer. Never completes inline.
+    /// Cancellation: terminal, partial and total, through the handler's slot; O(1).
+    /// Executor: the handler's associated one, else the wheel's. Memory: the wheel's pool, or the handler's associated
+    ///   allocator; free again before the handler runs.
+    /// Complexity: O(1). Thread safety: the policy's. Errors: std::bad_alloc.
+    template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
+    auto async_wait(std::chrono::duration<Rep, Period> delay, Token&& token = {}) {
+        return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, saturate_to_ns(delay));
+    }
+
+    /// The same with a point in time; a past one completes in the next turn, or at the end of the present tick.
+    template <class Token = typename asio::default_completion_token<executor_type>::type>
+    auto async_wait_until(time_point at, Token&& token = {}) {
+        return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, at);
+    }
+
+    /// Runs `f()` after `delay`, unless the token cancels it first, of which nobody is told: Netty's newTimeout.
+    /// The empty token when the wheel takes no timer; the last argument tells why (errc).
+    /// f runs in the wheel's turn, or by asio::dispatch on its own associated executor. Moving f must not use the wheel.
+    /// Complexity: O(1) and a clock reading. Errors: std::bad_alloc.
+    template <class Rep, class Period, std::invocable F>
+    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f) {
+        std::error_code ignored;
+        return schedule(delay, std::forward<F>(f), ignored);
+    }
+    template <class Rep, class Period, std::invocable F>
+    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, std::error_code& ec) {
+        return schedule(delay, std::forward<F>(f), detail::no_callable(), ec);
+    }
+
+    /// The same with a clock reading that the caller has at hand: reading the clock is most of the cost.
+    template <class Rep, class Period, std::invocable F>
+    token_type schedule(std::chrono::duration<Rep, Period> delay, time_point now, F&& f) {
+        std::error_code ignored;
+        state& s = body();
+        return s.schedule(from_now{saturate_to_ns(delay), now}, std::forward<F>(f), detail::no_callable(), ignored);
+    }
+
+    /// The same; a cancel (by token, cancel_all(), stop(), the wheel's end) posts `on_cancel()`.
+    template <class Rep, class Period, std::invocable F, std::invocable OnCancel>
+    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, OnCancel&& on_cancel) {
+        std::error_code ignored;
+        return schedule(delay, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ignored);
+    }
+    template <class Rep, class Period, std::invocable F, std::invocable OnCancel>
+    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
+        state& s = body();
+        return s.schedule(from_now{saturate_to_ns(delay), Clock::now()}, std::forward<F>(f),
+                          std::forward<OnCancel>(on_cancel), ec);
+    }
+
+    /// The same with a point in time.
+    template <std::invocable F>
+    token_type schedule_at(time_point at, F&& f) {
+        std::error_code ignored;
+        return schedule_at(at, std::forward<F>(f), detail::no_callable(), ignored);
+    }
+    template <std::invocable F, std::invocable OnCancel>
+    token_type schedule_at(time_point at, F&& f, OnCancel&& on_cancel) {
+        std::error_code ignored;
+        return schedule_at(at, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ignored);
+    }
+    template <std::invocable F, std::invocable OnCancel>
+    token_type schedule_at(time_point at, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
+        state& s = body();
+        return s.schedule(at, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec);
+    }
+
+    /// Timers pending, exact.
+    std::size_t pending() const { return body().pending(); }
+
+    /// Cancels all: waits complete with operation_aborted. Returns how many. O(largest number ever pending).
+    std::size_t cancel_all() { return body().cancel_all(); }
+
+    /// cancel_all(), and takes no more timers: later ones are answered with errc::stopped. Callable anywhere, also inside a
+    /// handler; never blocks. `visit(time_point expiry)` is called for each timer dropped, in no order.
+    std::size_t stop() { return body().stop(); }
+    template <std::invocable<time_point> Visitor>
+    std::size_t stop(Visitor visit) {
+        return body().stop(std::move(visit));
+    }
+
+    /// A snapshot. O(1), but some microseconds for the quantiles.
+    wheel_stats stats() const { return body().stats(); }
+
+private:
+    class initiate_wait {
+    public:
+        using executor_type = Executor;
+
+        explicit initiate_wait(const basic_timer_wheel& wheel) : state_(&wheel.body()), executor_(wheel.executor_) {}
         executor_type get_executor() const noexcept { return executor_; }
 
-        /// Completes after `delay`.
-        /// Completion signature: void(std::error_code): success; asio::error::operation_aborted when cancelled;
-        ///   errc::too_many_timers, errc::stopped when the wheel takes no timer. Never completes inline.
-        /// Cancellation: terminal, partial and total, through the handler's slot; O(1).
-        /// Executor: the handler's associated one, else the wheel's. Memory: the wheel's pool, or the handler's associated
-        ///   allocator; free again before the handler runs.
-        /// Complexity: O(1). Thread safety: the policy's. Errors: std::bad_alloc.
-        template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
-        auto async_wait(std::chrono::duration<Rep, Period> delay, Token&& token = {}) {
-            return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token,
-                                                                      saturate_to_ns(delay));
+        template <class Handler>
+        void operator()(Handler&& handler, std::chrono::nanoseconds delay) const {
+            state_->start_wait(std::forward<Handler>(handler), from_now{delay, Clock::now()});
         }
-
-        /// The same with a point in time; a past one completes in the next turn, or at the end of the present tick.
-        template <class Token = typename asio::default_completion_token<executor_type>::type>
-        auto async_wait_until(time_point at, Token&& token = {}) {
-            return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, at);
+        template <class Handler>
+        void operator()(Handler&& handler, time_point at) const {
+            state_->start_wait(std::forward<Handler>(handler), at);
         }
-
-        /// Runs `f()` after `delay`, unless the token cancels it first, of which nobody is told: Netty's newTimeout.
-        /// The empty token when the wheel takes no timer; the last argument tells why (errc).
-        /// f runs in the wheel's turn, or by asio::dispatch on its own associated executor. Moving f must not use the wheel.
-        /// Complexity: O(1) and a clock reading. Errors: std::bad_alloc.
-        template <class Rep, class Period, std::invocable F>
-        token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f) {
-            std::error_code ignored;
-            return schedule(delay, std::forward<F>(f), ignored);
-        }
-        template <class Rep, class Period, std::invocable F>
-        token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, std::error_code& ec) {
-            return schedule(delay, std::forward<F>(f), detail::no_callable(), ec);
-        }
-
-        /// The same with a clock reading that the caller has at hand: reading the clock is most of the cost.
-        template <class Rep, class Period, std::invocable F>
-        token_type schedule(std::chrono::duration<Rep, Period> delay, time_point now, F&& f) {
-            std::error_code ignored;
-            state& s = body();
-            return s.schedule(s.due_after(saturate_to_ns(delay), now), std::forward<F>(f), detail::no_callable(),
-                              ignored);
-        }
-
-        /// The same; a cancel (by token, cancel_all(), stop(), the wheel's end) posts `on_cancel()`.
-        template <class Rep, class Period, std::invocable F, std::invocable OnCancel>
-        token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, OnCancel&& on_cancel) {
-            std::error_code ignored;
-            return schedule(delay, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ignored);
-        }
-        template <class Rep, class Period, std::invocable F, std::invocable OnCancel>
-        token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, OnCancel&& on_cancel,
-                            std::error_code& ec) {
-            state& s = body();
-            return s.schedule(s.due_after(saturate_to_ns(delay), Clock::now()), std::forward<F>(f),
-                              std::forward<OnCancel>(on_cancel), ec);
-        }
-
-        /// The same with a point in time.
-        template <std::invocable F>
-        token_type schedule_at(time_point at, F&& f) {
-            std::error_code ignored;
-            return schedule_at(at, std::forward<F>(f), detail::no_callable(), ignored);
-        }
-        template <std::invocable F, std::invocable OnCancel>
-        token_type schedule_at(time_point at, F&& f, OnCancel&& on_cancel) {
-            std::error_code ignored;
-            return schedule_at(at, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ignored);
-        }
-        template <std::invocable F, std::invocable OnCancel>
-        token_type schedule_at(time_point at, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
-            state& s = body();
-            return s.schedule(s.due_at(at), std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec);
-        }
-
-        /// Timers pending, exact.
-        std::size_t pending() const { return body().pending(); }
-
-        /// Cancels all: waits complete with operation_aborted. Returns how many. O(largest number ever pending).
-        std::size_t cancel_all() { return body().cancel_all(); }
-
-        /// cancel_all(), and takes no more timers: later ones are answered with errc::stopped. Callable anywhere, also inside a
-        /// handler; never blocks. `visit(time_point expiry)` is called for each timer dropped, in no order.
-        std::size_t stop() { return body().stop(); }
-        template <std::invocable<time_point> Visitor>
-        std::size_t stop(Visitor visit) {
-            return body().stop(std::move(visit));
-        }
-
-        /// A snapshot. O(1), but some microseconds for the quantiles.
-        wheel_stats stats() const { return body().stats(); }
 
     private:
-        class initiate_wait {
-        public:
-            using executor_type = Executor;
+        state* state_;
+        executor_type executor_;
+    };
 
-            explicit initiate_wait(const basic_timer_wheel& wheel)
-                : state_(&wheel.body()), executor_(wheel.executor_) {}
-            executor_type get_executor() const noexcept { return executor_; }
+    static asio::execution_context& context_of(const Executor& executor) {
+        if constexpr (asio::can_query<const Executor&, asio::execution::context_t>::value)
+            return asio::query(executor, asio::execution::context);
+        else
+            return executor.context();
+    }
 
-            template <class Handler>
-            void operator()(Handler&& handler, std::chrono::nanoseconds delay) const {
-                state_->start_wait(std::forward<Handler>(handler), state_->due_after(delay, Clock::now()));
-            }
-            template <class Handler>
-            void operator()(Handler&& handler, time_point at) const {
-                state_->start_wait(std::forward<Handler>(handler), state_->due_at(at));
-            }
+    state& body() const noexcept {
+        assert(state_ != nullptr && "a moved-from wheel may only be destroyed or assigned to");
+        return *state_;
+    }
 
-        private:
-            state* state_;
-            executor_type executor_;
-        };
-
-        static asio::execution_context& context_of(const Executor& executor) {
-            if constexpr (asio::can_query<const Executor&, asio::execution::context_t>::value)
-                return asio::query(executor, asio::execution::context);
-            else
-                return executor.context();
-        }
-
-        state& body() const noexcept {
-            assert(state_ != nullptr && "a moved-from wheel may only be destroyed or assigned to");
-            return *state_;
-        }
-
-        state* state_ = nullptr;
-        Executor executor_;
+    state* state_ = nullptr;
+    Executor executor_;
 };
 
 /// For any thread.

@@ -140,7 +140,7 @@ private:
         if (node.filed_ - now_ - 1 >= deadline - now_) {
             if (entries_ > 2 * size_ + garbage_slack) [[unlikely]]
                 sweep();
-            push(node, std::min(deadline, now_ + horizon));
+            push(node, std::min(deadline, walked_ + horizon)); // not now_: ticks are read relative to walked_
         }
         node.deadline_ = deadline;
     }

@@ -37,21 +37,19 @@ struct advance_result {
 
 /// A wheel over a node_table. The guarantees are those of hashed_wheel, which is the reference.
 template <class W>
-concept timing_wheel = std::constructible_from<W, node_table&, std::size_t, tick> &&
+concept timing_wheel =
+    std::constructible_from<W, node_table&, std::size_t, tick> &&
     requires(W wheel, const W& const_wheel, timer_node& node, tick t, work_budget budget, void* context) {
-    wheel.schedule(node, t);
-    wheel.reschedule(node, t);
-    { wheel.cancel(node) }
-    noexcept;
-    { wheel.advance(t, budget, context) } -> std::same_as<advance_result>;
-    { wheel.next_due() } -> std::same_as<std::optional<tick>>;
-    { const_wheel.now() }
-    noexcept->std::same_as<tick>;
-    { const_wheel.size() }
-    noexcept->std::same_as<std::size_t>;
-    wheel.reserve(std::size_t{});
-    wheel.clear([](timer_node&) {});
-    { const_wheel.check_invariants() } -> std::same_as<const char*>;
-};
+        wheel.schedule(node, t);
+        wheel.reschedule(node, t);
+        { wheel.cancel(node) } noexcept;
+        { wheel.advance(t, budget, context) } -> std::same_as<advance_result>;
+        { wheel.next_due() } -> std::same_as<std::optional<tick>>;
+        { const_wheel.now() } noexcept -> std::same_as<tick>;
+        { const_wheel.size() } noexcept -> std::same_as<std::size_t>;
+        wheel.reserve(std::size_t{});
+        wheel.clear([](timer_node&) {});
+        { const_wheel.check_invariants() } -> std::same_as<const char*>;
+    };
 
 } // namespace cogwheel

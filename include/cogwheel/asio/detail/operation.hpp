@@ -21,7 +21,7 @@ enum class outcome {
     aborted,   ///< cancelled: an async_wait still has to complete, an on-cancel callable to run
     stopped,   ///< never pending: the wheel is stopped
     rejected,  ///< never pending: max_pending
-    discarded, ///< cancelled, and nobody is told
+    discarded, ///< cancelled by its token, and still armed: nobody is told, but an on-cancel callable
     destroyed, ///< the execution context is shut down
 };
 
@@ -88,10 +88,11 @@ public:
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion<State>*>(context);
         if (c.how == outcome::expired) c.state.note_expiry(node);
-        if constexpr (!Payload::silent) {
-            if (c.how == outcome::discarded) return c.state.deliver_later(node);
-        } else if constexpr (pooled && std::is_trivially_destructible_v<Payload>) {
-            if (c.how == outcome::discarded) return c.state.nodes.release(node, block_size);
+        if (c.how == outcome::discarded) {
+            if constexpr (!Payload::silent) return c.state.abort(node);
+            c.state.disarm(node);
+            if constexpr (pooled && std::is_trivially_destructible_v<Payload>)
+                return c.state.nodes.release(node, block_size);
         }
         {
             Payload payload = extract(c, node);

@@ -45,13 +45,20 @@ public:
 
     // ---- life ----
 
+    /// Errors: std::bad_alloc; the owner has the state back then.
     void open(const asio::any_io_executor& executor, const wheel_options& options) {
+        try {
+            wheel_.emplace(nodes, options.slots, tick{});
+            wheel_->reserve(options.reserve);
+            driver_.emplace(executor, *this);
+        } catch (...) {
+            wheel_.reset();
+            owner_.recycle(*this);
+            throw;
+        }
+        executor_.emplace(executor);
         scale_ = tick_scale(options.tick);
         options_ = options;
-        wheel_.emplace(nodes, options.slots, tick{});
-        wheel_->reserve(options.reserve);
-        driver_.emplace(executor, *this);
-        executor_.emplace(executor);
         origin_ = Clock::now();
         counts_ = {};
         lateness_ = {};
@@ -72,6 +79,7 @@ public:
         lock_type lock(mutex_);
         shut_down_ = stopped_ = true;
         driver_.reset();
+        executor_.reset(); // a strand must not outlive its service, which may be younger than ours
         if (wheel_) wheel_->clear([this](timer_node& n) { queue(outcome::aborted).push(n); });
         completion<wheel_state> c{*this, lock, outcome::destroyed};
         while (timer_node* n = next_ended()) n->on_expiry()(*n, &c); // out of all lists: a handler may own the wheel
@@ -81,16 +89,15 @@ public:
 
     // ---- timers ----
 
-    /// When a timer is due that is set now.
-    tick due_after(nanoseconds delay, time_point now) const noexcept {
-        if (delay <= nanoseconds::zero()) return {0}; // overdue: fires in the next turn, however old that tick is
-        return scale_.due(saturating_add(since_origin(now), delay));
-    }
-    tick due_at(time_point at) const noexcept { return scale_.due(since_origin(at)); }
+    /// A delay, and the clock reading that it counts from. The other way to say when is a time_point.
+    struct from_now {
+        nanoseconds delay;
+        time_point now;
+    };
 
     /// Starts a wait: it completes, whatever happens.
-    template <class Handler>
-    void start_wait(Handler&& handler, tick due) {
+    template <class Handler, class When>
+    void start_wait(Handler&& handler, When when) {
         using payload = waiting_handler<std::decay_t<Handler>>;
         using op = operation<wheel_state, payload>;
         auto slot = asio::get_associated_cancellation_slot(handler);
@@ -105,19 +112,23 @@ public:
                 slot.template emplace<slot_cancel>(*this, id);
                 lock.lock();
             }
-            if (const auto how = refuse(); how != outcome::expired)
-                deliver_later(node, how);
-            else
-                arm(node, due);
+            if (const auto how = refuse(); how != outcome::expired) {
+                request_turn();
+                forget_id(slot);
+                queue(how).push(node);
+            } else {
+                arm(node, when);
+            }
         } catch (...) {
+            forget_id(slot);
             drop(lock, node);
             throw;
         }
     }
 
     /// Schedules a callable; an empty token and `ec` if the wheel takes none.
-    template <class F, class OnCancel>
-    basic_timer_token<Clock> schedule(tick due, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
+    template <class When, class F, class OnCancel>
+    basic_timer_token<Clock> schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<wheel_state, payload>;
         ec.clear();
@@ -128,7 +139,7 @@ public:
         }
         timer_node& node = op::create(*this, std::forward<F>(f), std::forward<OnCancel>(on_cancel), executor());
         try {
-            arm(node, due);
+            arm(node, when);
         } catch (...) {
             drop(lock, node);
             throw;
@@ -140,7 +151,6 @@ public:
         lock_type lock(mutex_);
         timer_node* node = nodes.find(id);
         if (node == nullptr) return false;
-        disarm(*node);
         completion<wheel_state> c{*this, lock, outcome::discarded};
         node->on_expiry()(*node, &c);
         return true;
@@ -150,15 +160,13 @@ public:
     void abort(timer_id id) {
         lock_type lock(mutex_);
         timer_node* node = nodes.find(id);
-        if (node == nullptr) return;
-        disarm(*node);
-        deliver_later(*node);
+        if (node != nullptr) abort(*node);
     }
 
     bool reschedule(timer_id id, nanoseconds delay, time_point now) override {
-        return reschedule_to(id, due_after(delay, now));
+        return reschedule_to(id, from_now{delay, now});
     }
-    bool reschedule_at(timer_id id, time_point at) override { return reschedule_to(id, due_at(at)); }
+    bool reschedule_at(timer_id id, time_point at) override { return reschedule_to(id, at); }
 
     bool pending(timer_id id) override {
         lock_type lock(mutex_);
@@ -189,6 +197,7 @@ public:
         std::size_t n = 0;
         {
             lock_type lock(mutex_);
+            dropped.reserve(wheel_->size()); // so that nothing fails half-way
             n = stop(lock, [&](timer_node& node) { dropped.push_back(start_of(node.deadline())); });
         }
         for (const time_point& expiry : dropped) visit(expiry); // without the lock: it is the user's
@@ -216,10 +225,17 @@ public:
         lateness_.record(turn_start_ - scale_.start_of(node.deadline()));
     }
 
-    /// Hands a disarmed node to the next turn.
-    void deliver_later(timer_node& node, outcome how = outcome::aborted) {
+    void disarm(timer_node& node) noexcept {
+        if (wheel_->size() == 1) bring_wake_near();
+        wheel_->cancel(node);
+        ++counts_.cancelled;
+    }
+
+    /// Disarms, and leaves the rest to the next turn. Errors: those of a post; the timer stays pending.
+    void abort(timer_node& node) {
         request_turn();
-        queue(how).push(node);
+        disarm(node);
+        queue(outcome::aborted).push(node);
     }
 
 private:
@@ -233,12 +249,36 @@ private:
         }
     };
 
+    // A wait that was never armed leaves no id behind: the next timer that gets its node has the same.
+    template <class Slot>
+    static void forget_id(Slot slot) noexcept {
+        if (slot.is_connected()) slot.clear();
+    }
+
+    struct aim {
+        tick due;
+        bool at_once; // overdue when it was set
+    };
+    // A clock that was turned back counts as standing still at the wheel's present: nothing is early.
+    aim aim_at(from_now w) const noexcept {
+        nanoseconds now = since_origin(w.now);
+        if constexpr (!Clock::is_steady) now = std::max(now, scale_.start_of(wheel_->now()));
+        if (w.delay <= nanoseconds::zero()) return {scale_.now(now), true};
+        return {scale_.due(saturating_add(now, w.delay)), false};
+    }
+    aim aim_at(time_point at) const noexcept {
+        const tick due = scale_.due(since_origin(at));
+        if constexpr (!Clock::is_steady)
+            if (due <= wheel_->now() && at > Clock::now()) return {wheel_->now() + 1, false};
+        return {due, false};
+    }
+
     nanoseconds since_origin(time_point t) const noexcept {
         return saturating_add(saturate_to_ns(t.time_since_epoch()), -saturate_to_ns(origin_.time_since_epoch()));
     }
     time_point start_of(tick t) const noexcept {
         const nanoseconds at = saturating_add(saturate_to_ns(origin_.time_since_epoch()), scale_.start_of(t));
-        return time_point(std::chrono::duration_cast<typename Clock::duration>(at));
+        return time_point(std::chrono::ceil<typename Clock::duration>(at)); // rounded down, a turn would come too early
     }
 
     // expired: nothing speaks against another timer.
@@ -249,21 +289,20 @@ private:
         return stopped_ ? outcome::stopped : outcome::rejected;
     }
 
-    void arm(timer_node& node, tick due) {
-        wheel_->schedule(node, due);
+    template <class When>
+    void arm(timer_node& node, When when) {
+        const aim a = aim_at(when);
+        wheel_->schedule(node, a.due);
         try {
-            wake_by(due);
+            if (planned_ == never && wheel_->size() > 1)
+                request_turn(); // an earlier plan() failed: the turn looks for itself
+            else
+                wake_by(a.due, a.at_once);
         } catch (...) {
             wheel_->cancel(node);
             throw;
         }
         ++counts_.scheduled;
-    }
-
-    void disarm(timer_node& node) {
-        if (wheel_->size() == 1) bring_wake_near();
-        wheel_->cancel(node);
-        ++counts_.cancelled;
     }
 
     void drop(lock_type& lock, timer_node& node) {
@@ -272,12 +311,14 @@ private:
         node.on_expiry()(node, &c);
     }
 
-    bool reschedule_to(timer_id id, tick due) {
+    template <class When>
+    bool reschedule_to(timer_id id, When when) {
         lock_type lock(mutex_);
         timer_node* node = nodes.find(id);
         if (node == nullptr) return false;
-        wheel_->reschedule(*node, due);
-        wake_by(due);
+        const aim a = aim_at(when);
+        wheel_->reschedule(*node, a.due);
+        wake_by(a.due, a.at_once);
         return true;
     }
 
@@ -285,7 +326,11 @@ private:
     std::size_t abort_all(F each) {
         const std::size_t n = wheel_->size();
         if (n == 0) return 0;
-        request_turn();
+        try {
+            request_turn();
+        } catch (...) {
+            if (planned_ == never) throw; // else the planned turn delivers them: a destructor may be asking
+        }
         wheel_->clear([&](timer_node& node) {
             each(node);
             queue(outcome::aborted).push(node);
@@ -305,29 +350,34 @@ private:
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
     // Makes sure that a turn comes by `due`. The end of a turn looks for itself.
-    void wake_by(tick due) {
+    void wake_by(tick due, bool at_once = false) {
         if (turning_ || turn_posted_) return;
-        if (due <= wheel_->now())
+        if (at_once || due <= wheel_->now())
             request_turn();
         else if (due.value < planned_)
             plan(start_of(due), due);
     }
 
     void plan(time_point at, tick until) {
+        planned_ = never; // if arming fails, the wait before is lost, too
         driver_->arm(at, ++serial_);
         planned_ = until.value;
         planned_near_ = false;
     }
 
     // The last timer is about to go: run() is to return soon, unless another one comes.
-    void bring_wake_near() {
+    void bring_wake_near() noexcept {
         if (planned_near_ || planned_ == never || turning_ || turn_posted_) return;
         const time_point now = Clock::now();
         const nanoseconds soon = std::min<nanoseconds>(options_.tick, std::chrono::milliseconds(10));
         const nanoseconds at = saturating_add(since_origin(now), soon);
-        if (scale_.due(at).value < planned_)
-            plan(now + std::chrono::duration_cast<typename Clock::duration>(soon), scale_.due(at));
-        planned_near_ = true;
+        try {
+            if (scale_.due(at).value < planned_)
+                plan(now + std::chrono::ceil<typename Clock::duration>(soon), scale_.due(at));
+            planned_near_ = true;
+        } catch (...) {
+            // Then no wake is planned at all, and none is needed.
+        }
     }
 
     void request_turn() {
