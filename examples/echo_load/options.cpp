@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The options of echo_load, read from the command line, and the timetable.
+
+#include "options.hpp"
+
+#include "support/command_line.hpp"
+
+#include <algorithm>
+
+namespace load {
+
+const std::string_view usage =
+    R"(usage: echo_load --port P [options]
+Clients for echo_server: half of them chat to the end, half fall silent and wait to be closed. Exit code 1, and a line
+for each broken promise, if the server does not keep to its idle limit or loses a byte.
+
+  --port P         port of the server
+  --address A      address of the server (default 127.0.0.1)
+  --connections N  connections to open (default 2000)
+  --idle D         the idle limit that the server was given (default 2s)
+  --chat D         pause between two messages of a connection (default 500ms)
+  --seconds N      length of the run (default: 3 s of falling silent, the idle limit, and 1.5 s)
+  --server-pid PID report the CPU time of this process
+
+A duration D is a number and a unit: 500ms, 1.5s, 2m, 1h.
+)";
+
+namespace {
+
+/// The last connection falls silent at silence_spread, is due `idle` later, and the end leaves a second to notice.
+void plan(options& wanted) {
+    using namespace std::chrono_literals;
+    constexpr std::chrono::nanoseconds reserve = 1500ms;
+    if (wanted.seconds.count() == 0) wanted.seconds = wanted.silence_spread + wanted.idle + reserve;
+    wanted.silence_spread = std::min(wanted.silence_spread, wanted.seconds - wanted.idle - reserve);
+    if (wanted.silence_spread.count() <= 0)
+        throw command_line::usage_error{"--seconds is too short to see a kick: give more than --idle and 1.5 s"};
+    if (wanted.chat >= wanted.idle)
+        throw command_line::usage_error{"--chat must be below --idle, or the chatting ones are idle too"};
+}
+
+} // namespace
+
+options parse_options(int argc, char** argv) {
+    options result;
+    command_line::reader line{argc, argv};
+    while (line.next()) {
+        const auto name = line.name();
+        if (name == "--port") {
+            result.port = static_cast<std::uint16_t>(line.count(1, 65535));
+        } else if (name == "--address") {
+            result.address = line.address();
+        } else if (name == "--connections") {
+            result.connections = line.count(2, 1'000'000);
+        } else if (name == "--idle") {
+            result.idle = line.positive_duration();
+        } else if (name == "--chat") {
+            result.chat = line.positive_duration();
+        } else if (name == "--seconds") {
+            result.seconds = line.duration("s");
+        } else if (name == "--server-pid") {
+            result.server_pid = static_cast<int>(line.count(1, 1u << 30));
+        } else if (name == "--help" || name == "-h") {
+            result.help = true;
+            return result;
+        } else {
+            line.unknown();
+        }
+    }
+    if (result.port == 0) throw command_line::usage_error{"--port is missing (see --help)"};
+    plan(result);
+    return result;
+}
+
+} // namespace load

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The options of echo_server, read from the command line. Tick and slots are judged by the wheel itself.
+
+#include "options.hpp"
+
+#include "support/command_line.hpp"
+
+namespace echo {
+
+const std::string_view usage =
+    R"(usage: echo_server [options]
+An echo server that closes idle connections, with one wheel timer for each of them.
+
+  --port P             port to listen on; 0 lets the system choose (default 0)
+  --address A          address to listen on (default 127.0.0.1)
+  --idle D             close a connection after D without a completed read or write (default 30s)
+  --write-timeout D    close a connection whose peer does not take its bytes for D (default 10s)
+  --max-connections N  at N connections, accept the next one when one leaves (default: no limit)
+  --tick D             tick of the wheel (default 10ms)
+  --slots N            slots of the wheel (default 512)
+  --threads N          threads that run the context (default 1)
+  --stats D            print a live line to stderr every D; 0: never (default 0)
+  --seconds N          end after N seconds; 0: at SIGINT or SIGTERM (default 0)
+
+A duration D is a number and a unit: 500ms, 1.5s, 2m, 1h.
+)";
+
+options parse_options(int argc, char** argv) {
+    options result;
+    command_line::reader line{argc, argv};
+    while (line.next()) {
+        const auto name = line.name();
+        if (name == "--port") {
+            result.port = static_cast<std::uint16_t>(line.count(0, 65535));
+        } else if (name == "--address") {
+            result.address = line.address();
+        } else if (name == "--idle") {
+            result.idle = line.positive_duration();
+        } else if (name == "--write-timeout") {
+            result.write_timeout = line.positive_duration();
+        } else if (name == "--max-connections") {
+            result.max_connections = line.count(1, 1'000'000'000);
+        } else if (name == "--tick") {
+            result.tick = line.duration();
+        } else if (name == "--slots") {
+            result.slots = line.count(0, 1'000'000'000);
+        } else if (name == "--threads") {
+            result.threads = static_cast<unsigned>(line.count(1, 256));
+        } else if (name == "--stats") {
+            result.stats = line.duration();
+        } else if (name == "--seconds") {
+            result.seconds = line.duration("s");
+        } else if (name == "--help" || name == "-h") {
+            result.help = true;
+            return result;
+        } else {
+            line.unknown();
+        }
+    }
+    return result;
+}
+
+} // namespace echo

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The accept loop and what surrounds it. Nothing here polls: with no client and no --stats, the process sleeps.
+
+#include "server.hpp"
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/strand.hpp>
+#include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+namespace echo {
+namespace {
+
+constexpr std::chrono::milliseconds accept_retry_delay{100};
+
+std::string to_text(const asio::ip::tcp::endpoint& endpoint) {
+    const auto address = endpoint.address().to_string();
+    return endpoint.address().is_v6() ? fmt::format("[{}]:{}", address, endpoint.port())
+                                      : fmt::format("{}:{}", address, endpoint.port());
+}
+
+asio::ip::tcp::acceptor listen(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& endpoint) {
+    try {
+        return {executor, endpoint};
+    } catch (const std::system_error& error) {
+        throw std::system_error{error.code(), fmt::format("cannot listen on {}", to_text(endpoint))};
+    }
+}
+
+} // namespace
+
+server::server(const options& wanted)
+    : options_{wanted},
+      io_{static_cast<int>(wanted.threads)},
+      control_{new_executor()},
+      wheel_{io_, {.tick = wanted.tick, .slots = wanted.slots}},
+      acceptor_{listen(control_, {wanted.address, wanted.port})},
+      signals_{control_, SIGINT, SIGTERM} {}
+
+std::string server::endpoint() const { return to_text(acceptor_.local_endpoint()); }
+
+asio::any_io_executor server::new_executor() {
+    if (options_.threads > 1) return asio::make_strand(io_);
+    return io_.get_executor();
+}
+
+void server::run() {
+    signals_.async_wait([this](std::error_code ec, int) {
+        if (!ec) stop();
+    });
+    if (options_.seconds.count() > 0)
+        wheel_.schedule(options_.seconds, [this] { asio::dispatch(control_, [this] { stop(); }); });
+    if (options_.stats.count() > 0) asio::co_spawn(control_, report_loop(), asio::detached);
+    accept_if_room();
+
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < options_.threads; ++i) others.emplace_back([this] { io_.run(); });
+    io_.run();
+}
+
+std::string server::summary() const {
+    return counts_.summary(std::chrono::steady_clock::now() - started_, wheel_.stats());
+}
+
+void server::accept_if_room() {
+    if (!stopping_ && take_room()) asio::co_spawn(control_, accept_loop(), asio::detached);
+}
+
+asio::awaitable<void> server::accept_loop() {
+    bool complained = false;
+    do {
+        std::error_code ec;
+        auto socket = co_await acceptor_.async_accept(new_executor(), asio::redirect_error(asio::use_awaitable, ec));
+        if (stopping_) co_return;
+        if (!ec) {
+            complained = false;
+            start(std::move(socket));
+            continue;
+        }
+
+        // Out of descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), or a connection that died in the queue. The
+        // listening socket stays readable: trying again at once would spin, giving up would leave a dead server.
+        counts_.accept_failed();
+        if (!std::exchange(complained, true))
+            fmt::print(stderr, "echo_server: cannot accept: {}; serving {} connections, trying again every {} ms\n",
+                       ec.message(), connections(), accept_retry_delay.count());
+        std::error_code stopped;
+        co_await wheel_.async_wait(accept_retry_delay, asio::redirect_error(asio::use_awaitable, stopped));
+        if (stopped) co_return;
+    } while (take_room());
+}
+
+asio::awaitable<void> server::report_loop() {
+    const bool terminal = ::isatty(STDERR_FILENO) != 0;
+    for (;;) {
+        std::error_code stopped;
+        co_await wheel_.async_wait(options_.stats, asio::redirect_error(asio::use_awaitable, stopped));
+        if (stopped) break;
+        fmt::print(stderr, "{}{}{}", terminal ? "\r" : "", counts_.live_line(connections(), wheel_.pending()),
+                   terminal ? "\033[K" : "\n");
+    }
+    if (terminal) fmt::print(stderr, "\n");
+}
+
+/// False at the limit; the next connection that leaves then starts the accept loop again.
+bool server::take_room() {
+    const std::lock_guard lock{mutex_};
+    full_ = clients_.size() >= options_.max_connections;
+    return !full_;
+}
+
+void server::start(asio::ip::tcp::socket socket) {
+    counts_.accepted();
+    auto client = std::make_shared<connection>(std::move(socket), wheel_, options_, counts_);
+    {
+        const std::lock_guard lock{mutex_};
+        clients_.insert(client);
+    }
+    asio::co_spawn(client->get_executor(), client->serve(client),
+                   [this, client](const std::exception_ptr&) { left(client); });
+}
+
+void server::left(const std::shared_ptr<connection>& client) {
+    bool was_full = false;
+    {
+        const std::lock_guard lock{mutex_};
+        clients_.erase(client);
+        was_full = std::exchange(full_, false);
+    }
+    if (was_full) asio::post(control_, [this] { accept_if_room(); });
+}
+
+std::size_t server::connections() const {
+    const std::lock_guard lock{mutex_};
+    return clients_.size();
+}
+
+void server::stop() {
+    if (std::exchange(stopping_, true)) return;
+    std::error_code ignored;
+    signals_.clear(ignored); // a second signal ends the process at once
+    signals_.cancel(ignored);
+    acceptor_.close(ignored);
+    wheel_.stop();
+
+    const std::lock_guard lock{mutex_};
+    for (const auto& client : clients_) asio::post(client->get_executor(), [client] { client->close(); });
+}
+
+} // namespace echo

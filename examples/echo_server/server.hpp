@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Accepts, keeps the list of connections, reports, and ends in good order. Its own work (accepting, signals,
+// reports) runs on one strand; connections run on theirs. With one thread all of them are the context itself.
+#pragma once
+
+#include "connection.hpp"
+#include "options.hpp"
+#include "statistics.hpp"
+
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+namespace echo {
+
+class server {
+public:
+    /// Listens. Errors: std::system_error (the address cannot be had), std::invalid_argument (tick or slots).
+    explicit server(const options& wanted);
+
+    /// "ADDRESS:PORT", with the port that the system chose.
+    std::string endpoint() const;
+
+    /// Serves in this thread and threads - 1 others until a signal or the end of --seconds.
+    void run();
+
+    std::string summary() const;
+
+private:
+    asio::any_io_executor new_executor();
+    void accept_if_room();
+    asio::awaitable<void> accept_loop();
+    asio::awaitable<void> report_loop();
+    bool take_room();
+    void start(asio::ip::tcp::socket socket);
+    void left(const std::shared_ptr<connection>& client);
+    std::size_t connections() const;
+    void stop();
+
+    const options options_;
+    asio::io_context io_;
+    asio::any_io_executor control_;
+    cogwheel::timer_wheel wheel_;
+    asio::ip::tcp::acceptor acceptor_;
+    asio::signal_set signals_;
+    statistics counts_;
+    const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    bool stopping_ = false; // on control_
+
+    mutable std::mutex mutex_; // guards what follows
+    std::unordered_set<std::shared_ptr<connection>> clients_;
+    bool full_ = false;
+};
+
+} // namespace echo

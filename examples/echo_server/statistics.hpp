@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What the server counts. Connections on different strands write at the same time: relaxed atomics for what every
+// message touches, a lock for what only a kick touches.
+#pragma once
+
+#include <cogwheel/observe/lateness_histogram.hpp>
+#include <cogwheel/observe/wheel_stats.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace echo {
+
+enum class kick_reason { idle, peer_does_not_read };
+
+class statistics {
+public:
+    void accepted() { accepted_.fetch_add(1, std::memory_order_relaxed); }
+    void echoed(std::size_t bytes) { echoed_.fetch_add(bytes, std::memory_order_relaxed); }
+    void accept_failed() { accept_failures_.fetch_add(1, std::memory_order_relaxed); }
+
+    /// `lateness`: from the moment the connection was due to be closed to the moment it was closed.
+    void kicked(kick_reason reason, std::chrono::nanoseconds lateness);
+
+    std::string live_line(std::size_t connections, std::size_t timers) const;
+    std::string summary(std::chrono::nanoseconds uptime, const cogwheel::wheel_stats& wheel) const;
+
+private:
+    std::atomic<std::uint64_t> accepted_{0};
+    std::atomic<std::uint64_t> echoed_{0};
+    std::atomic<std::uint64_t> accept_failures_{0};
+
+    mutable std::mutex mutex_; // guards what follows
+    std::uint64_t idle_kicks_ = 0;
+    std::uint64_t write_kicks_ = 0;
+    cogwheel::lateness_histogram idle_lateness_;
+};
+
+} // namespace echo

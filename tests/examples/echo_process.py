@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+"""The echo server as a process under test, and what every check of it needs. Every wait has a time limit."""
+
+import os
+import re
+import resource
+import select
+import signal
+import socket
+import subprocess
+import time
+
+PATIENCE = 20.0  # seconds after which anything awaited counts as never
+TICK = 0.010
+
+passed = 0
+failed = 0
+
+
+def check(name, holds, detail=""):
+    """Counts and prints one check."""
+    global passed, failed
+    passed, failed = passed + bool(holds), failed + (not holds)
+    print(f"{'ok  ' if holds else 'FAIL'} {name}{': ' + detail if detail else ''}", flush=True)
+
+
+def conclude():
+    """Prints the last line; returns the exit code."""
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+class Server:
+    """The server as a process of its own, on a port that the system chose."""
+
+    def __init__(self, binary, *options, descriptors=None):
+        def limit_descriptors():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
+        self.process = subprocess.Popen(
+            [binary, "--port", "0", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=limit_descriptors if descriptors else None)
+        first_line = self.process.stdout.readline() if readable(self.process.stdout) else ""
+        match = re.fullmatch(r"listening on ([0-9.]+):([0-9]+)\n", first_line)
+        if not match:
+            self.process.kill()
+            raise RuntimeError(f"the server began with {first_line!r}: {self.process.communicate()}")
+        self.address = (match[1], int(match[2]))
+
+    def connect(self):
+        return socket.create_connection(self.address, timeout=PATIENCE)
+
+    def end(self, signal_number=signal.SIGTERM):
+        """Returns (exit code, standard output, standard error)."""
+        self.process.send_signal(signal_number)
+        try:
+            out, err = self.process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            out, err = self.process.communicate()
+            return None, out, err
+        return self.process.returncode, out, err
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.end(signal.SIGKILL)
+
+
+def readable(file, seconds=PATIENCE):
+    poller = select.poll()  # select() stops at 1,024 descriptors
+    poller.register(file, select.POLLIN)
+    return bool(poller.poll(seconds * 1000))
+
+
+def echo(sock, message):
+    """True if the message comes back; False if the connection ends instead."""
+    sock.sendall(message)
+    received = b""
+    while len(received) < len(message):
+        chunk = sock.recv(65536)
+        if not chunk:
+            return False
+        received += chunk
+    return received == message
+
+
+def seconds_until_closed(sock, since):
+    """Reads until the end of the stream. Returns the time from `since`, or None if it does not come."""
+    sock.settimeout(PATIENCE)
+    try:
+        while sock.recv(65536):
+            pass
+    except ConnectionResetError:
+        pass
+    except TimeoutError:
+        return None
+    return time.monotonic() - since
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
