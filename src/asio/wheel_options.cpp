@@ -23,6 +23,8 @@ void wheel_options::validate() const {
                ", but must not exceed 2^63 - 1 ns (292 years); choose a shorter tick");
     if (max_pending < 1) refuse("max_pending is 0, but must be at least 1; leave it out for no limit");
     if (work_per_turn < 1) refuse("work_per_turn is 0, but must be at least 1; 1024 suits most servers");
+    if (reserve > std::numeric_limits<std::uint32_t>::max())
+        refuse("reserve is " + std::to_string(reserve) + ", but must be 0 .. 4294967295; reserve what you expect");
     if (reserve > max_pending)
         refuse("reserve is " + std::to_string(reserve) + ", but max_pending only " + std::to_string(max_pending) +
                "; reserve no more than may be pending");

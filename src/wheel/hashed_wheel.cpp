@@ -132,7 +132,8 @@ void hashed_wheel::consume(turn& t, entry e) {
 // More than a revolution behind: takes out all that is due and orders it, instead of going round for every revolution.
 // Not interruptible; 1M due timers take about 30 ms beside being fired.
 void hashed_wheel::jump(std::uint64_t stop) {
-    chunks_.reserve(slots() + 520); // every partly filled chunk below: whatever fails, fails here
+    // Every partly filled chunk below: whatever fails, fails here.
+    chunks_.reserve(std::min(slots(), entries_) + jump_chunks);
     const std::uint64_t base = walked_;
     const std::uint64_t delta = stop - base;
     detail::entry_chain due;

@@ -55,7 +55,14 @@ bool hashed_wheel::keep_if_all_future(chunk& c) noexcept {
     if (to.entries == 0) occupied_.set(s);
     to.entries += c.count;
     to.low = std::min(to.low, at);
-    to.chain.append(&c);
+    // What a handler armed meanwhile may have left a chunk partly filled: only the last one of a chain stays so.
+    chunk* tail = to.chain.tail;
+    while (tail != nullptr && tail->count < chunk::capacity && c.count != 0)
+        tail->entries[tail->count++] = c.entries[--c.count];
+    if (c.count != 0)
+        to.chain.append(&c);
+    else
+        chunks_.give(&c);
     return true;
 }
 
@@ -117,6 +124,8 @@ bool hashed_wheel::confirm_low(std::size_t slot_index) noexcept {
             c->entries[i] = c->entries[--c->count];
         }
         chunk* following = c->next;
+        while (before != nullptr && before->count < chunk::capacity && c->count != 0) // leave no holes
+            before->entries[before->count++] = c->entries[--c->count];
         if (c->count != 0) {
             before = c;
         } else {
@@ -161,9 +170,10 @@ void hashed_wheel::sweep() noexcept {
 }
 
 void hashed_wheel::reserve(std::size_t timers) {
-    // Garbage doubles the entries; every slot may have one chunk that is partly filled.
+    // Garbage doubles the entries; a slot may have two chunks that are partly filled, its last and the one in which
+    // next_due() stopped, and one more during a jump.
     const std::size_t most = 2 * timers + garbage_slack;
-    chunks_.reserve(most / chunk::capacity + std::min(slots(), most) + 2);
+    chunks_.reserve(most / chunk::capacity + 3 * std::min(slots(), most) + jump_chunks + 2);
 }
 
 void hashed_wheel::drop_entries() noexcept {

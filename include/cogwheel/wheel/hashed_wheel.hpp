@@ -121,6 +121,7 @@ private:
     // Entries carry 32 bits of a tick, so none is filed farther away than half of that; farther timers are re-filed.
     static constexpr std::uint64_t horizon = (std::uint64_t{1} << 31) - 1;
     static constexpr std::size_t garbage_slack = 1024; // dead entries (8 kB) that nobody sweeps
+    static constexpr std::size_t jump_chunks = 520;    // that a jump needs beside one a slot, for a sort of two digits
     static constexpr std::uint32_t prefetch_distance = 8;
     static constexpr std::uint32_t confirm_limit = 4096; // dead entries that one next_due() drops
 
@@ -136,8 +137,10 @@ private:
     void file(timer_node& node, std::uint64_t deadline) {
         if (deadline <= now_) [[unlikely]]
             return file_overdue(node);
-        // now_ < filed_ <= deadline, in one comparison: an entry that is neither copied out nor passed by, and early enough.
-        if (node.filed_ - now_ - 1 >= deadline - now_) {
+        // Take-over, if now_ < filed_ <= deadline (an entry that is neither copied out nor passed by) and filed_ lies in the
+        // farther half of the way: a timer of a minute must not be looked at every second because of a second's leftovers.
+        const std::uint64_t delay = deadline - now_;
+        if (node.filed_ - now_ - 1 - delay / 2 >= delay - delay / 2) {
             if (entries_ > 2 * size_ + garbage_slack) [[unlikely]]
                 sweep();
             push(node, std::min(deadline, walked_ + horizon)); // not now_: ticks are read relative to walked_

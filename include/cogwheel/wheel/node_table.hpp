@@ -78,6 +78,7 @@ public:
     /// The node in the very life that `id` names, nullptr if that is over. Any id is fine.
     timer_node* find(timer_id id) const noexcept {
         if (page_of(id.index) >= pages_.size() || (id.generation & 1) == 0) return nullptr;
+        if (id.index % page_size >= pages_[page_of(id.index)].used) return nullptr; // an id from before release_all()
         timer_node* node = find(id.index);
         return node != nullptr && node->generation_ == id.generation ? node : nullptr;
     }

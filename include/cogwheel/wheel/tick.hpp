@@ -13,6 +13,7 @@
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <ratio>
 #include <type_traits>
 
 namespace cogwheel {
@@ -49,7 +50,17 @@ constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Per
         if constexpr (std::is_floating_point_v<Rep>) {
             if (seconds != seconds) return nanoseconds::zero();
         }
-        return std::chrono::ceil<nanoseconds>(d);
+        if constexpr (std::is_integral_v<Rep>) {
+            // ceil() multiplies first, which overflows where neither unit is a multiple of the other (thirds, frames).
+            using factor = std::ratio_divide<Period, std::nano>;
+            using wide = std::common_type_t<Rep, std::intmax_t>;
+            const wide whole = d.count() / wide{factor::den} * wide{factor::num};
+            const wide rest = d.count() % wide{factor::den} * wide{factor::num};
+            const wide up = rest > 0 && rest % wide{factor::den} != 0 ? 1 : 0;
+            return nanoseconds(static_cast<std::int64_t>(whole + rest / wide{factor::den} + up));
+        } else {
+            return std::chrono::ceil<nanoseconds>(d);
+        }
     }
 }
 

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The end of the execution context: handlers are destroyed uninvoked, in whatever order things fall.
+#include "support/handler_archetypes.hpp"
+#include "support/virtual_wheel.hpp"
+
+#include <asio/bind_executor.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/strand.hpp>
+#include <asio/thread_pool.hpp>
+
+#include <memory>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+TEST_CASE("handler_owns_the_wheel_both_are_destroyed") {
+    int destroyed = 0;
+    {
+        asio::io_context io;
+        auto wheel = std::make_shared<manual_timer_wheel>(io);
+        wheel->async_wait(1h, [wheel, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
+        wheel->schedule(
+            1h, [wheel, no = must_not_run(&destroyed)] { no(); }, [wheel] { FAIL("ran"); });
+    }
+    CHECK(destroyed == 2);
+}
+
+TEST_CASE("handler_owns_another_wheel_with_waits_all_are_destroyed") {
+    int destroyed = 0;
+    {
+        asio::io_context io;
+        auto inner = std::make_unique<manual_timer_wheel>(io);
+        auto outer = std::make_shared<manual_timer_wheel>(io);
+        inner->async_wait(1h, [outer, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
+        outer->async_wait(1h,
+                          [inner = std::move(inner), no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
+    }
+    CHECK(destroyed == 2);
+}
+
+TEST_CASE("handler_owns_the_wheel_aborts_undelivered_are_destroyed") {
+    int destroyed = 0;
+    {
+        asio::io_context io;
+        auto wheel = std::make_shared<manual_timer_wheel>(io);
+        wheel->async_wait(1h, [wheel, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
+        wheel->stop();
+        wheel->async_wait(1h, [wheel, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
+    }
+    CHECK(destroyed == 2);
+}
+
+TEST_CASE("destroyed_handler_may_still_call_the_wheel") {
+    bool asked = false;
+    {
+        asio::io_context io;
+        auto wheel = std::make_shared<manual_timer_wheel>(io);
+        struct probe {
+            std::shared_ptr<manual_timer_wheel> wheel;
+            manual_timer_wheel::token_type token;
+            bool* asked;
+            probe(std::shared_ptr<manual_timer_wheel> w, manual_timer_wheel::token_type t, bool& a)
+                : wheel(std::move(w)), token(t), asked(&a) {}
+            probe(probe&&) = default;
+            ~probe() {
+                if (wheel == nullptr) return;
+                *asked = true;
+                CHECK(wheel->pending() == 0);
+                CHECK_FALSE(token.cancel());
+                CHECK_FALSE(token.pending());
+                CHECK_FALSE(static_cast<bool>(wheel->schedule(1s, must_not_run())));
+                wheel->async_wait(1s, must_not_run());
+                CHECK(wheel->cancel_all() == 0);
+                CHECK(wheel->stop() == 0);
+            }
+            void operator()(std::error_code) const { FAIL("ran"); }
+        };
+        const auto token = wheel->schedule(1h, must_not_run());
+        wheel->async_wait(1h, probe(wheel, token, asked));
+        wheel.reset();
+    }
+    CHECK(asked);
+}
+
+TEST_CASE("posted_function_owns_the_wheel_destroyed_after_our_service_shut_down") {
+    int destroyed = 0;
+    {
+        asio::io_context io;
+        auto wheel = std::make_shared<manual_timer_wheel>(io);
+        wheel->async_wait(1h, must_not_run(&destroyed));
+        asio::post(io, [wheel] {});
+    }
+    CHECK(destroyed == 1);
+}
+
+TEST_CASE("real_time_wheel_context_destroyed_with_waits_pending") {
+    int destroyed = 0;
+    {
+        asio::io_context io;
+        auto wheel = std::make_shared<timer_wheel>(io);
+        wheel->async_wait(1h, [wheel, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
+        auto other = std::make_shared<asio::steady_timer>(io, 1h);
+        other->async_wait([other, wheel](std::error_code) { FAIL("ran"); });
+        io.poll();
+    }
+    CHECK(destroyed == 1);
+}
+
+TEST_CASE("wheel_on_a_strand_younger_than_the_service_context_destroyed") {
+    int destroyed = 0;
+    {
+        asio::io_context io;
+        { const manual_timer_wheel first(io); } // its service is made here, the strand's below
+        auto wheel = std::make_shared<manual_timer_wheel>(asio::make_strand(io));
+        wheel->async_wait(1h, [wheel, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
+    }
+    CHECK(destroyed == 1);
+}
+
+TEST_CASE("handler_bound_to_a_strand_younger_than_the_service_context_destroyed") {
+    int destroyed = 0;
+    {
+        virtual_wheel w;
+        w.wheel.async_wait(1h, asio::bind_executor(asio::make_strand(w.io), must_not_run(&destroyed)));
+    }
+    CHECK(destroyed == 1);
+}
+
+TEST_CASE("wheel_on_a_thread_pool_destroyed_with_waits_pending") {
+    int destroyed = 0;
+    {
+        asio::thread_pool pool(2);
+        auto wheel = std::make_shared<timer_wheel>(pool.get_executor());
+        wheel->async_wait(1h, [wheel, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
+        pool.stop();
+        pool.join();
+    }
+    CHECK(destroyed == 1);
+}
+
+TEST_CASE("clock_turned_after_the_context_is_gone_is_harmless") {
+    {
+        virtual_wheel w;
+        w.wheel.async_wait(10ms, must_not_run());
+    }
+    manual_clock::advance(1h);
+}

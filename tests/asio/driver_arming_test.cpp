@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// How often the driver is armed: every arming may be a system call, so only an earlier wake deserves one.
+#include "support/handler_archetypes.hpp"
+#include "support/scripted_driver.hpp"
+
+#include <asio/io_context.hpp>
+
+using namespace cogwheel;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+int arms() { return script::the().arms; }
+
+std::optional<std::chrono::nanoseconds> wake_in() {
+    if (!script::the().armed_for) return std::nullopt;
+    return *script::the().armed_for - scripted_clock::now();
+}
+
+} // namespace
+
+TEST_CASE("arming_empty_wheel_arms_nothing") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    CHECK(wheel.cancel_all() == 0);
+    pass_scripted(io, 1h);
+    CHECK(arms() == 0);
+}
+
+TEST_CASE("arming_later_timers_cost_nothing") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    for (int i = 0; i < 1000; ++i) wheel.schedule(10ms + i * 1ms, [] {});
+    CHECK(arms() == 1);
+    CHECK(wake_in() == 10ms);
+}
+
+TEST_CASE("arming_same_tick_costs_nothing_earlier_tick_once") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    wheel.schedule(95ms, [] {});
+    wheel.schedule(91ms, [] {}); // the same tick
+    CHECK(arms() == 1);
+    CHECK(wake_in() == 100ms);
+    wheel.schedule(35ms, [] {});
+    CHECK(arms() == 2);
+    CHECK(wake_in() == 40ms);
+}
+
+TEST_CASE("arming_push_back_costs_nothing_bring_forward_once") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    const auto token = wheel.schedule(1s, [] {});
+    for (int i = 0; i < 100; ++i) CHECK(token.reschedule(1s + i * 1ms));
+    CHECK(arms() == 1);
+    CHECK(token.reschedule(100ms));
+    CHECK(arms() == 2);
+    CHECK(wake_in() == 100ms);
+}
+
+TEST_CASE("arming_cancel_of_others_costs_nothing_of_the_last_once") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    const auto a = wheel.schedule(1h, [] {}), b = wheel.schedule(2h, [] {}), c = wheel.schedule(3h, [] {});
+    CHECK(a.cancel());
+    CHECK(c.cancel());
+    CHECK(arms() == 1);
+    CHECK(b.cancel());
+    CHECK(arms() == 2);
+    CHECK(wake_in() == 10ms); // brought near, so that run() returns soon
+}
+
+TEST_CASE("arming_request_pattern_does_not_arm_per_request") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    for (int i = 0; i < 1000; ++i) CHECK(wheel.schedule(30s, must_not_run()).cancel());
+    CHECK(arms() <= 2);
+    for (int i = 0; i < 100; ++i) { // one second
+        CHECK(wheel.schedule(30s, must_not_run()).cancel());
+        pass_scripted(io, 10ms);
+    }
+    CHECK(arms() <= 2 + 2 * 100);
+}
+
+TEST_CASE("arming_turn_arms_once_for_the_next_due_tick") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    int fired = 0;
+    for (int i = 0; i < 50; ++i)
+        wheel.schedule(10ms, [&] {
+            ++fired;
+            for (int k = 3; k > 0; --k) wheel.schedule(k * 100ms, [] {});
+        });
+    CHECK(arms() == 1);
+    pass_scripted(io, 10ms);
+    CHECK(fired == 50);
+    CHECK(arms() == 2);
+    CHECK(wake_in() == 100ms);
+}
+
+TEST_CASE("arming_overdue_timers_need_no_driver") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    for (int i = 0; i < 10; ++i) wheel.schedule(0s, [] {});
+    pass_scripted(io, 0ns);
+    CHECK(wheel.stats().fired == 10);
+    CHECK(arms() == 0);
+}
+
+TEST_CASE("arming_fails_new_timer_throws_the_others_are_not_forgotten") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    bool first = false, third = false;
+    wheel.async_wait(50ms, must_complete({}, &first));
+    script::the().fail = true;
+    CHECK_THROWS_AS(wheel.schedule(10ms, must_not_run()), std::bad_alloc);
+    CHECK(wheel.pending() == 1);
+    CHECK(wheel.stats().scheduled == 1);
+    script::the().fail = false;
+    // Due later than the first, whose wake-up went with the failure.
+    wheel.async_wait(1h, must_complete({}, &third));
+    pass_scripted(io, 50ms);
+    CHECK(first);
+    pass_scripted(io, 1h);
+    CHECK(third);
+}
+
+TEST_CASE("arming_fails_cancel_of_the_last_timer_succeeds") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    const auto token = wheel.schedule(1h, must_not_run());
+    script::the().fail = true;
+    CHECK(token.cancel());
+    script::the().fail = false;
+    bool done = false;
+    wheel.async_wait(20ms, must_complete({}, &done));
+    pass_scripted(io, 20ms);
+    CHECK(done);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What is due when it is armed waits for the next advance, and never fires inline or in the one that is running.
+#include "support/wheel_access.hpp"
+#include "support/wheel_bench.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cogwheel_tests;
+using cogwheel::tick;
+
+TEST_CASE("schedule_past_deadline_counts_as_now_and_fires_in_the_next_advance") {
+    wheel_bench bench(4, 100);
+    for (const std::uint64_t deadline : {0U, 99U, 100U}) {
+        numbered_timer& t = bench.schedule(deadline);
+        CHECK(t.node.armed());
+        CHECK(t.node.deadline().value == 100);
+    }
+    CHECK(bench.fired.empty());
+    CHECK(bench.next_due() == 100);
+    CHECK(bench.advance(100).fired == 3);
+    CHECK(bench.fired == std::vector<int>{0, 1, 2});
+}
+
+TEST_CASE("schedule_from_a_handler_overdue_waits_for_the_next_advance") {
+    wheel_bench bench(4);
+    numbered_timer& self = bench.schedule(1);
+    self.then = [&] { bench.wheel.schedule(self.node, tick{0}); };
+    for (int turn = 1; turn <= 5; ++turn) {
+        const auto result = bench.advance(1);
+        CHECK(result.fired == 1);
+        CHECK(result.more);
+        CHECK(bench.next_due() == 1);
+    }
+}
+
+TEST_CASE("reschedule_sibling_that_is_due_to_the_past_waits_for_the_next_advance") {
+    wheel_bench bench(4);
+    numbered_timer& first = bench.schedule(2);
+    numbered_timer& second = bench.schedule(2);
+    // Whichever fires first pushes the other one out of this turn.
+    first.then = [&] {
+        if (second.node.armed()) bench.wheel.reschedule(second.node, tick{1});
+    };
+    second.then = [&] {
+        if (first.node.armed()) bench.wheel.reschedule(first.node, tick{1});
+    };
+    auto result = bench.advance(2);
+    CHECK(result.fired == 1);
+    CHECK(result.more);
+    result = bench.advance(2);
+    CHECK(result.fired == 1);
+    CHECK(!result.more);
+}
+
+TEST_CASE("overdue_cancelled_does_not_fire_and_may_be_armed_again") {
+    wheel_bench bench(4, 10);
+    numbered_timer& t = bench.schedule(3);
+    bench.wheel.cancel(t.node);
+    CHECK(bench.wheel.size() == 0);
+    CHECK(bench.next_due() == ~std::uint64_t{0});
+    bench.wheel.schedule(t.node, tick{12});
+    CHECK(bench.advance(11).fired == 0);
+    CHECK(bench.next_due() == 12);
+    CHECK(bench.advance(12).fired == 1);
+}
+
+TEST_CASE("overdue_moved_later_fires_then_only") {
+    wheel_bench bench(4, 10);
+    numbered_timer& t = bench.schedule(3);
+    bench.wheel.reschedule(t.node, tick{12});
+    CHECK(bench.next_due() == 12);
+    CHECK(bench.advance(11).fired == 0);
+    CHECK(bench.advance(12).fired == 1);
+}
+
+TEST_CASE("overdue_serial_wrap_loses_nothing") {
+    for (const std::uint64_t serial : {(1ULL << 32) - 3, (1ULL << 33) - 2, (1ULL << 62) - 3}) {
+        wheel_bench bench(4, 10);
+        cogwheel::wheel_access::set_overdue_serial(bench.wheel, serial);
+        for (int i = 0; i < 6; ++i) bench.schedule(10);
+        bench.wheel.cancel(bench.timers[2].node);
+        CHECK(bench.wheel.check_invariants() == nullptr);
+        CHECK(bench.advance(10).fired == 5);
+        CHECK(bench.fired == std::vector<int>{0, 1, 3, 4, 5});
+    }
+}
