@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The wheel on an io_context, with its default options (ticks of 10 ms, 512 slots): as timer_wheel, which may be used
+// from any thread, and as local_timer_wheel, which takes no lock.
+//
+// Like asio::steady_timer, both read the clock for each timer that is set. The contender "-now" hands over the reading
+// of its turn instead: one for a batch.
+#pragma once
+
+#include "contenders/asio_loop.hpp"
+
+#include <cogwheel/asio/timer_wheel.hpp>
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
+
+namespace bench {
+
+template <class Wheel>
+class binding_base : public asio_loop {
+public:
+    static constexpr std::string_view name =
+        std::is_same_v<Wheel, cogwheel::timer_wheel> ? "cogwheel" : "cogwheel-local";
+    static constexpr bool handle_is_timer = false;
+
+protected:
+    Wheel wheel_{io_};
+};
+
+/// schedule(delay, f), cancelled and pushed back through the token: silent.
+template <class Wheel>
+class scheduled : public binding_base<Wheel> {
+public:
+    using handle = typename Wheel::token_type;
+    using time_point = asio_loop::time_point;
+
+    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
+
+    void schedule(handle& h, std::uint32_t number, milliseconds delay) {
+        h = this->wheel_.schedule(delay, callable(number));
+    }
+    bool cancel(handle& h) { return h.cancel(); }
+    void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(delay); }
+    void move_to(handle& h, std::uint32_t, time_point at) { h.reschedule_at(at); }
+
+    std::size_t pending() const { return this->wheel_.pending(); }
+
+protected:
+    auto callable(std::uint32_t number) {
+        return [this, number] { this->fired_.record(number); };
+    }
+};
+
+class scheduled_with_now : public scheduled<cogwheel::local_timer_wheel> {
+public:
+    static constexpr std::string_view name = "cogwheel-local-now";
+
+    void schedule(handle& h, std::uint32_t number, milliseconds delay) {
+        h = wheel_.schedule(delay, turn_, callable(number));
+    }
+    void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(delay, turn_); }
+};
+
+/// async_wait(delay, handler), cancelled through the handler's cancellation slot: aborted handlers run.
+template <class Wheel>
+class awaited : public binding_base<Wheel> {
+public:
+    using handle = asio::cancellation_signal;
+    using time_point = asio_loop::time_point;
+
+    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
+
+    void schedule(handle& h, std::uint32_t number, milliseconds delay) {
+        ++started_;
+        this->wheel_.async_wait(delay, asio::bind_cancellation_slot(h.slot(), on_completion{this, number}));
+    }
+    bool cancel(handle& h) {
+        h.emit(asio::cancellation_type::total);
+        return true;
+    }
+    void move_to(handle& h, std::uint32_t number, time_point at) {
+        cancel(h);
+        ++started_;
+        this->wheel_.async_wait_until(at, asio::bind_cancellation_slot(h.slot(), on_completion{this, number}));
+    }
+
+    /// What is missing in the count of completions is pending in the wheel.
+    std::size_t pending() const {
+        const std::size_t n = started_ - completed_;
+        return n == this->wheel_.pending() ? n : ~std::size_t{0};
+    }
+
+private:
+    struct on_completion {
+        awaited* self;
+        std::uint32_t number;
+
+        void operator()(const std::error_code& ec) const {
+            ++self->completed_;
+            if (!ec) self->fired_.record(number);
+        }
+    };
+
+    std::size_t started_ = 0;
+    std::size_t completed_ = 0;
+};
+
+static_assert(movable_contender<scheduled<cogwheel::timer_wheel>>);
+static_assert(movable_contender<scheduled_with_now>);
+static_assert(firing_contender<scheduled<cogwheel::timer_wheel>>);
+static_assert(firing_contender<awaited<cogwheel::local_timer_wheel>>);
+
+} // namespace bench

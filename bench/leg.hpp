@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A leg: one workload on one contender, in a process of its own, so that no heap and no cache line is shared. The legs
+// of a workload live side by side and are called in turn, a repetition each: what disturbs the machine disturbs all.
+#pragma once
+
+#include "contenders/contender.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <sys/types.h>
+
+namespace bench {
+
+/// What must be equal for all contenders of a workload.
+struct outcome {
+    std::uint64_t cancelled = 0;
+    std::uint64_t pending = 0; ///< at the end
+    tally fired;
+
+    friend bool operator==(const outcome&, const outcome&) = default;
+};
+
+/// One repetition.
+struct sample {
+    double cpu_ns = 0; ///< an operation; zero operations: nothing was timed
+    double wall_ns = 0;
+    std::uint64_t operations = 0;
+    double bytes = 0;        ///< a timer, all live
+    double handle_bytes = 0; ///< a timer, that its user keeps beside that
+    outcome result;
+    char error[160] = {}; ///< empty: none
+};
+
+class leg {
+public:
+    virtual ~leg() = default;
+    virtual sample repeat(std::uint64_t repetition) = 0;
+};
+
+using leg_factory = std::function<std::unique_ptr<leg>()>;
+
+/// A leg in a child process. The factory is called there.
+class leg_process {
+public:
+    explicit leg_process(const leg_factory& make);
+    leg_process(const leg_process&) = delete;
+    leg_process& operator=(const leg_process&) = delete;
+    ~leg_process();
+
+    /// A child that fails or dies says so in sample::error.
+    sample repeat(std::uint64_t repetition);
+
+private:
+    pid_t child_ = -1;
+    int commands_ = -1;
+    int answers_ = -1;
+};
+
+} // namespace bench

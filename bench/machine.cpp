@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// See machine.hpp. Linux and glibc.
+#include "machine.hpp"
+
+#include <asio/version.hpp>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <fstream>
+#include <limits>
+#include <stdexcept>
+
+#include <malloc.h>
+#include <sched.h>
+
+namespace bench {
+
+namespace {
+
+double read_clock(clockid_t id) {
+    timespec t{};
+    clock_gettime(id, &t);
+    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+} // namespace
+
+stopwatch::stopwatch() : cpu_(read_clock(CLOCK_PROCESS_CPUTIME_ID)), wall_(read_clock(CLOCK_MONOTONIC)) {}
+double stopwatch::cpu_ns() const { return read_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu_; }
+double stopwatch::wall_ns() const { return read_clock(CLOCK_MONOTONIC) - wall_; }
+
+std::size_t heap_in_use() {
+    const auto info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+void keep_freed_memory() {
+    mallopt(M_MMAP_THRESHOLD, std::numeric_limits<int>::max());
+    mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+int pin(int cpu) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) throw std::runtime_error("cannot read the CPU affinity");
+    if (cpu < 0)
+        for (int i = 0; i < CPU_SETSIZE; ++i)
+            if (CPU_ISSET(static_cast<unsigned>(i), &allowed)) cpu = i;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    if (cpu < CPU_SETSIZE) CPU_SET(static_cast<unsigned>(cpu), &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        throw std::runtime_error(fmt::format("cannot run on CPU {}: it does not exist, or is not allowed", cpu));
+    return cpu;
+}
+
+std::string cpu_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("model name"))
+            if (const auto colon = line.find(": "); colon != line.npos) return line.substr(colon + 2);
+    return "unknown CPU";
+}
+
+std::string compiler_name() {
+#if defined(__clang__)
+    return fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+    return fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+std::string asio_version() {
+    return fmt::format("{}.{}.{}", ASIO_VERSION / 100000, ASIO_VERSION / 100 % 1000, ASIO_VERSION % 100);
+}
+
+} // namespace bench

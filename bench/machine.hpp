@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The machine's side: clocks, the heap's account, pinning, and what all of it is called.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace bench {
+
+/// Runs from its construction on.
+class stopwatch {
+public:
+    stopwatch();
+    double cpu_ns() const; ///< of this process, user and system
+    double wall_ns() const;
+
+private:
+    double cpu_;
+    double wall_;
+};
+
+/// Bytes that the allocator has handed out, its own overhead included (glibc: mallinfo2, uordblks + hblkhd).
+std::size_t heap_in_use();
+
+/// Keeps freed memory in the process, so that a repetition does not pay again for page faults that an earlier one had.
+void keep_freed_memory();
+
+/// Binds this process to one processor: `cpu`, or the last one allowed when negative. Returns which.
+int pin(int cpu);
+
+std::string cpu_name();
+std::string compiler_name();
+std::string asio_version();
+
+} // namespace bench

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// See report.hpp.
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace bench {
+
+namespace {
+
+template <class Projection>
+std::vector<double> sorted(const std::vector<sample>& samples, Projection p) {
+    std::vector<double> values;
+    values.reserve(samples.size());
+    for (const sample& s : samples) values.push_back(p(s));
+    std::sort(values.begin(), values.end());
+    return values;
+}
+
+double median(const std::vector<double>& values) {
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::string describe(const outcome& o) {
+    return fmt::format("{} cancelled, {} pending, {} fired (sum {:x})", o.cancelled, o.pending, o.fired.fired,
+                       o.fired.sum);
+}
+
+std::string grouped(std::size_t n) {
+    std::string digits = fmt::format("{}", n);
+    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+    return digits;
+}
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+    return out;
+}
+
+const row* find(const std::vector<row>& rows, std::string_view workload, std::size_t timers,
+                std::string_view contender) {
+    const auto it = std::find_if(rows.begin(), rows.end(), [&](const row& r) {
+        return r.workload == workload && r.timers == timers && r.contender == contender && r.error.empty();
+    });
+    return it != rows.end() ? &*it : nullptr;
+}
+
+// "18.3x faster", "1.4x slower"; of bytes: "less", "more".
+std::string against(const row& r, const row* reference) {
+    if (reference == nullptr || reference == &r || !r.error.empty()) return "-";
+    const double ours = r.timed ? r.ns : r.bytes;
+    const double theirs = r.timed ? reference->ns : reference->bytes;
+    const double ratio = theirs / ours;
+    const char* better = r.timed ? "faster" : "less";
+    const char* worse = r.timed ? "slower" : "more";
+    return ratio >= 1 ? fmt::format("{:.1f}x {}", ratio, better) : fmt::format("{:.1f}x {}", 1 / ratio, worse);
+}
+
+} // namespace
+
+row summarise(std::string_view workload, std::string_view contender, std::size_t timers,
+              const std::vector<sample>& samples) {
+    row r;
+    r.workload = workload;
+    r.contender = contender;
+    r.timers = timers;
+    r.repetitions = samples.size();
+    for (const sample& s : samples)
+        if (s.error[0] != '\0') r.error = s.error;
+    if (!r.error.empty()) return r;
+    r.timed = samples.front().operations != 0;
+    const auto cpu = sorted(samples, [](const sample& s) { return s.cpu_ns; });
+    r.ns = median(cpu);
+    r.min = cpu.front();
+    r.max = cpu.back();
+    r.wall_ns = median(sorted(samples, [](const sample& s) { return s.wall_ns; }));
+    r.bytes = median(sorted(samples, [](const sample& s) { return s.bytes; }));
+    r.handle_bytes = samples.front().handle_bytes;
+    return r;
+}
+
+std::string disagreement(const std::vector<std::vector<sample>>& samples) {
+    for (std::size_t repetition = 0; !samples.empty() && repetition < samples.front().size(); ++repetition) {
+        const outcome* first = nullptr;
+        for (const auto& contender : samples) {
+            const sample& s = contender[repetition];
+            if (s.error[0] != '\0') continue; // reported by its row
+            if (first == nullptr) first = &s.result;
+            if (!(s.result == *first)) return fmt::format("{} against {}", describe(*first), describe(s.result));
+        }
+    }
+    return {};
+}
+
+std::string table(const std::vector<row>& rows, std::string_view what, std::string_view reference) {
+    const row& first = rows.front();
+    const row* ref = find(rows, first.workload, first.timers, reference);
+    std::string text = fmt::format("\n{}, {} timers: {}\n", first.workload, grouped(first.timers), what);
+    text += fmt::format("  {:<20}{:>10}{:>10}{:>10}{:>10}{:>18}{:>18}\n", "", "ns/op", "min", "max", "wall",
+                        "bytes+handle", "against steady");
+    for (const row& r : rows) {
+        if (!r.error.empty()) {
+            text += fmt::format("  {:<20}  FAILED: {}\n", r.contender, r.error);
+            continue;
+        }
+        const auto figure = [&](double value) { return r.timed ? fmt::format("{:.1f}", value) : std::string("-"); };
+        const std::string bytes = r.handle_bytes > 0 ? fmt::format("{:.1f}+{:.0f}", r.bytes, r.handle_bytes)
+                                                     : fmt::format("{:.1f}   ", r.bytes);
+        text += fmt::format("  {:<20}{:>10}{:>10}{:>10}{:>10}{:>18}{:>18}\n", r.contender, figure(r.ns), figure(r.min),
+                            figure(r.max), figure(r.wall_ns), bytes, against(r, ref));
+    }
+    return text;
+}
+
+std::string summary(const std::vector<row>& rows, std::string_view reference) {
+    std::vector<std::string_view> contenders;
+    for (const row& r : rows)
+        if (std::find(contenders.begin(), contenders.end(), r.contender) == contenders.end())
+            contenders.push_back(r.contender);
+    std::string text = fmt::format("\nAgainst {}\n  {:<28}", reference, "");
+    for (const auto name : contenders)
+        if (name != reference) text += fmt::format("{:>20}", name);
+    text += '\n';
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const row& r = rows[i];
+        if (i != 0 && rows[i - 1].workload == r.workload && rows[i - 1].timers == r.timers) continue;
+        text += fmt::format("  {:<16}{:>10}  ", r.workload, grouped(r.timers));
+        const row* ref = find(rows, r.workload, r.timers, reference);
+        for (const auto name : contenders) {
+            if (name == reference) continue;
+            const row* other = find(rows, r.workload, r.timers, name);
+            text += fmt::format("{:>20}", other != nullptr ? against(*other, ref) : "-");
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string json(const std::vector<row>& rows, const machine_names& machine) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const row& r = rows[i];
+        const auto figure = [&](double value) {
+            return r.timed && r.error.empty() ? fmt::format("{:.3f}", value) : std::string("null");
+        };
+        text += fmt::format(
+            R"({}{{"workload":"{}","contender":"{}","timers":{},"ns_per_op":{},"min_ns":{},"max_ns":{},)"
+            R"("wall_ns_per_op":{},"repeats":{},"bytes_per_timer":{},"handle_bytes":{},)"
+            R"("cpu":"{}","compiler":"{}","asio":"{}")",
+            i == 0 ? "\n" : ",\n", r.workload, r.contender, r.timers, figure(r.ns), figure(r.min), figure(r.max),
+            figure(r.wall_ns), r.repetitions, r.error.empty() ? fmt::format("{:.2f}", r.bytes) : "null", r.handle_bytes,
+            escaped(machine.cpu), escaped(machine.compiler), escaped(machine.asio));
+        if (!r.error.empty()) text += fmt::format(R"(,"error":"{}")", escaped(r.error));
+        text += '}';
+    }
+    return text + "\n]\n";
+}
+
+} // namespace bench
