@@ -70,6 +70,7 @@ constexpr std::size_t per_thread = 2000;
 /// Schedulers and cancellers on threads of their own, beside those that run the wheel.
 void play_on_threads(manual_timer_wheel& wheel, std::vector<timer>& timers, int players, bool stop_half_way) {
     std::atomic<int> playing{players};
+    std::atomic<bool> halted{false};
     std::thread time([&] {
         while (playing > 0) {
             manual_clock::advance(1ms);
@@ -79,11 +80,14 @@ void play_on_threads(manual_timer_wheel& wheel, std::vector<timer>& timers, int 
     on_threads(players + 1, [&](int i) {
         if (i < players) {
             const auto n = static_cast<std::size_t>(i);
-            play(wheel, timers, n * per_thread, (n + 1) * per_thread);
+            play(wheel, timers, n * per_thread, (n + 1) * per_thread - 2);
+            while (!halted) std::this_thread::yield(); // so that something always comes after it
+            play(wheel, timers, (n + 1) * per_thread - 2, (n + 1) * per_thread);
             --playing;
         } else {
             while (wheel.stats().scheduled < per_thread / 2) std::this_thread::yield();
             stop_half_way ? wheel.stop() : wheel.cancel_all();
+            halted = true;
             CHECK(counts_agree(wheel.stats()));
         }
     });

@@ -42,7 +42,7 @@ public:
     std::size_t slots() const noexcept { return mask_ + 1; }
 
     /// Arms `node`. A deadline at or before now() is overdue: it counts as due now, and fires in the next advance().
-    /// Preconditions: the node is in the node_table, and not armed. Complexity: O(1).
+    /// Preconditions: the node is in the node_table, and not armed; deadline <= tick::max(). Complexity: O(1).
     /// Errors: std::bad_alloc; the node stays disarmed.
     void schedule(timer_node& node, tick deadline) {
         assert(!node.armed() && "cancel or reschedule a pending timer");
@@ -135,6 +135,7 @@ private:
 
     // Sets the deadline and makes sure that an entry covers it.
     void file(timer_node& node, std::uint64_t deadline) {
+        assert(deadline <= tick::max().value);
         if (deadline <= now_) [[unlikely]]
             return file_overdue(node);
         // Take-over, if now_ < filed_ <= deadline (an entry that is neither copied out nor passed by) and filed_ lies in the

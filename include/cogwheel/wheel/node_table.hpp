@@ -36,9 +36,9 @@ public:
     node_table& operator=(const node_table&) = delete;
 
     /// A block of at least `bytes` (node included), its node disarmed.
-    /// Preconditions: bytes <= max_block. Errors: std::bad_alloc, std::length_error (2^32 indices used); nothing changes.
+    /// Preconditions: 0 < bytes <= max_block. Errors: std::bad_alloc, std::length_error (2^32 indices used); nothing changes.
     timer_node& allocate(std::size_t bytes) {
-        assert(bytes <= max_block && "attach a node of your own for larger timers");
+        assert(bytes > 0 && bytes <= max_block && "attach a node of your own for larger timers");
         size_class& c = classes_[class_of(bytes)];
         if (c.free == nullptr) [[unlikely]]
             refill(class_of(bytes));
@@ -103,7 +103,7 @@ public:
 
     /// Gives every page back to the system; later nodes start at generations that no id has had.
     /// False when generations are used up: the table must then not be used any more, or an old id might name a new timer.
-    /// Preconditions: nothing is armed; attached nodes are detached or no longer used with this table.
+    /// Preconditions: nothing is armed or attached, and no wheel uses the table any more.
     bool release_all() noexcept;
 
     /// Bytes held.

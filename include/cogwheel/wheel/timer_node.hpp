@@ -63,7 +63,7 @@ private:
     static constexpr std::uint64_t overdue_bit = std::uint64_t{1}
                                                  << 63; // filed in the overdue queue, under a serial number
 
-    std::uint64_t deadline_ = 0;
+    std::uint64_t deadline_ = 0; // while disarmed: link of the free list, or of a node_queue
     std::uint64_t filed_ =
         not_filed;                 // tick of the entry that covers the node; outlives the timer's life, for take-over
     expiry_function on_expiry_;    // while a block is free: link of the free list
