@@ -50,7 +50,7 @@ tests_of() {
 # What caught it: the first test case that doctest names, or the way the run ended.
 catcher() {
     local tests=$1 status=$2 name
-    name=$(grep -B 4 "ERROR:" "$log" | sed -n "s/^TEST CASE: *//p" | head -n 1)
+    name=$(grep -B 4 "ERROR:" "$log" | sed -n "s/^TEST CASE: *//p" | head -n 1) || true
     if ((status == 124)); then
         name="hang${name:+, $name}"
     elif [[ -z $name ]]; then
