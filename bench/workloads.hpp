@@ -176,9 +176,9 @@ public:
 
     sample repeat(std::uint64_t repetition) override {
         using handle = typename C::handle;
-        live_set<C> set(timers_);
         const numbers first = random_order(timers_, 2 * repetition + 1);
         const numbers second = random_order(timers_, 2 * repetition + 2);
+        live_set<C> set(timers_); // last: what is allocated from here on counts as the contender's
         sample s;
         const stopwatch schedule_watch;
         set.schedule_all(first, usual_delay);

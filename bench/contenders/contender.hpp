@@ -38,14 +38,14 @@ class fixed_array {
 public:
     template <class... Args>
     explicit fixed_array(std::size_t size, Args&... args)
-        : items_(static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{alignof(T)}))) {
+        : items_(static_cast<T*>(::operator new(size * sizeof(T), std::align_val_t{alignof(T)}))) {
         for (; size_ < size; ++size_) ::new (static_cast<void*>(items_ + size_)) T(args...);
     }
     fixed_array(const fixed_array&) = delete;
     fixed_array& operator=(const fixed_array&) = delete;
     ~fixed_array() {
         std::destroy_n(items_, size_);
-        ::operator delete (items_, std::align_val_t{alignof(T)});
+        ::operator delete(items_, std::align_val_t{alignof(T)});
     }
 
     T& operator[](std::size_t i) noexcept { return items_[i]; }
@@ -94,8 +94,8 @@ concept contender = requires(C& c, typename C::handle& h, std::uint32_t number, 
 /// - reach(at) lets time pass until the timers due at `at` are on the point of firing; false if it is too late for that.
 /// - fire_until(at) fires everything due before `at`, or all.
 template <class C>
-concept firing_contender = contender<C> &&
-    requires(C& c, typename C::handle& h, std::uint32_t number, milliseconds delay, typename C::time_point at) {
+concept firing_contender = contender<C> && requires(C& c, typename C::handle& h, std::uint32_t number,
+                                                    milliseconds delay, typename C::time_point at) {
     { c.after(delay) } -> std::same_as<typename C::time_point>;
     { at + std::chrono::nanoseconds() } -> std::convertible_to<typename C::time_point>;
     c.move_to(h, number, at);
@@ -104,9 +104,7 @@ concept firing_contender = contender<C> &&
 };
 
 template <class C>
-concept movable_contender = contender<C> &&
-    requires(C& c, typename C::handle& h, std::uint32_t number, milliseconds delay) {
-    c.move(h, number, delay);
-};
+concept movable_contender = contender<C> && requires(C& c, typename C::handle& h, std::uint32_t number,
+                                                     milliseconds delay) { c.move(h, number, delay); };
 
 } // namespace bench

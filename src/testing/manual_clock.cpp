@@ -38,20 +38,22 @@ void testing::manual_clock::advance(duration by) {
     for (auto* driver : d.drivers) driver->notify(time_point(d.now));
 }
 
-detail::wheel_driver<testing::manual_clock>::wheel_driver(const asio::any_io_executor& executor, wake_target& target)
+namespace detail {
+
+wheel_driver<testing::manual_clock>::wheel_driver(const asio::any_io_executor& executor, wake_target& target)
     : executor_(executor), target_(&target) {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     d.drivers.push_back(this);
 }
 
-detail::wheel_driver<testing::manual_clock>::~wheel_driver() {
+wheel_driver<testing::manual_clock>::~wheel_driver() {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     std::erase(d.drivers, this);
 }
 
-void detail::wheel_driver<testing::manual_clock>::arm(testing::manual_clock::time_point at, std::uint64_t serial) {
+void wheel_driver<testing::manual_clock>::arm(testing::manual_clock::time_point at, std::uint64_t serial) {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     at_ = at;
@@ -61,10 +63,12 @@ void detail::wheel_driver<testing::manual_clock>::arm(testing::manual_clock::tim
 }
 
 // The dial's mutex is held.
-void detail::wheel_driver<testing::manual_clock>::notify(testing::manual_clock::time_point now) {
+void wheel_driver<testing::manual_clock>::notify(testing::manual_clock::time_point now) {
     if (!work_ || now < at_) return;
     asio::post(executor_, [target = target_, serial = serial_] { target->wake(serial); });
     work_.reset();
 }
+
+} // namespace detail
 
 } // namespace cogwheel

@@ -22,6 +22,18 @@ hashed_wheel::hashed_wheel(node_table& nodes, std::size_t slots, tick now)
     assert(slots >= 1 && slots <= max_slots);
 }
 
+// always_inline: GCC takes a function that only prefetches for one without effect, and drops the calls.
+inline void hashed_wheel::prefetch_ahead(const chunk& c, std::uint32_t position) const noexcept {
+    const auto look = [&](std::uint32_t ahead) -> const entry* {
+        if (position + ahead < c.count) return &c.entries[position + ahead];
+        const chunk* next = c.next;
+        return next != nullptr && position + ahead - c.count < next->count ? &next->entries[position + ahead - c.count]
+                                                                           : nullptr;
+    };
+    if (const entry* e = look(2 * prefetch_distance)) nodes_.prefetch_place(e->index);
+    if (const entry* e = look(prefetch_distance)) nodes_.prefetch_node(e->index);
+}
+
 advance_result hashed_wheel::advance(tick to, work_budget budget, void* context) {
     assert(!advancing_ && "advance() called from an expiry function");
     struct scope {
@@ -184,17 +196,6 @@ void hashed_wheel::jump(std::uint64_t stop) {
     relabel(32);
     ready_.sort(chunks_, 0, 32);
     relabel(0);
-}
-
-void hashed_wheel::prefetch_ahead(const chunk& c, std::uint32_t position) const noexcept {
-    const auto look = [&](std::uint32_t ahead) -> const entry* {
-        if (position + ahead < c.count) return &c.entries[position + ahead];
-        const chunk* next = c.next;
-        return next != nullptr && position + ahead - c.count < next->count ? &next->entries[position + ahead - c.count]
-                                                                           : nullptr;
-    };
-    if (const entry* e = look(2 * prefetch_distance)) nodes_.prefetch_place(e->index);
-    if (const entry* e = look(prefetch_distance)) nodes_.prefetch_node(e->index);
 }
 
 } // namespace cogwheel

@@ -109,8 +109,7 @@ TEST_CASE("wait_function_pointer_handler_accepted") {
     static int runs;
     runs = 0;
     virtual_wheel w;
-    w.wheel.async_wait(
-        10ms, +[](std::error_code) { ++runs; });
+    w.wheel.async_wait(10ms, +[](std::error_code) { ++runs; });
     w.pass(10ms);
     CHECK(runs == 1);
 }

@@ -24,8 +24,7 @@ TEST_CASE("handler_owns_the_wheel_both_are_destroyed") {
         asio::io_context io;
         auto wheel = std::make_shared<manual_timer_wheel>(io);
         wheel->async_wait(1h, [wheel, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
-        wheel->schedule(
-            1h, [wheel, no = must_not_run(&destroyed)] { no(); }, [wheel] { FAIL("ran"); });
+        wheel->schedule(1h, [wheel, no = must_not_run(&destroyed)] { no(); }, [wheel] { FAIL("ran"); });
     }
     CHECK(destroyed == 2);
 }
@@ -115,7 +114,9 @@ TEST_CASE("wheel_on_a_strand_younger_than_the_service_context_destroyed") {
     int destroyed = 0;
     {
         asio::io_context io;
-        { const manual_timer_wheel first(io); } // its service is made here, the strand's below
+        {
+            const manual_timer_wheel first(io);
+        } // its service is made here, the strand's below
         auto wheel = std::make_shared<manual_timer_wheel>(asio::make_strand(io));
         wheel->async_wait(1h, [wheel, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
     }

@@ -32,8 +32,7 @@ TEST_CASE("limit_two_third_wait_is_rejected_not_inline") {
 TEST_CASE("limit_two_third_schedule_gives_an_empty_token_and_the_reason") {
     virtual_wheel w({.max_pending = 2});
     std::error_code ec = errc::stopped;
-    CHECK(static_cast<bool>(w.wheel.schedule(
-        10ms, [] {}, ec)));
+    CHECK(static_cast<bool>(w.wheel.schedule(10ms, [] {}, ec)));
     CHECK_FALSE(ec);
     w.wheel.schedule(10ms, [] {});
     int destroyed = 0;

@@ -30,8 +30,7 @@ TEST_CASE("on_cancel_after_cancel_posted_once_not_inline") {
 TEST_CASE("on_cancel_after_firing_does_not_run") {
     virtual_wheel w;
     int runs = 0;
-    const auto token = w.wheel.schedule(
-        10ms, [&] { ++runs; }, must_not_run());
+    const auto token = w.wheel.schedule(10ms, [&] { ++runs; }, must_not_run());
     w.pass(10ms);
     CHECK(runs == 1);
     CHECK_FALSE(token.cancel());

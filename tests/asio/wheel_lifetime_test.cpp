@@ -90,7 +90,9 @@ TEST_CASE("destroyed_context_never_run_handlers_are_destroyed_uninvoked") {
         manual_timer_wheel wheel(io);
         wheel.async_wait(0ms, must_not_run(&destroyed));
         wheel.async_wait(1h, must_not_run(&destroyed));
-        { const manual_timer_wheel moved(std::move(wheel)); }
+        {
+            const manual_timer_wheel moved(std::move(wheel));
+        }
         CHECK(destroyed == 0);
     }
     CHECK(destroyed == 2);

@@ -122,7 +122,7 @@ private:
     static constexpr std::uint64_t horizon = (std::uint64_t{1} << 31) - 1;
     static constexpr std::size_t garbage_slack = 1024; // dead entries (8 kB) that nobody sweeps
     static constexpr std::size_t jump_chunks = 520;    // that a jump needs beside one a slot, for a sort of two digits
-    static constexpr std::uint32_t prefetch_distance = 8;
+    static constexpr std::uint32_t prefetch_distance = 16;
     static constexpr std::uint32_t confirm_limit = 4096; // dead entries that one next_due() drops
 
     struct slot {
@@ -192,7 +192,7 @@ private:
     void keep(entry, std::uint64_t at);
     bool keep_if_all_future(chunk&) noexcept;
     void forget(entry, timer_node*) noexcept;
-    void prefetch_ahead(const chunk&, std::uint32_t position) const noexcept;
+    [[gnu::always_inline]] inline void prefetch_ahead(const chunk&, std::uint32_t position) const noexcept;
 
     bool confirm_low(std::size_t slot_index) noexcept;
     void sweep() noexcept;

@@ -84,11 +84,13 @@ public:
     }
 
     /// Hints for a batch: the place well ahead (only embedded nodes have one), then the node itself.
-    void prefetch_place(std::uint32_t index) const noexcept {
+    [[gnu::always_inline]] void prefetch_place(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
         if (p.stride == sizeof(place)) __builtin_prefetch(p.base + (index % page_size) * p.stride);
     }
-    void prefetch_node(std::uint32_t index) const noexcept { __builtin_prefetch(find(index), 1); }
+    [[gnu::always_inline]] void prefetch_node(std::uint32_t index) const noexcept {
+        __builtin_prefetch(find(index), 1);
+    }
 
     /// Makes room, so that `count` further blocks of `bytes` need no allocation. Errors: as allocate().
     void reserve(std::size_t count, std::size_t bytes);
