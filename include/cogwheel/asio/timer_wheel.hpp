@@ -65,16 +65,16 @@ public:
 
     /// Takes the timers over; `other` may only be destroyed or assigned to.
     basic_timer_wheel(basic_timer_wheel&& other) noexcept
-        : state_(std::exchange(other.state_, nullptr)), executor_(other.executor_) {}
+        : state_(std::exchange(other.state_, nullptr)), executor_(std::move(other.executor_)) {}
     template <class Other>
-        requires std::constructible_from<Executor, const Other&>
+        requires std::constructible_from<Executor, Other>
     basic_timer_wheel(basic_timer_wheel<Clock, Locking, Wheel, Other>&& other)
-        : state_(std::exchange(other.state_, nullptr)), executor_(other.executor_) {}
-    basic_timer_wheel& operator=(basic_timer_wheel&& other) {
+        : state_(std::exchange(other.state_, nullptr)), executor_(std::move(other.executor_)) {}
+    basic_timer_wheel& operator=(basic_timer_wheel&& other) noexcept {
         if (this != &other) {
             if (state_ != nullptr) state_->close();
             state_ = std::exchange(other.state_, nullptr);
-            executor_ = other.executor_;
+            executor_ = std::move(other.executor_);
         }
         return *this;
     }

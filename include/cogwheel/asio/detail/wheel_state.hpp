@@ -66,7 +66,7 @@ public:
     }
 
     /// The timer_wheel is gone. What is pending is aborted; then the owner gets the state back.
-    void close() {
+    void close() noexcept {
         lock_type lock(mutex_);
         if (shut_down_) return;
         closed_ = true;
