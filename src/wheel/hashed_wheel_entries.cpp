@@ -170,6 +170,7 @@ void hashed_wheel::sweep() noexcept {
 }
 
 void hashed_wheel::reserve(std::size_t timers) {
+    if (timers == 0) return;
     // Garbage doubles the entries; a slot may have two chunks that are partly filled, its last and the one in which
     // next_due() stopped, and one more during a jump.
     const std::size_t most = 2 * timers + garbage_slack;
