@@ -56,21 +56,6 @@ private:
     std::size_t size_ = 0;
 };
 
-/// For contenders that are told the time: it passes at one microsecond an operation, and they see milliseconds.
-class virtual_clock {
-public:
-    std::uint64_t now() const noexcept { return milliseconds_; }
-    void pass(std::size_t operations) noexcept {
-        microseconds_ += operations;
-        milliseconds_ = microseconds_ / 1000;
-    }
-    void tick() noexcept { pass(1000); }
-
-private:
-    std::uint64_t microseconds_ = 0;
-    std::uint64_t milliseconds_ = 0;
-};
-
 /// - schedule(h, number, delay), cancel(h), move(h, number, delay): cancel is true iff the timer was pending.
 /// - work(n, f) runs f(), n operations, where a user of the contender would run them, and then everything that has
 ///   become ready by that, such as the handlers of cancelled waits.

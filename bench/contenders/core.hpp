@@ -1,64 +1,68 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The wheel alone, in virtual ticks of 1 ms: with bare nodes in blocks of the node_table, of which the user keeps the id;
-// and with a node inside the user's own object, a cache line like the floor's.
+// The wheel alone, in virtual ticks of 1 ms, as each kind of its users meets it:
+// - core: a bare node per owner, in a block of the node_table that the owner keeps, as it would a steady_timer;
+// - core_by_id: a block per timer, given back when it ends; the user keeps ids, which may outlive it. So does timer_token;
+// - embedded_core: a node inside the user's own object, a cache line like the floor's.
 #pragma once
 
-#include "contenders/contender.hpp"
+#include "contenders/virtual_time.hpp"
 
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
 namespace bench {
 
-class core_base {
+class core_base : public virtual_time<core_base> {
 public:
-    static constexpr bool real_time = false;
-
-    struct time_point {
-        std::uint64_t tick;
-        friend time_point operator+(time_point t, std::chrono::nanoseconds d) {
-            return {t.tick + static_cast<std::uint64_t>(d / milliseconds(1))};
-        }
-    };
-
-    template <class F>
-    void work(std::size_t operations, F f) {
-        f();
-        clock_.pass(operations);
-        if (clock_.now() != wheel_.now().value) advance();
-    }
-
-    time_point after(milliseconds delay) const noexcept { return time_point{clock_.now()} + delay; }
-    bool reach(time_point at) {
-        if (clock_.now() >= at.tick) return false;
-        fire_until({at.tick - 1});
-        return true;
-    }
-    void fire_until(time_point at) {
-        while (clock_.now() < at.tick) {
-            clock_.tick();
-            advance();
-        }
-    }
-
     std::size_t pending() const noexcept { return wheel_.size(); }
-    tally fired() const noexcept { return fired_; }
+    void expire_due() { wheel_.advance({now()}, cogwheel::work_budget::unlimited(), this); }
 
 protected:
     static constexpr std::size_t slots = 512;
 
-    void advance() { wheel_.advance({clock_.now()}, cogwheel::work_budget::unlimited(), this); }
-
     cogwheel::node_table nodes_;
     cogwheel::hashed_wheel wheel_{nodes_, slots};
-    virtual_clock clock_;
-    tally fired_;
 };
 
 class core : public core_base {
 public:
     static constexpr std::string_view name = "cogwheel-core";
+    static constexpr bool handle_is_timer = false;
+
+    using handle = cogwheel::timer_node*;
+
+    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
+
+    void schedule(handle& h, std::uint32_t, milliseconds delay) {
+        if (h == nullptr) h = &make_node();
+        wheel_.schedule(*h, {after(delay).tick});
+    }
+    bool cancel(handle& h) {
+        if (!h->armed()) return false;
+        wheel_.cancel(*h);
+        return true;
+    }
+    void move(handle& h, std::uint32_t number, milliseconds delay) { move_to(h, number, after(delay)); }
+    void move_to(handle& h, std::uint32_t, time_point at) { wheel_.reschedule(*h, {at.tick}); }
+
+private:
+    [[gnu::noinline]] cogwheel::timer_node& make_node() {
+        cogwheel::timer_node& node = nodes_.allocate(sizeof(cogwheel::timer_node));
+        node.on_expiry(&expire);
+        return node;
+    }
+
+    // A bare node has no room for the timer's number. But blocks are handed out in order, so where each timer was
+    // scheduled once, it is the index. Here as in core_by_id.
+    static void expire(cogwheel::timer_node& node, void* context) {
+        static_cast<core*>(static_cast<core_base*>(context))->fired_.record(node.next_id().index);
+    }
+};
+
+class core_by_id : public core_base {
+public:
+    static constexpr std::string_view name = "cogwheel-core-id";
     static constexpr bool handle_is_timer = false;
 
     using handle = cogwheel::timer_id;
@@ -84,10 +88,8 @@ public:
     }
 
 private:
-    // A bare node has no room for the timer's number. But blocks are handed out in order, so where each timer was
-    // scheduled once, it is the index.
     static void expire(cogwheel::timer_node& node, void* context) {
-        auto& self = *static_cast<core*>(context);
+        auto& self = *static_cast<core_by_id*>(static_cast<core_base*>(context));
         self.fired_.record(node.next_id().index);
         self.nodes_.release(node, sizeof(cogwheel::timer_node));
     }
@@ -120,11 +122,13 @@ public:
 
 private:
     static void expire(cogwheel::timer_node& node, void* context) {
-        static_cast<embedded_core*>(context)->fired_.record(reinterpret_cast<handle&>(node).number);
+        auto& self = *static_cast<embedded_core*>(static_cast<core_base*>(context));
+        self.fired_.record(reinterpret_cast<handle&>(node).number);
     }
 };
 
 static_assert(firing_contender<core> && movable_contender<core>);
+static_assert(firing_contender<core_by_id> && movable_contender<core_by_id>);
 static_assert(firing_contender<embedded_core> && movable_contender<embedded_core>);
 
 } // namespace bench

@@ -5,7 +5,7 @@
 # mutate.sh [NAME...]: plants each bug of tests/bugs (all, or the named ones) in a copy of the project and expects the
 # tests to fail. A bug that survives shows a promise that no test keeps.
 #
-# A patch is caught by `wheel_tests`, unless its first line says `tests: GROUP_tests`.
+# A patch's first line names the file under tests/ that has to catch it: `tests: wheel/order_test`. Only that is built.
 set -euo pipefail
 # shellcheck source=src/cmake/files.sh
 source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
@@ -34,17 +34,14 @@ configure() {
 
 compile() { cmake --build "$out" --target "$1" >"$log" 2>&1 </dev/null; }
 
-# run TESTS: stops at the first failure, for one is enough.
-run() { timeout "$limit" "$out/tests/$1" --abort-after=1 --no-colors=true >"$log" 2>&1 </dev/null; }
+# run TESTS: stops at the first failure, for one is enough. In a subshell, whose word of an abort goes to the log, too.
+run() { (timeout "$limit" "$out/tests/$1" --abort-after=1 --no-colors=true || exit) >"$log" 2>&1 </dev/null; }
 
 tests_of() {
     local first
-    first=$(head -n 1 "$1")
-    if [[ $first =~ ^tests:\ *([a-z_]+)$ ]]; then
-        printf '%s\n' "${BASH_REMATCH[1]}"
-    else
-        printf 'wheel_tests\n'
-    fi
+    read -r first <"$1"
+    [[ $first =~ ^tests:\ ([a-z_]+)/([a-z_]+)$ ]] || fail "$1: its first line does not read 'tests: GROUP/FILE'"
+    printf '%s_%s\n' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
 }
 
 # What caught it: the first test case that doctest names, or the way the run ended.

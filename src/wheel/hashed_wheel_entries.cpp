@@ -6,6 +6,34 @@
 
 namespace cogwheel {
 
+void hashed_wheel::schedule_anew(timer_node& node, std::uint64_t deadline) {
+    try {
+        file(node, deadline);
+    } catch (...) {
+        --node.generation_;
+        --size_;
+        throw;
+    }
+}
+
+// Sets the deadline, and adds an entry that covers it.
+void hashed_wheel::file(timer_node& node, std::uint64_t deadline) {
+    if (deadline <= now_) return file_overdue(node);
+    if (entries_ > 2 * size_ + garbage_slack) sweep();
+    push(node, std::min(deadline, walked_ + horizon)); // not now_: ticks are read relative to walked_
+    node.deadline_ = deadline;
+}
+
+void hashed_wheel::push(timer_node& node, std::uint64_t at) {
+    const std::size_t s = at & mask_;
+    slot& to = slots_[s];
+    to.chain.push(chunks_, {node.index_, static_cast<std::uint32_t>(at)});
+    if (to.entries++ == 0) occupied_.set(s);
+    to.low = std::min(to.low, at);
+    ++entries_;
+    node.filed_ = at;
+}
+
 void hashed_wheel::file_overdue(timer_node& node) {
     const std::uint64_t serial = overdue_serial_ + 1;
     overdue_new_.push(chunks_, {node.index_, static_cast<std::uint32_t>(serial)});

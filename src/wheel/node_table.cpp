@@ -12,14 +12,15 @@ namespace cogwheel {
 
 namespace {
 constexpr std::align_val_t page_alignment{64}; // a 64-byte block is one cache line, not two halves
-constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size;
+constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size - 1; // so that indices can be counted
 } // namespace
 
 std::uint32_t node_table::new_page(std::size_t stride) {
     if (pages_.size() >= max_pages) throw std::length_error("cogwheel: 2^32 timers are the limit of one wheel");
     if (pages_.size() == pages_.capacity()) pages_.reserve(std::max<std::size_t>(16, 2 * pages_.size()));
-    auto* base = static_cast<std::byte*>(::operator new(page_size * stride, page_alignment));
-    pages_.push_back({base, static_cast<std::uint32_t>(stride), 0});
+    const auto base = reinterpret_cast<std::uintptr_t>(::operator new(page_size * stride, page_alignment));
+    pages_.push_back({base - pages_.size() * page_size * stride, static_cast<std::uint32_t>(stride), 0});
+    limit_ = index_of(pages_.size(), 0);
     return static_cast<std::uint32_t>(pages_.size() - 1);
 }
 
@@ -34,8 +35,9 @@ void node_table::refill(std::size_t size_class_index) {
     }
     // One at a time: a block that was never needed costs no page fault.
     page& p = pages_[c.page];
-    auto* node = ::new (p.base + p.used * p.stride) timer_node;
-    node->index_ = static_cast<std::uint32_t>(c.page * page_size + p.used);
+    const std::uint32_t index = index_of(c.page, p.used);
+    auto* node = ::new (p.at(index)) timer_node;
+    node->index_ = index;
     node->generation_ = generation_floor_;
     ++p.used;
     next_free(*node, nullptr);
@@ -56,13 +58,12 @@ void node_table::attach(timer_node& node) {
     if (free_place_ == none) {
         if (place_page_ == none || pages_[place_page_].used == page_size) place_page_ = new_page(sizeof(place));
         page& p = pages_[place_page_];
-        ::new (p.base + p.used * p.stride) place{nullptr, generation_floor_, none};
-        free_place_ = static_cast<std::uint32_t>(place_page_ * page_size + p.used);
+        free_place_ = index_of(place_page_, p.used);
+        ::new (p.at(free_place_)) place{nullptr, generation_floor_, none};
         ++p.used;
     }
     node.index_ = free_place_;
-    const page& p = pages_[page_of(node.index_)];
-    auto& at = *reinterpret_cast<place*>(p.base + (node.index_ % page_size) * p.stride);
+    place& at = place_of(node);
     free_place_ = at.next_free;
     at.node = &node;
     node.generation_ = at.generation;
@@ -71,9 +72,9 @@ void node_table::attach(timer_node& node) {
 
 void node_table::detach(timer_node& node) noexcept {
     assert(!node.armed());
-    const page& p = pages_[page_of(node.index_)];
-    auto& at = *reinterpret_cast<place*>(p.base + (node.index_ % page_size) * p.stride);
-    assert(p.stride == sizeof(place) && at.node == &node);
+    assert(pages_[page_of(node.index_)].stride == sizeof(place));
+    place& at = place_of(node);
+    assert(at.node == &node);
     at.node = nullptr;
     at.generation = node.generation_;
     if (node.generation_ == 0) return; // used up: the place is retired
@@ -84,18 +85,20 @@ void node_table::detach(timer_node& node) noexcept {
 bool node_table::release_all() noexcept {
     std::uint32_t highest = generation_floor_;
     bool wrapped = false;
-    for (const page& p : pages_) {
+    for (std::size_t number = 0; number < pages_.size(); ++number) {
+        const page& p = pages_[number];
         for (std::size_t i = 0; i < p.used; ++i) {
-            const std::byte* at = p.base + i * p.stride;
+            const std::byte* at = p.at(index_of(number, i));
             const std::uint32_t generation = p.stride == sizeof(place)
                                                  ? reinterpret_cast<const place*>(at)->generation
                                                  : reinterpret_cast<const timer_node*>(at)->generation_;
             highest = std::max(highest, generation);
             wrapped |= generation < generation_floor_;
         }
-        ::operator delete(p.base, page_alignment);
+        ::operator delete(p.at(index_of(number, 0)), page_alignment);
     }
     pages_.clear();
+    limit_ = 0;
     pages_.shrink_to_fit();
     classes_ = {};
     free_place_ = place_page_ = none;

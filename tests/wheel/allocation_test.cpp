@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -28,7 +29,7 @@ void* allocate(std::size_t size, std::size_t alignment) {
     const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
     if (memory == nullptr) throw std::bad_alloc();
-    return memory;
+    return std::memset(memory, 0xFF, rounded); // an armed timer, to whoever reads what was never constructed
 }
 
 // While it lives, the allocation after `successes` further ones fails.
@@ -60,6 +61,13 @@ COGWHEEL_TEST_OPERATOR operator delete(void* memory, std::align_val_t) noexcept 
 COGWHEEL_TEST_OPERATOR operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 COGWHEEL_TEST_OPERATOR operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 #undef COGWHEEL_TEST_OPERATOR
+
+TEST_CASE("find_id_of_a_block_that_was_never_made_finds_nothing") {
+    cogwheel::node_table nodes;
+    (void)nodes.allocate(64);
+    CHECK(nodes.find(cogwheel::timer_id{1, ~std::uint32_t{0}}) == nullptr);
+    CHECK(nodes.find(cogwheel::timer_id{cogwheel::node_table::page_size, ~std::uint32_t{0}}) == nullptr);
+}
 
 TEST_CASE("reserve_then_nothing_allocates") {
     for (const std::size_t slots : {1U, 4U, 512U}) {

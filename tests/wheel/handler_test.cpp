@@ -78,6 +78,18 @@ TEST_CASE("handler_that_throws_leaves_advance_and_the_next_call_goes_on") {
     }
 }
 
+TEST_CASE("overdue_handler_that_clears_and_arms_loses_nothing") {
+    wheel_bench bench(4, 9);
+    bench.schedule(0).then = [&] {
+        bench.wheel.clear([](cogwheel::timer_node&) {});
+        bench.schedule(0);
+    };
+    bench.schedule(0); // cleared
+    CHECK(bench.advance(9).fired == 1);
+    CHECK(bench.advance(9).fired == 1);
+    CHECK(bench.fired == std::vector<int>{0, 2});
+}
+
 TEST_CASE("overdue_handler_that_throws_is_not_called_again") {
     wheel_bench bench(4, 9);
     bench.schedule(0).then = [] { throw std::runtime_error("handler"); };

@@ -46,9 +46,15 @@ public:
     /// Errors: std::bad_alloc; the node stays disarmed.
     void schedule(timer_node& node, tick deadline) {
         assert(!node.armed() && "cancel or reschedule a pending timer");
-        file(node, deadline.value);
+        assert(deadline <= tick::max());
         ++node.generation_;
         ++size_;
+        // Take-over, if filed_ lies in the farther half of the way to the deadline: such an entry is neither copied out nor
+        // passed by, and a timer of a minute is not looked at every second because of a second's leftovers.
+        if (deadline.value > now_ && deadline.value - node.filed_ <= (deadline.value - now_) / 2) [[likely]]
+            node.deadline_ = deadline.value;
+        else
+            schedule_anew(node, deadline.value);
     }
 
     /// Moves a pending timer. Later than its entry: a store. Earlier: a second entry.
@@ -133,33 +139,11 @@ private:
 
     static constexpr bool is_overdue(std::uint64_t filed) noexcept { return (filed & timer_node::overdue_bit) != 0; }
 
-    // Sets the deadline and makes sure that an entry covers it.
-    void file(timer_node& node, std::uint64_t deadline) {
-        assert(deadline <= tick::max().value);
-        if (deadline <= now_) [[unlikely]]
-            return file_overdue(node);
-        // Take-over, if now_ < filed_ <= deadline (an entry that is neither copied out nor passed by) and filed_ lies in the
-        // farther half of the way: a timer of a minute must not be looked at every second because of a second's leftovers.
-        const std::uint64_t delay = deadline - now_;
-        if (node.filed_ - now_ - 1 - delay / 2 >= delay - delay / 2) {
-            if (entries_ > 2 * size_ + garbage_slack) [[unlikely]]
-                sweep();
-            push(node, std::min(deadline, walked_ + horizon)); // not now_: ticks are read relative to walked_
-        }
-        node.deadline_ = deadline;
-    }
-
-    void push(timer_node& node, std::uint64_t at) {
-        const std::size_t s = at & mask_;
-        slot& to = slots_[s];
-        to.chain.push(chunks_, {node.index_, static_cast<std::uint32_t>(at)});
-        if (to.entries++ == 0) occupied_.set(s);
-        to.low = std::min(to.low, at);
-        ++entries_;
-        node.filed_ = at;
-    }
-
+    // Out of line: inlined, the registers they need saved would cost every take-over half of its time.
+    void schedule_anew(timer_node& node, std::uint64_t deadline);
+    void file(timer_node& node, std::uint64_t deadline);
     void file_overdue(timer_node& node);
+    void push(timer_node& node, std::uint64_t at);
 
     // Does this entry cover the node? Everything else is a duplicate or dead.
     static bool covers(entry e, const timer_node* node) noexcept {

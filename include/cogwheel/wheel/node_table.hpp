@@ -67,26 +67,23 @@ public:
     void detach(timer_node& node) noexcept;
 
     /// The node behind an index, nullptr if none is attached. Preconditions: the index was given out by this table.
-    timer_node* find(std::uint32_t index) const noexcept {
-        const page& p = pages_[page_of(index)];
-        std::byte* at = p.base + (index % page_size) * p.stride;
-        if (p.stride == sizeof(place)) [[unlikely]]
-            return reinterpret_cast<place*>(at)->node;
-        return reinterpret_cast<timer_node*>(at);
-    }
+    timer_node* find(std::uint32_t index) const noexcept { return find(pages_[page_of(index)], index); }
 
     /// The node in the very life that `id` names, nullptr if that is over. Any id is fine.
     timer_node* find(timer_id id) const noexcept {
-        if (page_of(id.index) >= pages_.size() || (id.generation & 1) == 0) return nullptr;
-        if (id.index % page_size >= pages_[page_of(id.index)].used) return nullptr; // an id from before release_all()
-        timer_node* node = find(id.index);
+        if (id.index >= limit_ || (id.generation & 1) == 0) [[unlikely]]
+            return nullptr;
+        const page& p = pages_[page_of(id.index)];
+        if (id.index % page_size >= p.used) [[unlikely]] // an id from before release_all()
+            return nullptr;
+        timer_node* node = find(p, id.index);
         return node != nullptr && node->generation_ == id.generation ? node : nullptr;
     }
 
     /// Hints for a batch: the place well ahead (only embedded nodes have one), then the node itself.
     [[gnu::always_inline]] void prefetch_place(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
-        if (p.stride == sizeof(place)) __builtin_prefetch(p.base + (index % page_size) * p.stride);
+        if (p.stride == sizeof(place)) __builtin_prefetch(p.at(index));
     }
     [[gnu::always_inline]] void prefetch_node(std::uint32_t index) const noexcept {
         __builtin_prefetch(find(index), 1);
@@ -100,7 +97,7 @@ public:
     void for_each(F f) const {
         for (std::size_t p = 0; p < pages_.size(); ++p)
             for (std::size_t i = 0; i < pages_[p].used; ++i)
-                if (timer_node* node = find(static_cast<std::uint32_t>(p * page_size + i))) f(*node);
+                if (timer_node* node = find(index_of(p, i))) f(*node);
     }
 
     /// Gives every page back to the system; later nodes start at generations that no id has had.
@@ -115,9 +112,13 @@ private:
     friend struct wheel_access;
 
     struct page {
-        std::byte* base;
-        std::uint32_t stride; // bytes from one index to the next
-        std::uint32_t used;   // indices that hold something constructed
+        std::uintptr_t origin; // where index 0 would lie
+        std::uint32_t stride;  // bytes from one index to the next
+        std::uint32_t used;    // indices that hold something constructed
+
+        std::byte* at(std::uint32_t index) const noexcept {
+            return reinterpret_cast<std::byte*>(origin + std::uintptr_t{index} * stride);
+        }
     };
 
     /// Stands for an embedded node, and remembers the generation between two of them.
@@ -139,6 +140,19 @@ private:
         return static_cast<std::size_t>(std::bit_width((bytes - 1) / min_block));
     }
     static constexpr std::size_t page_of(std::uint32_t index) noexcept { return index / page_size; }
+    static constexpr std::uint32_t index_of(std::size_t page_number, std::size_t i) noexcept {
+        return static_cast<std::uint32_t>(page_number * page_size + i);
+    }
+
+    static timer_node* find(const page& p, std::uint32_t index) noexcept {
+        std::byte* at = p.at(index);
+        if (p.stride == sizeof(place)) [[unlikely]]
+            return reinterpret_cast<place*>(at)->node;
+        return reinterpret_cast<timer_node*>(at);
+    }
+    place& place_of(const timer_node& node) const noexcept {
+        return *reinterpret_cast<place*>(pages_[page_of(node.index_)].at(node.index_));
+    }
 
     // A free block has no deadline: the word links the free list.
     static timer_node* next_free(const timer_node& n) noexcept { return reinterpret_cast<timer_node*>(n.deadline_); }
@@ -149,6 +163,7 @@ private:
     void refill(std::size_t size_class_index);
     std::uint32_t new_page(std::size_t stride);
 
+    std::uint32_t limit_ = 0; // indices that pages_ covers
     std::vector<page> pages_;
     std::array<size_class, class_count> classes_{};
     std::uint32_t free_place_ = none;
