@@ -30,21 +30,23 @@ public:
     static constexpr std::string_view name = "cogwheel-core";
     static constexpr bool handle_is_timer = false;
 
-    using handle = cogwheel::timer_node*;
+    struct handle {
+        cogwheel::timer_node* node = nullptr;
+    };
 
     fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
 
     void schedule(handle& h, std::uint32_t, milliseconds delay) {
-        if (h == nullptr) h = &make_node();
-        wheel_.schedule(*h, {after(delay).tick});
+        if (h.node == nullptr) h.node = &make_node();
+        wheel_.schedule(*h.node, {after(delay).tick});
     }
     bool cancel(handle& h) {
-        if (!h->armed()) return false;
-        wheel_.cancel(*h);
+        if (!h.node->armed()) return false;
+        wheel_.cancel(*h.node);
         return true;
     }
     void move(handle& h, std::uint32_t number, milliseconds delay) { move_to(h, number, after(delay)); }
-    void move_to(handle& h, std::uint32_t, time_point at) { wheel_.reschedule(*h, {at.tick}); }
+    void move_to(handle& h, std::uint32_t, time_point at) { wheel_.reschedule(*h.node, {at.tick}); }
 
 private:
     [[gnu::noinline]] cogwheel::timer_node& make_node() {
