@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace cogwheel {
 
@@ -80,6 +81,16 @@ void node_table::detach(timer_node& node) noexcept {
     if (node.generation_ == 0) return; // used up: the place is retired
     at.next_free = free_place_;
     free_place_ = node.index_;
+}
+
+void node_table::relocate(timer_node& from, timer_node& to) noexcept {
+    place& at = place_of(from);
+    assert(at.node == &from);
+    at.node = &to;
+    to.deadline_ = std::exchange(from.deadline_, 0);
+    to.filed_ = std::exchange(from.filed_, timer_node::not_filed);
+    to.generation_ = std::exchange(from.generation_, 0);
+    to.index_ = std::exchange(from.index_, 0);
 }
 
 bool node_table::release_all() noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Smoke test: the one place where real time passes. It asserts order and "never early", and no upper bound.
+// Smoke test: the one place where real time passes. It asserts "never early" and no upper bound; and no order, for a
+// machine that stalls between two calls changes that.
 #include "support/handler_archetypes.hpp"
 #include "support/threads.hpp"
 
@@ -16,23 +17,22 @@ using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 
-TEST_CASE("smoke_real_clock_fires_in_order_never_early_and_run_returns") {
+TEST_CASE("smoke_real_clock_fires_all_never_early_and_run_returns") {
     asio::io_context io;
     timer_wheel wheel(io, {.tick = 1ms});
-    std::vector<int> order;
+    int fired = 0;
     for (const int ms : {30, 5, 0, 12, 12, 1, 21}) {
         const auto start = clock_type::now();
-        wheel.async_wait(std::chrono::milliseconds(ms), [&order, start, ms](std::error_code ec) {
+        wheel.async_wait(std::chrono::milliseconds(ms), [&fired, start, ms](std::error_code ec) {
             CHECK_FALSE(ec);
             CHECK(clock_type::now() - start >= std::chrono::milliseconds(ms));
-            order.push_back(ms);
+            ++fired;
         });
     }
     const auto far = wheel.schedule(1h, must_not_run());
     wheel.schedule(40ms, [far] { CHECK(far.cancel()); });
     io.run(); // not for an hour
-    CHECK(order.size() == 7);
-    CHECK(std::is_sorted(order.begin(), order.end()));
+    CHECK(fired == 7);
     CHECK(wheel.pending() == 0);
 }
 

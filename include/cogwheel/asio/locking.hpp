@@ -10,11 +10,14 @@ namespace cogwheel {
 
 /// Any thread, as with all Asio timers of one context.
 struct multi_threaded {
+    static constexpr bool concurrent = true;
     using mutex = std::mutex;
 };
 
 /// One thread or one strand: no lock is taken.
 struct single_threaded {
+    static constexpr bool concurrent = false;
+
     struct mutex {
         void lock() noexcept {}
         void unlock() noexcept {}

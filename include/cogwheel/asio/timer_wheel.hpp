@@ -24,6 +24,18 @@
 
 namespace cogwheel {
 
+namespace detail {
+
+/// For what stands on a wheel beside its timer_wheel: timer objects, adapters.
+struct state_of {
+    template <class Wheel>
+    static auto& get(const Wheel& wheel) noexcept {
+        return wheel.body();
+    }
+};
+
+} // namespace detail
+
 template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
 class basic_timer_wheel {
     using state = detail::wheel_state<Clock, Locking, Wheel>;
@@ -32,6 +44,7 @@ class basic_timer_wheel {
 
     template <class, class, timing_wheel, class>
     friend class basic_timer_wheel;
+    friend struct detail::state_of;
 
 public:
     using clock_type = Clock;

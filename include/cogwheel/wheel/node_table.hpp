@@ -8,7 +8,7 @@
 // points to a node that is embedded elsewhere. The page directory of a million timers is 16 kB, so reaching a
 // node costs one cache miss, its own. Blocks come back last in, first out: the next timer gets a warm line.
 //
-// allocate, release, attach, detach, find: O(1), amortised over the allocation of pages. Pages are never moved and
+// allocate, release, attach, detach, relocate, find: O(1), amortised over the allocation of pages. Pages are never moved and
 // go back to the system by release_all() only. Not thread-safe.
 #pragma once
 
@@ -65,6 +65,10 @@ public:
 
     /// Takes the index back; entries that still carry it lead nowhere. Preconditions: attached, not armed.
     void detach(timer_node& node) noexcept;
+
+    /// `to` takes the place of `from`, armed or not, with its id; `from` is a new node then.
+    /// Preconditions: `from` is attached and in no queue or list, `to` is not attached.
+    void relocate(timer_node& from, timer_node& to) noexcept;
 
     /// The node behind an index, nullptr if none is attached. Preconditions: the index was given out by this table.
     timer_node* find(std::uint32_t index) const noexcept { return find(pages_[page_of(index)], index); }

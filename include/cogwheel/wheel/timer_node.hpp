@@ -14,6 +14,7 @@
 namespace cogwheel {
 
 class hashed_wheel;
+class node_list;
 class node_queue;
 class node_table;
 
@@ -56,6 +57,7 @@ public:
 private:
     friend class hashed_wheel;
     friend class node_table;
+    friend class node_list;
     friend class node_queue;
     friend struct wheel_access; // tests set counters near their wrap through it
 

@@ -93,6 +93,7 @@ class waiting_handler {
 public:
     using allocator_type = typename payload_allocator<Handler>::type;
     static constexpr bool silent = false;
+    static constexpr bool listed = false;
 
     template <class H>
     waiting_handler(H&& h, const asio::any_io_executor& wheel_executor)
@@ -108,14 +109,8 @@ public:
             bound();
     }
 
-    template <class T>
-    auto allocator_for() const {
-        if constexpr (has_allocator<Handler>)
-            return typename std::allocator_traits<allocator_type>::template rebind_alloc<T>(
-                asio::get_associated_allocator(handler_));
-        else
-            return std::allocator<T>();
-    }
+    static auto allocator_of(const Handler& h) noexcept { return asio::get_associated_allocator(h); }
+    auto get_allocator() const noexcept { return allocator_of(handler_); }
 
 private:
     static std::error_code error_of(outcome how) noexcept {
@@ -145,6 +140,7 @@ class scheduled_callable {
 public:
     using allocator_type = typename payload_allocator<F>::type;
     static constexpr bool silent = std::is_same_v<OnCancel, no_callable>;
+    static constexpr bool listed = false;
 
     template <class G, class H>
     scheduled_callable(G&& f, H&& on_cancel, const asio::any_io_executor& wheel_executor)
@@ -158,14 +154,8 @@ public:
             run(std::move(on_cancel_), state);
     }
 
-    template <class T>
-    auto allocator_for() const {
-        if constexpr (has_allocator<F>)
-            return typename std::allocator_traits<allocator_type>::template rebind_alloc<T>(
-                asio::get_associated_allocator(f_));
-        else
-            return std::allocator<T>();
-    }
+    static auto allocator_of(const F& f) noexcept { return asio::get_associated_allocator(f); }
+    auto get_allocator() const noexcept { return allocator_of(f_); }
 
 private:
     template <class G, class State>

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// How a timer of the binding lies in memory: a node, then its payload.
+//
+// By default both are one block of a node_table; a payload that is too large for that, or has an allocator of its own, brings its
+// memory and attaches the node.
+#pragma once
+
+#include <cogwheel/wheel/node_table.hpp>
+
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace cogwheel::detail {
+
+/// Payload::allocator_type: void for the table's own memory, else that of Payload::get_allocator().
+template <class Payload>
+class block {
+    using allocator = typename Payload::allocator_type;
+    static constexpr std::size_t size = sizeof(timer_node) + sizeof(Payload);
+    static constexpr bool pooled =
+        std::is_void_v<allocator> && size <= node_table::max_block && alignof(Payload) <= node_table::block_alignment;
+
+    struct own_block {
+        timer_node node;
+        Payload payload;
+    };
+    using own_allocator =
+        typename std::allocator_traits<std::conditional_t<std::is_void_v<allocator>, std::allocator<void>,
+                                                          allocator>>::template rebind_alloc<own_block>;
+    using own_traits = std::allocator_traits<own_allocator>;
+
+public:
+    /// To end without a word to anyone costs nothing but the memory.
+    static constexpr bool trivial = pooled && std::is_trivially_destructible_v<Payload>;
+
+    /// Makes a disarmed node with its payload. Preconditions: whoever guards the table has locked it.
+    /// Errors: those of the allocation and of the payload's constructor; nothing changes.
+    template <class Allocator, class... Args>
+    static timer_node& create(node_table& table, [[maybe_unused]] const Allocator& a, Args&&... args) {
+        if constexpr (pooled) {
+            struct undo {
+                node_table& table;
+                timer_node* node;
+                ~undo() {
+                    if (node != nullptr) table.release(*node, size);
+                }
+            } made{table, &table.allocate(size)};
+            timer_node& node = *made.node;
+            ::new (static_cast<void*>(&node + 1)) Payload(std::forward<Args>(args)...);
+            made.node = nullptr;
+            return node;
+        } else {
+            own_allocator memory(a);
+            own_block* own = own_traits::allocate(memory, 1);
+            try {
+                ::new (static_cast<void*>(own)) own_block{timer_node{}, Payload(std::forward<Args>(args)...)};
+                try {
+                    table.attach(own->node);
+                } catch (...) {
+                    own->~own_block();
+                    throw;
+                }
+            } catch (...) {
+                own_traits::deallocate(memory, own, 1);
+                throw;
+            }
+            return own->node;
+        }
+    }
+
+    static Payload& payload(timer_node& node) noexcept {
+        if constexpr (pooled)
+            return *std::launder(reinterpret_cast<Payload*>(&node + 1));
+        else
+            return reinterpret_cast<own_block&>(node).payload; // the node is its first member
+    }
+    static timer_node& node(Payload& payload) noexcept {
+        if constexpr (pooled) {
+            return *std::launder(reinterpret_cast<timer_node*>(&payload) - 1);
+        } else {
+            constexpr std::size_t offset =
+                (sizeof(timer_node) + alignof(Payload) - 1) / alignof(Payload) * alignof(Payload);
+            return *std::launder(reinterpret_cast<timer_node*>(reinterpret_cast<std::byte*>(&payload) - offset));
+        }
+    }
+
+    /// Moves the payload out with f, then destroys what is left and frees the memory.
+    /// Preconditions: the lock is held. It still is afterwards, unless the memory is the user's, whose allocator must not be
+    /// called under it.
+    template <class Lock, class F>
+    static auto take_out(node_table& table, Lock& lock, timer_node& node, F f) {
+        struct freeing {
+            node_table& table;
+            Lock& lock;
+            timer_node& node;
+            own_allocator memory;
+            ~freeing() {
+                if constexpr (pooled) {
+                    payload(node).~Payload();
+                    table.release(node, size);
+                } else {
+                    table.detach(node);
+                    if (lock.owns_lock()) lock.unlock();
+                    auto& own = reinterpret_cast<own_block&>(node);
+                    own.~own_block();
+                    own_traits::deallocate(memory, &own, 1);
+                }
+            }
+        };
+        Payload& p = payload(node);
+        const freeing freed{table, lock, node, memory_of(p)}; // asked before the payload moves
+        return f(p);
+    }
+
+    /// The same for a payload without a destructor. Preconditions: trivial.
+    static void release(node_table& table, timer_node& node) noexcept { table.release(node, size); }
+
+private:
+    static own_allocator memory_of([[maybe_unused]] const Payload& p) {
+        if constexpr (std::is_void_v<allocator>)
+            return {};
+        else
+            return own_allocator(p.get_allocator());
+    }
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What an operation completes with: read off its signatures, kept, and rewritten where a timer has cancelled it.
+#pragma once
+
+#include <asio/associator.hpp>
+#include <asio/error.hpp>
+#include <asio/experimental/channel_error.hpp>
+
+#include <concepts>
+#include <exception>
+#include <system_error>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace cogwheel::detail {
+
+template <class Signature>
+struct signature_traits;
+template <class R, class... Args>
+struct signature_traits<R(Args...)> {
+    using results = std::tuple<std::decay_t<Args>...>;
+};
+template <class R, class... Args>
+struct signature_traits<R(Args...) noexcept> : signature_traits<R(Args...)> {};
+template <class R, class... Args>
+struct signature_traits<R(Args...)&> : signature_traits<R(Args...)> {};
+template <class R, class... Args>
+struct signature_traits<R(Args...) &&> : signature_traits<R(Args...)> {};
+
+template <class T>
+concept error_result = std::same_as<T, std::error_code> || std::same_as<T, std::exception_ptr>;
+
+template <class Tuple>
+struct first_result {
+    using type = void;
+};
+template <class First, class... Rest>
+struct first_result<std::tuple<First, Rest...>> {
+    using type = First;
+};
+
+/// Which signature the operation means by calling its handler with these: the exact one, else the first that takes them.
+template <class... Args>
+struct fitting_results {
+    template <class First, class... Rest>
+    static auto find() {
+        if constexpr ((std::same_as<std::tuple<std::decay_t<Args>...>, First> || ... ||
+                       std::same_as<std::tuple<std::decay_t<Args>...>, Rest>))
+            return std::type_identity<std::tuple<std::decay_t<Args>...>>();
+        else
+            return convertible<First, Rest...>();
+    }
+
+private:
+    template <class First, class... Rest>
+    static auto convertible() {
+        if constexpr (std::tuple_size_v<First> == sizeof...(Args) && std::is_constructible_v<First, Args...>)
+            return std::type_identity<First>();
+        else
+            return convertible<Rest...>();
+    }
+};
+
+/// Can the first signature say that something went wrong?
+template <class First, class... Signatures>
+inline constexpr bool can_fail = error_result<typename first_result<typename signature_traits<First>::results>::type> &&
+                                 std::default_initializable<typename signature_traits<First>::results>;
+
+// An operation that was cancelled by the timer has timed out. Another error stays what it is, and so does success.
+inline bool says_cancelled(const std::error_code& ec) noexcept {
+    return ec == asio::error::operation_aborted || ec == std::errc::operation_canceled ||
+           ec == asio::experimental::error::channel_cancelled;
+}
+inline void report_timeout(std::error_code& ec) noexcept {
+    if (says_cancelled(ec)) ec = asio::error::timed_out;
+}
+inline void report_timeout(std::exception_ptr& e) noexcept {
+    if (!e) return;
+    try {
+        std::rethrow_exception(e);
+    } catch (const std::system_error& error) {
+        if (says_cancelled(error.code()))
+            e = std::make_exception_ptr(std::system_error(std::error_code(asio::error::timed_out)));
+    } catch (...) {
+        // not ours to rewrite
+    }
+}
+template <class T>
+void report_timeout(T&) noexcept {}
+
+/// A handler with all it is to be called with; it keeps the handler's associations.
+template <class Handler, class Results>
+struct handler_with_results {
+    Handler handler;
+    Results results;
+
+    void operator()() { std::apply(std::move(handler), std::move(results)); }
+};
+
+} // namespace cogwheel::detail
+
+template <template <class, class> class Associator, class Handler, class Results, class Default>
+struct asio::associator<Associator, cogwheel::detail::handler_with_results<Handler, Results>, Default>
+    : Associator<Handler, Default> {
+    static decltype(auto) get(const cogwheel::detail::handler_with_results<Handler, Results>& h) noexcept {
+        return Associator<Handler, Default>::get(h.handler);
+    }
+    static decltype(auto) get(const cogwheel::detail::handler_with_results<Handler, Results>& h,
+                              const Default& d) noexcept {
+        return Associator<Handler, Default>::get(h.handler, d);
+    }
+};

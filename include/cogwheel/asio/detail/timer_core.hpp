@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A timer object's inside: one node in the wheel for all who wait on it, who stand in a list, in the order in which they came.
+//
+// The node is armed iff the list is not empty. Re-arming costs what the wheel's schedule() costs, which as a rule is a store; a
+// wait costs what its handler needs. A cancellation slot knows its wait by an id, so it may outlive the object, which may move.
+#pragma once
+
+#include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/wheel/node_list.hpp>
+#include <cogwheel/wheel/node_queue.hpp>
+
+#include <asio/associated_cancellation_slot.hpp>
+
+namespace cogwheel::detail {
+
+template <class Handler>
+class listed_handler : public waiting_handler<Handler> {
+public:
+    static constexpr bool listed = true;
+    using waiting_handler<Handler>::waiting_handler;
+};
+
+template <class Engine>
+class timer_core : private timer_node, private node_list {
+    using lock_type = typename Engine::lock_type;
+    using completion = typename Engine::completion;
+
+public:
+    explicit timer_core(Engine& engine) noexcept : timer_node(&end), engine_(&engine) {
+        const lock_type lock = engine.lock();
+        engine.join();
+    }
+
+    /// Takes the waits over. `other` is left without any, on the same wheel.
+    timer_core(timer_core&& other) noexcept : timer_core(*other.engine_) {
+        const lock_type lock = engine_->lock();
+        take(other);
+    }
+    timer_core& operator=(timer_core&& other) noexcept {
+        if (this == &other) return *this;
+        leave();
+        engine_ = other.engine_;
+        const lock_type lock = engine_->lock();
+        engine_->join();
+        take(other);
+        return *this;
+    }
+
+    /// Waits complete with operation_aborted.
+    ~timer_core() { leave(); }
+
+    /// Starts a wait: it completes, whatever happens. The first one arms the timer for `at`.
+    template <class Handler>
+    void start_wait(Handler&& handler, typename Engine::time_point at) {
+        using op = operation<Engine, listed_handler<std::decay_t<Handler>>>;
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        lock_type lock = engine_->lock();
+        if (engine_->is_shut_down()) return; // the handler is destroyed, as everything else is
+        timer_node& wait = op::create(*engine_, std::forward<Handler>(handler), engine_->executor());
+        try {
+            if (slot.is_connected()) {
+                // Before the timer can fire: after that the slot may be gone.
+                const timer_id id = wait.next_id();
+                lock.unlock();
+                slot.template emplace<slot_cancel>(*engine_, id);
+                lock.lock();
+            }
+            const outcome how = empty() ? engine_->refuse() : outcome::expired;
+            if (how != outcome::expired) {
+                engine_->request_turn();
+                if (slot.is_connected()) slot.clear(); // the next wait in this memory has the same id
+                engine_->defer(how, wait);
+                return;
+            }
+            if (empty()) {
+                attach();
+                engine_->arm(*this, at);
+            }
+            push_back(wait);
+        } catch (...) {
+            if (slot.is_connected()) slot.clear();
+            if (!lock.owns_lock()) lock.lock();
+            completion c{*engine_, lock, outcome::destroyed};
+            wait.on_expiry()(wait, &c);
+            throw;
+        }
+    }
+
+    /// Those who wait complete with operation_aborted. Returns how many.
+    std::size_t cancel() {
+        const lock_type lock = engine_->lock();
+        if (empty()) return 0;
+        engine_->request_turn();
+        return abort_all();
+    }
+
+    /// The same for the one that waits longest.
+    std::size_t cancel_one() {
+        const lock_type lock = engine_->lock();
+        if (empty()) return 0;
+        engine_->request_turn();
+        engine_->defer(outcome::aborted, *pop_front());
+        if (empty()) engine_->disarm(*this);
+        return 1;
+    }
+
+    /// Those who wait do so until `when` instead. False if nobody does.
+    template <class When>
+    bool reschedule(When when) {
+        const lock_type lock = engine_->lock();
+        if (empty()) return false;
+        engine_->rearm(*this, when);
+        return true;
+    }
+
+private:
+    struct slot_cancel {
+        Engine* engine;
+        timer_id id;
+
+        slot_cancel(Engine& e, timer_id i) noexcept : engine(&e), id(i) {}
+        void operator()(asio::cancellation_type_t type) {
+            if ((type & asio::cancellation_type::all) == asio::cancellation_type::none) return;
+            const lock_type lock = engine->lock();
+            timer_node* wait = engine->waits.find(id);
+            if (wait == nullptr) return;
+            engine->request_turn();
+            node_list* emptied = node_list::erase(*wait);
+            engine->defer(outcome::aborted, *wait);
+            if (emptied != nullptr) engine->disarm(*static_cast<timer_core*>(emptied));
+        }
+    };
+
+    static void end(timer_node& node, void* context) {
+        auto& c = *static_cast<completion*>(context);
+        auto& self = static_cast<timer_core&>(node);
+        if (c.how == outcome::collected) {
+            while (timer_node* wait = self.pop_front()) c.state.defer(outcome::aborted, *wait);
+            return;
+        }
+        c.state.note_expiry(node);
+        // Out of the object first: a handler may destroy it.
+        struct expired_waits : node_queue {
+            completion& c;
+            explicit expired_waits(completion& context) noexcept : c(context) {}
+            ~expired_waits() {
+                if (empty()) return; // else a handler threw: the next turn goes on
+                if (!c.lock.owns_lock()) c.lock.lock();
+                while (timer_node* wait = pop()) c.state.defer(outcome::expired, *wait);
+            }
+        } waits(c);
+        while (timer_node* wait = self.pop_front()) waits.push(*wait);
+        while (timer_node* wait = waits.pop()) wait->on_expiry()(*wait, &c);
+    }
+
+    std::size_t abort_all() noexcept {
+        std::size_t n = 0;
+        for (; timer_node* wait = pop_front(); ++n) engine_->defer(outcome::aborted, *wait);
+        engine_->disarm(*this);
+        return n;
+    }
+
+    // Once, and late: a timer that never waits costs no index, and a moved-from one can be used again.
+    void attach() {
+        if (attached_) return;
+        engine_->nodes.attach(*this);
+        attached_ = true;
+    }
+
+    void take(timer_core& other) noexcept {
+        if (other.attached_) engine_->nodes.relocate(other, *this);
+        attached_ = std::exchange(other.attached_, false);
+        node_list::operator=(std::move(other));
+    }
+
+    void leave() noexcept {
+        lock_type lock = engine_->lock();
+        if (!empty()) {
+            try {
+                engine_->request_turn();
+            } catch (...) {
+                // The turn that is planned for this timer delivers them.
+            }
+            abort_all();
+        }
+        if (std::exchange(attached_, false)) engine_->nodes.detach(*this);
+        engine_->leave(lock);
+    }
+
+    Engine* engine_;
+    bool attached_ = false;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What turns a wheel: the core, the driver that wakes it, the lock, the counts, and what ended but is not delivered yet.
+//
+// The driver's rules: it is armed only for an earlier wake; turns are bounded and yield; a turn ends by arming for the next due
+// tick; an empty wheel arms nothing. Cancelling the last timer brings the wake near rather than calling it off, because a
+// connection that arms and cancels for every request would otherwise pay a system call for each.
+//
+// Whoever puts a node in here answers for it through its function (operation.hpp). Everything public needs the lock.
+#pragma once
+
+#include <cogwheel/asio/detail/operation.hpp>
+#include <cogwheel/asio/detail/wheel_driver.hpp>
+#include <cogwheel/asio/wheel_options.hpp>
+#include <cogwheel/observe/lateness_histogram.hpp>
+#include <cogwheel/observe/wheel_stats.hpp>
+#include <cogwheel/wheel/node_queue.hpp>
+#include <cogwheel/wheel/timing_wheel.hpp>
+
+#include <asio/post.hpp>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+namespace cogwheel::detail {
+
+/// A delay, and the clock reading that it counts from. The other way to say when is a time_point.
+template <class Clock>
+struct from_now {
+    std::chrono::nanoseconds delay;
+    typename Clock::time_point now;
+};
+
+/// Saturates at both ends.
+template <class TimePoint, class Rep, class Period>
+TimePoint point_after(TimePoint now, std::chrono::duration<Rep, Period> delay) noexcept {
+    using duration = typename TimePoint::duration;
+    const std::chrono::nanoseconds at = saturating_add(saturate_to_ns(now.time_since_epoch()), saturate_to_ns(delay));
+    return TimePoint(std::chrono::ceil<duration>(at));
+}
+
+template <class Clock, class Locking, timing_wheel Wheel>
+class wheel_engine : public wake_target {
+public:
+    using clock_type = Clock;
+    static constexpr bool concurrent = Locking::concurrent;
+    using lock_type = std::unique_lock<typename Locking::mutex>;
+    using time_point = typename Clock::time_point;
+    using nanoseconds = std::chrono::nanoseconds;
+    using from_now = detail::from_now<Clock>;
+    using completion = detail::completion<wheel_engine>;
+
+    wheel_engine(const wheel_engine&) = delete;
+    wheel_engine& operator=(const wheel_engine&) = delete;
+
+    lock_type lock() { return lock_type(mutex_); }
+
+    node_table nodes; // of what is in the wheel
+    node_table waits; // of what waits for a node rather than for a tick, and so is never in the wheel
+
+    const asio::any_io_executor& executor() const noexcept { return *executor_; }
+    bool is_shut_down() const noexcept { return shut_down_; }
+    bool is_stopped() const noexcept { return stopped_; }
+
+    // ---- timers ----
+
+    /// expired: nothing speaks against another timer.
+    outcome refuse() noexcept {
+        if (!stopped_ && wheel_->size() < options_.max_pending) [[likely]]
+            return outcome::expired;
+        ++counts_.rejected;
+        return stopped_ ? outcome::stopped : outcome::rejected;
+    }
+
+    /// Makes a disarmed node pending. Errors: those of the wheel, of a post, of the driver; nothing changes.
+    template <class When>
+    void arm(timer_node& node, When when) {
+        const aim a = aim_at(when);
+        wheel_->schedule(node, a.due);
+        try {
+            if (planned_ == never && wheel_->size() > 1)
+                request_turn(); // an earlier plan() failed: the turn looks for itself
+            else
+                wake_by(a.due, a.at_once);
+        } catch (...) {
+            wheel_->cancel(node);
+            throw;
+        }
+        ++counts_.scheduled;
+    }
+
+    template <class When>
+    void rearm(timer_node& node, When when) {
+        const aim a = aim_at(when);
+        wheel_->reschedule(node, a.due);
+        wake_by(a.due, a.at_once);
+    }
+
+    void disarm(timer_node& node) noexcept {
+        if (wheel_->size() == 1) bring_wake_near();
+        wheel_->cancel(node);
+        ++counts_.cancelled;
+    }
+
+    /// Disarms, and leaves the rest to the next turn. Errors: those of a post; the timer stays pending.
+    void abort(timer_node& node) {
+        request_turn();
+        disarm(node);
+        defer(outcome::aborted, node);
+    }
+
+    /// A turn to come delivers it. Preconditions: a turn is requested, or this is one; the node is neither armed nor deferred.
+    void defer(outcome how, timer_node& node) noexcept { ended_[static_cast<std::size_t>(how)].push(node); }
+
+    /// Makes sure that there is a turn soon. Errors: those of a post.
+    void request_turn() {
+        if (turning_ || turn_posted_ || shut_down_) return;
+        asio::post(*executor_, [this] {
+            lock_type lock(mutex_);
+            turn_posted_ = false;
+            run_turn(lock);
+        });
+        turn_posted_ = true;
+    }
+
+    void note_expiry(const timer_node& node) noexcept {
+        ++counts_.fired;
+        lateness_.record(turn_start_ - scale_.start_of(node.deadline()));
+    }
+
+    time_point start_of(tick t) const noexcept {
+        return point_after(origin_, scale_.start_of(t)); // rounded up: else a turn would come too early
+    }
+
+    // ---- those who hold on to the wheel beside its timer_wheel ----
+
+    void join() noexcept { ++users_; }
+    void leave(lock_type& lock) noexcept {
+        --users_;
+        recycle_if_done(lock);
+    }
+
+protected:
+    wheel_engine() = default;
+    ~wheel_engine() = default;
+
+    /// Closed, and nothing left to deliver, nobody left to serve.
+    virtual void recycle() noexcept = 0;
+
+    // ---- life ----
+
+    /// Errors: std::bad_alloc; then as never opened.
+    void start(const asio::any_io_executor& executor, const wheel_options& options) {
+        try {
+            wheel_.emplace(nodes, options.slots, tick{});
+            wheel_->reserve(options.reserve);
+            driver_.emplace(executor, *this);
+        } catch (...) {
+            wheel_.reset();
+            throw;
+        }
+        executor_.emplace(executor);
+        scale_ = tick_scale(options.tick);
+        options_ = options;
+        origin_ = Clock::now();
+        counts_ = {};
+        lateness_ = {};
+        stopped_ = closed_ = false;
+    }
+
+    void close(lock_type& lock) noexcept {
+        if (shut_down_) return;
+        closed_ = true;
+        stop([](timer_node&) {});
+        recycle_if_done(lock);
+    }
+
+    /// Everything pending is destroyed instead of delivered. May come twice.
+    void shutdown(lock_type& lock) {
+        shut_down_ = stopped_ = true;
+        driver_.reset();
+        executor_.reset(); // a strand must not outlive its service, which may be younger than ours
+        completion c{*this, lock, outcome::collected};
+        if (wheel_) wheel_->clear([&](timer_node& n) { n.on_expiry()(n, &c); });
+        c.how = outcome::destroyed;
+        while (timer_node* n = next_ended()) n->on_expiry()(*n, &c); // out of all lists: a handler may own the wheel
+    }
+
+    /// Ends all with outcome::aborted, after each(node).
+    template <class F>
+    std::size_t abort_all(F each) {
+        const std::size_t n = wheel_->size();
+        if (n == 0) return 0;
+        try {
+            request_turn();
+        } catch (...) {
+            if (planned_ == never) throw; // else the planned turn delivers them: a destructor may be asking
+        }
+        lock_type none;
+        completion c{*this, none, outcome::collected};
+        wheel_->clear([&](timer_node& node) {
+            each(node);
+            node.on_expiry()(node, &c);
+        });
+        counts_.cancelled += n;
+        return n;
+    }
+
+    template <class F>
+    std::size_t stop(F each) {
+        stopped_ = true;
+        return abort_all(each);
+    }
+
+    wheel_stats stats() const {
+        wheel_stats s = counts_;
+        s.pending = wheel_->size();
+        s.lateness = {lateness_.quantile(0.5), lateness_.quantile(0.99), lateness_.max()};
+        return s;
+    }
+
+    typename Locking::mutex mutex_;
+    std::optional<Wheel> wheel_;
+
+private:
+    struct aim {
+        tick due;
+        bool at_once; // overdue when it was set
+    };
+    // A clock that was turned back counts as standing still at the wheel's present: nothing is early.
+    aim aim_at(from_now w) const noexcept {
+        nanoseconds now = since_origin(w.now);
+        if constexpr (!Clock::is_steady) now = std::max(now, scale_.start_of(wheel_->now()));
+        if (w.delay <= nanoseconds::zero()) return {scale_.now(now), true};
+        return {scale_.due(saturating_add(now, w.delay)), false};
+    }
+    aim aim_at(time_point at) const noexcept {
+        const tick due = scale_.due(since_origin(at));
+        if constexpr (!Clock::is_steady)
+            if (due <= wheel_->now() && at > Clock::now()) return {wheel_->now() + 1, false};
+        return {due, false};
+    }
+
+    nanoseconds since_origin(time_point t) const noexcept {
+        return saturating_add(saturate_to_ns(t.time_since_epoch()), -saturate_to_ns(origin_.time_since_epoch()));
+    }
+    // ---- the driver ----
+
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+    // Makes sure that a turn comes by `due`. The end of a turn looks for itself.
+    void wake_by(tick due, bool at_once = false) {
+        if (turning_ || turn_posted_) return;
+        if (at_once || due <= wheel_->now())
+            request_turn();
+        else if (due.value < planned_)
+            plan(start_of(due), due);
+    }
+
+    void plan(time_point at, tick until) {
+        planned_ = never; // if arming fails, the wait before is lost, too
+        driver_->arm(at, ++serial_);
+        planned_ = until.value;
+        planned_near_ = false;
+    }
+
+    // The last timer is about to go: run() is to return soon, unless another one comes.
+    void bring_wake_near() noexcept {
+        if (planned_near_ || planned_ == never || turning_ || turn_posted_) return;
+        const time_point now = Clock::now();
+        const nanoseconds soon = std::min<nanoseconds>(options_.tick, std::chrono::milliseconds(10));
+        const nanoseconds at = saturating_add(since_origin(now), soon);
+        try {
+            if (scale_.due(at).value < planned_)
+                plan(now + std::chrono::ceil<typename Clock::duration>(soon), scale_.due(at));
+            planned_near_ = true;
+        } catch (...) {
+            // Then no wake is planned at all, and none is needed.
+        }
+    }
+
+    void wake(std::uint64_t serial) override {
+        lock_type lock(mutex_);
+        if (serial != serial_ || planned_ == never) return;
+        planned_ = never;
+        planned_near_ = false;
+        ++counts_.wakeups;
+        run_turn(lock);
+    }
+
+    void run_turn(lock_type& lock) {
+        if (turning_ || !wheel_ || shut_down_) return; // inside a handler that runs the context: the outer turn goes on
+        turning_ = true;
+        bool more = true;
+        try {
+            more = turn(lock);
+        } catch (...) {
+            // A handler threw: out of run() it goes, as in Asio. The rest of the batch comes with the next turn.
+            if (!lock.owns_lock()) lock.lock();
+            end_turn(lock, true);
+            throw;
+        }
+        end_turn(lock, more);
+    }
+
+    bool turn(lock_type& lock) {
+        ++counts_.turns;
+        const std::uint64_t fired_before = counts_.fired;
+        completion c{*this, lock, outcome::expired};
+        turn_start_ = since_origin(Clock::now());
+        const auto result = wheel_->advance(scale_.now(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
+        for (std::uint32_t n = 0; n < options_.work_per_turn; ++n) {
+            timer_node* node = next_ended(&c.how);
+            if (node == nullptr) break;
+            node->on_expiry()(*node, &c);
+        }
+        counts_.largest_turn = std::max(counts_.largest_turn, counts_.fired - fired_before);
+        return result.more;
+    }
+
+    void end_turn(lock_type& lock, bool more) {
+        turning_ = false;
+        if (shut_down_) return;
+        if (more || has_ended()) {
+            request_turn();
+        } else if (const auto due = wheel_->next_due()) {
+            wake_by(*due);
+        } else {
+            bring_wake_near();
+        }
+        recycle_if_done(lock);
+    }
+
+    void recycle_if_done(lock_type& lock) noexcept {
+        if (!closed_ || turning_ || turn_posted_ || has_ended() || users_ != 0 || shut_down_) return;
+        closed_ = false;
+        driver_.reset();
+        planned_ = never;
+        planned_near_ = false;
+        wheel_.reset();
+        executor_.reset();
+        const bool usable = nodes.release_all() && waits.release_all();
+        lock.unlock();
+        if (usable) recycle();
+        lock.lock();
+    }
+
+    // ---- what ended and is not delivered yet ----
+
+    // expired: what a handler that threw left of a node's waits.
+    static constexpr std::array undelivered{outcome::expired, outcome::aborted, outcome::stopped, outcome::rejected};
+
+    bool has_ended() const noexcept {
+        return std::any_of(ended_.begin(), ended_.end(), [](const node_queue& q) { return !q.empty(); });
+    }
+    timer_node* next_ended(outcome* how = nullptr) noexcept {
+        for (const outcome o : undelivered) {
+            if (timer_node* node = ended_[static_cast<std::size_t>(o)].pop()) {
+                if (how != nullptr) *how = o;
+                return node;
+            }
+        }
+        return nullptr;
+    }
+
+    tick_scale scale_{std::chrono::milliseconds(1)};
+    time_point origin_{};
+    std::uint64_t planned_ = never; // the tick by which the driver wakes us
+    std::uint64_t serial_ = 0;      // of the driver's present wait
+    bool planned_near_ = false;
+    bool turn_posted_ = false;
+    bool turning_ = false;
+    bool stopped_ = true;
+    bool closed_ = false;
+    bool shut_down_ = false;
+    std::size_t users_ = 0;
+    wheel_options options_;
+    wheel_stats counts_;
+    nanoseconds turn_start_{};
+    lateness_histogram lateness_;
+    std::array<node_queue, 4> ended_;
+    std::optional<wheel_driver<Clock>> driver_;
+    std::optional<asio::any_io_executor> executor_;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Nodes that wait for another node rather than for a tick: an intrusive, doubly linked list, first in, first out.
+//
+// A node has an id while it is in a list, as it has while it is armed in a wheel; one that knows only the id takes the node out
+// in O(1). The links live in the words that a node in a wheel uses for its ticks, so it can be in one of the two only.
+#pragma once
+
+#include <cogwheel/wheel/timer_node.hpp>
+
+#include <cassert>
+#include <type_traits>
+
+namespace cogwheel {
+
+class node_list {
+public:
+    node_list() noexcept { link(end_, end_); }
+    node_list(node_list&& other) noexcept : node_list() { take(other); }
+    node_list& operator=(node_list&& other) noexcept {
+        assert(empty() && "its nodes would be lost");
+        take(other);
+        return *this;
+    }
+    ~node_list() = default;
+
+    bool empty() const noexcept { return next(end_) == &end_; }
+
+    /// Preconditions: the node is neither armed nor in a list or queue. Its id is valid from here on.
+    void push_back(timer_node& node) noexcept {
+        assert(!node.armed());
+        link(*previous(end_), node);
+        link(node, end_);
+        ++node.generation_;
+    }
+
+    /// nullptr when empty.
+    timer_node* pop_front() noexcept {
+        if (empty()) return nullptr;
+        timer_node* node = next(end_);
+        erase(*node);
+        return node;
+    }
+
+    /// Takes the node out of its list; its id is stale from here on. The list if that is empty now, else nullptr.
+    static node_list* erase(timer_node& node) noexcept {
+        assert(node.armed());
+        timer_node* before = previous(node);
+        timer_node* after = next(node);
+        link(*before, *after);
+        node.filed_ = timer_node::not_filed;
+        ++node.generation_;
+        return before == after ? reinterpret_cast<node_list*>(before) : nullptr; // the end is its list's only member
+    }
+
+private:
+    static timer_node* next(const timer_node& n) noexcept { return reinterpret_cast<timer_node*>(n.deadline_); }
+    static timer_node* previous(const timer_node& n) noexcept { return reinterpret_cast<timer_node*>(n.filed_); }
+    static void link(timer_node& first, timer_node& second) noexcept {
+        first.deadline_ = reinterpret_cast<std::uintptr_t>(&second);
+        second.filed_ = reinterpret_cast<std::uintptr_t>(&first);
+    }
+    void take(node_list& other) noexcept {
+        if (other.empty()) return;
+        link(end_, *next(other.end_));
+        link(*previous(other.end_), end_);
+        link(other.end_, other.end_);
+    }
+
+    timer_node end_; // only its links are used
+};
+
+static_assert(std::is_standard_layout_v<node_list>, "so that the address of the end is that of the list");
+
+} // namespace cogwheel
