@@ -2,10 +2,13 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Durations become ticks: deadlines up, the present down, both saturating, in every phase of the tick.
+#include "support/random.hpp"
+
 #include <cogwheel/wheel/tick.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <ratio>
 
@@ -92,6 +95,21 @@ TEST_CASE("tick_scale_every_phase_fires_never_early_and_less_than_a_tick_late") 
             CHECK(present < deadline + length);
             CHECK(scale.start_of(scale.due(nanoseconds(deadline))).count() == present);
         }
+    }
+}
+
+TEST_CASE("tick_scale_any_length_and_moment_divide_exactly") {
+    cogwheel_tests::random_source random(7);
+    const auto any = [&](unsigned bits) { return static_cast<std::int64_t>(random() >> (64 - bits)); };
+    for (int i = 0; i < 200'000; ++i) {
+        const std::int64_t length = std::max<std::int64_t>(1, any(1 + static_cast<unsigned>(random.below(63))));
+        std::int64_t at = any(1 + static_cast<unsigned>(random.below(63)));
+        if (i % 2 == 0) at = at / length * length - i % 4 / 2; // where a quotient that is off by one shows
+        if (at < 0 || at == nanoseconds::max().count()) continue;
+        const tick_scale scale{nanoseconds(length)};
+        REQUIRE(scale.now(nanoseconds(at)).value == static_cast<std::uint64_t>(at / length));
+        REQUIRE(scale.due(nanoseconds(at)).value ==
+                static_cast<std::uint64_t>(at / length + (at % length != 0 ? 1 : 0)));
     }
 }
 
