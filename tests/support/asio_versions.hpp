@@ -4,6 +4,9 @@
 // Names that moved between Asio's releases.
 #pragma once
 
+// clang-format off: Asio 1.22 chooses how it allocates by what libstdc++ has said before it: the same in all files
+#include <new>
+// clang-format on
 #include <asio/version.hpp>
 
 #if ASIO_VERSION >= 102300

@@ -4,12 +4,14 @@
 // An executor that refuses work on demand, as one that runs out of memory would.
 #pragma once
 
+// clang-format off: Asio 1.22 chooses how it allocates by what libstdc++ has said before it: the same in all files
+#include <new>
+// clang-format on
 #include <asio/any_io_executor.hpp>
 #include <asio/io_context.hpp>
 #include <asio/query.hpp>
 #include <asio/require.hpp>
 
-#include <new>
 #include <utility>
 
 namespace cogwheel_tests {

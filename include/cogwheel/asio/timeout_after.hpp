@@ -210,20 +210,22 @@ struct asio::async_result<cogwheel::detail::timed_token<cogwheel::detail::limit<
 
 template <class State, class When, class... Signatures>
 struct asio::async_result<cogwheel::detail::partial_timed_token<cogwheel::detail::limit<State, When>>, Signatures...> {
-    template <class Initiation>
-    static auto default_token() {
-        static_assert(cogwheel::detail::knows_executor<Initiation>,
-                      "this operation does not say what its default token is: give timeout_after(...) one");
-        using token = typename asio::default_completion_token<typename Initiation::executor_type>::type;
-        static_assert(!std::is_void_v<token>,
-                      "this operation has no default token: give timeout_after(...) one, or use as_default_on");
-        return token();
-    }
-
     template <class Initiation, class RawToken, class... Args>
+        requires cogwheel::detail::knows_executor<std::decay_t<Initiation>>
     static auto initiate(Initiation&& initiation, const RawToken& raw, Args&&... args) {
-        auto token = raw(default_token<std::decay_t<Initiation>>());
+        using default_token =
+            typename asio::default_completion_token<typename std::decay_t<Initiation>::executor_type>::type;
+        static_assert(!std::is_void_v<default_token>,
+                      "this operation has no default token: give timeout_after(...) one, or use as_default_on");
+        auto token = raw(default_token());
         return asio::async_initiate<decltype(token), Signatures...>(std::forward<Initiation>(initiation), token,
                                                                     std::forward<Args>(args)...);
+    }
+
+    // Asio's own check whether a token fits asks with an initiation that knows no executor. It does not call this.
+    template <class Initiation, class RawToken, class... Args>
+    static void initiate(Initiation&&, const RawToken&, Args&&...) {
+        static_assert(cogwheel::detail::knows_executor<std::decay_t<Initiation>>,
+                      "this operation does not say what its default token is: give timeout_after(...) one");
     }
 };

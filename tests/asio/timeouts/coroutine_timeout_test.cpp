@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// co_await timeout(...) and scope_deadline.
+#include "support/scripted_operation.hpp"
+
+#include <cogwheel/asio/timeout.hpp>
+
+#include <asio/detached.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+using asio::awaitable;
+using asio::use_awaitable;
+
+#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
+
+namespace {
+
+template <class Wheel>
+awaitable<std::string> slow(Wheel& wheel, std::chrono::nanoseconds delay, std::string result) {
+    co_await wheel.async_wait(delay, use_awaitable);
+    co_return result;
+}
+
+/// Runs a coroutine to its end, ten milliseconds after ten milliseconds.
+template <class F>
+void run_coroutine(asio::io_context& io, F f) {
+    bool done = false;
+    asio::co_spawn(io, std::move(f), [&](std::exception_ptr e) {
+        CHECK(e == nullptr);
+        done = true;
+    });
+    for (int i = 0; i < 100 && !done; ++i) pass(io, i == 0 ? 0ms : 10ms);
+    CHECK(done);
+}
+
+/// The error that awaiting `a` throws, if any.
+template <class T>
+awaitable<std::error_code> error_of(awaitable<T> a) {
+    try {
+        co_await std::move(a);
+    } catch (const std::system_error& e) {
+        co_return e.code();
+    }
+    co_return std::error_code();
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("value_in_time", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        CHECK(co_await timeout(r.wheel, 50ms, slow(r.wheel, 10ms, "value")) == "value");
+        CHECK(co_await timeout(r.wheel, manual_clock::now() + 50ms, slow(r.wheel, 10ms, "at")) == "at");
+        CHECK(r.wheel.pending() == 0);
+    });
+}
+
+TEST_CASE_TEMPLATE("void_in_time_or_too_late", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        const auto pass = [&](std::chrono::nanoseconds delay) -> awaitable<void> {
+            co_await r.wheel.async_wait(delay, use_awaitable);
+        };
+        CHECK_FALSE(co_await error_of(timeout(r.wheel, 50ms, pass(10ms))));
+        CHECK(co_await error_of(timeout(r.wheel, 10ms, pass(50ms))) == asio::error::timed_out);
+        CHECK(r.wheel.pending() == 0);
+    });
+}
+
+TEST_CASE_TEMPLATE("too_late_the_coroutine_is_unwound", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    auto alive = std::make_shared<int>();
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        const auto inner = [&](std::shared_ptr<int> keep) -> awaitable<int> {
+            co_await r.wheel.async_wait(1h, use_awaitable);
+            co_return static_cast<int>(keep.use_count());
+        };
+        CHECK(co_await error_of(timeout(r.wheel, 10ms, inner(alive))) == asio::error::timed_out);
+        CHECK(alive.use_count() == 1);
+    });
+}
+
+TEST_CASE_TEMPLATE("exception_of_the_coroutine_passes_through", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        const auto failing = []() -> awaitable<int> {
+            throw std::logic_error("its own");
+            co_return 0;
+        };
+        bool caught = false;
+        try {
+            co_await timeout(r.wheel, 50ms, failing());
+        } catch (const std::logic_error& e) {
+            caught = std::string(e.what()) == "its own";
+        }
+        CHECK(caught);
+        CHECK(r.wheel.pending() == 0);
+    });
+}
+
+TEST_CASE_TEMPLATE("coroutine_that_handles_the_cancellation_keeps_its_value", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        const auto stubborn = [&]() -> awaitable<std::string> {
+            const auto ec = co_await error_of(slow(r.wheel, 1h, ""));
+            CHECK(ec == asio::error::operation_aborted);
+            co_return "half";
+        };
+        CHECK(co_await timeout(r.wheel, 10ms, stubborn()) == "half");
+    });
+}
+
+TEST_CASE_TEMPLATE("nested_the_shorter_wins", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        std::error_code inside;
+        const auto middle = [&](std::chrono::nanoseconds limit) -> awaitable<int> {
+            inside = co_await error_of(timeout(r.wheel, limit, slow(r.wheel, 1h, "")));
+            co_return 1;
+        };
+        // The inner limit: the outer one hears of nothing.
+        CHECK_FALSE(co_await error_of(timeout(r.wheel, 50ms, middle(10ms))));
+        CHECK(inside == asio::error::timed_out);
+        // The outer limit: inside that is a cancellation, not a timeout.
+        CHECK(co_await timeout(r.wheel, 10ms, middle(50ms)) == 1);
+        CHECK(inside == asio::error::operation_aborted);
+        // Neither handled in between.
+        CHECK(co_await error_of(timeout(r.wheel, 10ms, timeout(r.wheel, 50ms, slow(r.wheel, 1h, "")))) ==
+              asio::error::timed_out);
+        CHECK(co_await error_of(timeout(r.wheel, 50ms, timeout(r.wheel, 10ms, slow(r.wheel, 1h, "")))) ==
+              asio::error::timed_out);
+        CHECK(r.wheel.pending() == 0);
+    });
+}
+
+TEST_CASE_TEMPLATE("cancelled_from_outside_is_not_timed_out", Wheel, BOTH_WHEELS) {
+    using namespace asio::experimental::awaitable_operators;
+    timeout_rig<Wheel> r;
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        std::error_code inside;
+        const auto limited = [&]() -> awaitable<void> {
+            inside = co_await error_of(timeout(r.wheel, 1h, slow(r.wheel, 2h, "")));
+        };
+        co_await (limited() || slow(r.wheel, 10ms, ""));
+        CHECK(inside == asio::error::operation_aborted);
+        CHECK(r.wheel.pending() == 0);
+    });
+}
+
+TEST_CASE_TEMPLATE("wheel_stopped_the_coroutine_is_not_started", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    r.wheel.stop();
+    bool started = false;
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        const auto inner = [&]() -> awaitable<int> {
+            started = true;
+            co_return 0;
+        };
+        CHECK(co_await error_of(timeout(r.wheel, 10ms, inner())) == errc::stopped);
+    });
+    CHECK_FALSE(started);
+}
+
+TEST_CASE_TEMPLATE("context_ends_while_awaited", Wheel, BOTH_WHEELS) {
+    auto alive = std::make_shared<int>();
+    {
+        timeout_rig<Wheel> r;
+        asio::co_spawn(
+            r.io,
+            [&r, alive]() -> awaitable<void> {
+                const auto keep = alive;
+                co_await timeout(r.wheel, 1h, timeout(r.wheel, 2h, slow(r.wheel, 3h, "")));
+                FAIL_CHECK("resumed");
+            },
+            asio::detached);
+        r.run();
+        CHECK(alive.use_count() > 1);
+    }
+    CHECK(alive.use_count() == 1);
+}
+
+TEST_CASE_TEMPLATE("scope_deadline_bounds_all_that_is_awaited", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        const scope_deadline limit(r.wheel, 55ms);
+        CHECK(limit.remaining() == 55ms);
+        CHECK(r.wheel.pending() == 0); // no timer while nothing is awaited
+        co_await r.wheel.async_wait(20ms, limit(use_awaitable));
+        CHECK(co_await limit(slow(r.wheel, 10ms, "value")) == "value");
+        CHECK_FALSE(limit.expired());
+        CHECK(limit.remaining() < 55ms);
+        CHECK(co_await error_of(limit(slow(r.wheel, 1h, ""))) == asio::error::timed_out);
+        CHECK(limit.expired());
+        CHECK(limit.remaining() == 0ns);
+        // What is started too late is cancelled at once.
+        CHECK(co_await error_of(limit(slow(r.wheel, 1h, ""))) == asio::error::timed_out);
+        CHECK(co_await error_of(r.wheel.async_wait(1h, limit(use_awaitable))) == asio::error::timed_out);
+        CHECK(r.wheel.pending() == 0);
+    });
+}

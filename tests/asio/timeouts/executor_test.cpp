@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Where the cancellation is emitted and where the handler is called: on the handler's executor, else on the operation's.
+#include "support/scripted_operation.hpp"
+#include "support/threads.hpp"
+
+#include <asio/bind_executor.hpp>
+#include <asio/strand.hpp>
+#include <asio/thread_pool.hpp>
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <future>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
+
+TEST_CASE_TEMPLATE("handler_bound_to_a_strand_emitted_and_called_there", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    auto strand = asio::make_strand(r.io);
+    int emitted = 0, called = 0;
+    r.read.on_cancel = [&](asio::cancellation_type) {
+        CHECK(strand.running_in_this_thread());
+        ++emitted;
+        r.read.complete(asio::error::operation_aborted, 0);
+    };
+    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(strand, [&](std::error_code ec, std::size_t) {
+                                       CHECK(strand.running_in_this_thread());
+                                       CHECK(ec == asio::error::timed_out);
+                                       ++called;
+                                   })));
+    r.pass(20ms);
+    CHECK(emitted == 1);
+    CHECK(called == 1);
+}
+
+TEST_CASE_TEMPLATE("handler_bound_to_another_context_emitted_and_called_there", Wheel, BOTH_WHEELS) {
+    asio::io_context other;
+    timeout_rig<Wheel> r;
+    read_result result;
+    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(other, result.handler())));
+    r.pass(20ms);
+    CHECK(r.read.cancelled.empty());
+    run_ready(other);
+    CHECK(r.read.cancelled.size() == 1);
+    r.run();
+    run_ready(other);
+    CHECK(result.times == 1);
+    CHECK(result.ec == asio::error::timed_out);
+}
+
+TEST_CASE_TEMPLATE("operation_on_another_context_emitted_and_called_there", Wheel, BOTH_WHEELS) {
+    asio::io_context other;
+    timeout_rig<Wheel> r;
+    scripted_read read(other.get_executor());
+    read.on_cancel = [&](asio::cancellation_type) { read.complete(asio::error::operation_aborted, 0); };
+    read_result result;
+    SUBCASE("timer first") {
+        read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+        r.pass(20ms);
+        CHECK(read.cancelled.empty());
+        run_ready(other);
+        CHECK(read.cancelled.size() == 1);
+        CHECK(result.ec == asio::error::timed_out);
+    }
+    SUBCASE("refused") {
+        r.wheel.stop();
+        read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+        r.run();
+        CHECK(result.times == 0);
+        run_ready(other);
+        CHECK(result.ec == errc::stopped);
+    }
+    SUBCASE("all timers cancelled") {
+        read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+        r.wheel.cancel_all();
+        r.run();
+        CHECK(read.cancelled.empty());
+        run_ready(other);
+        CHECK(result.ec == asio::error::operation_aborted);
+    }
+    CHECK(result.times == 1);
+}
+
+TEST_CASE_TEMPLATE("completed_while_the_emission_is_queued_nobody_emits_any_more", Wheel, BOTH_WHEELS) {
+    asio::io_context other;
+    timeout_rig<Wheel> r;
+    read_result result;
+    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(other, result.handler())));
+    r.pass(20ms); // other has the emission
+    r.read.complete_here({}, 6);
+    CHECK(result.times == 0);
+    run_ready(other);
+    CHECK(result.times == 1);
+    CHECK(result.bytes == 6);
+    CHECK_FALSE(result.ec);
+    CHECK(r.read.cancelled.empty());
+}
+
+TEST_CASE_TEMPLATE("completed_while_the_emission_is_queued_aborted_says_timed_out", Wheel, BOTH_WHEELS) {
+    asio::io_context other;
+    timeout_rig<Wheel> r;
+    read_result result;
+    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(other, result.handler())));
+    r.pass(20ms);
+    r.read.complete_here(asio::error::operation_aborted, 0);
+    run_ready(other);
+    CHECK(result.ec == asio::error::timed_out);
+    CHECK(result.times == 1);
+}
+
+TEST_CASE_TEMPLATE("completed_while_an_abort_is_queued_the_handlers_context_keeps_running", Wheel, BOTH_WHEELS) {
+    asio::io_context other;
+    timeout_rig<Wheel> r;
+    read_result result;
+    r.read.async_run(timeout_after(r.wheel, 1h, asio::bind_executor(other, result.handler())));
+    r.wheel.cancel_all(); // a turn to come
+    r.read.complete_here({}, 6);
+    other.restart();
+    other.poll();
+    CHECK_FALSE(other.stopped()); // run() would wait for what is still to come
+    r.run();
+    run_ready(other);
+    CHECK(result.times == 1);
+    other.restart();
+    other.poll();
+    CHECK(other.stopped());
+}
+
+TEST_CASE("handler_bound_to_a_thread_pool_emitted_and_called_there") {
+    asio::thread_pool pool(1);
+    timeout_rig<manual_timer_wheel> r;
+    r.be_deaf();
+    std::promise<std::thread::id> emitted, called, pools;
+    asio::post(pool, [&] { pools.set_value(std::this_thread::get_id()); });
+    r.read.on_cancel = [&](asio::cancellation_type) {
+        emitted.set_value(std::this_thread::get_id());
+        r.read.complete(asio::error::operation_aborted, 0);
+    };
+    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(pool, [&](std::error_code ec, std::size_t) {
+                                       CHECK(ec == asio::error::timed_out);
+                                       called.set_value(std::this_thread::get_id());
+                                   })));
+    r.pass(20ms);
+    const auto id = pools.get_future().get();
+    CHECK(emitted.get_future().get() == id);
+    CHECK(called.get_future().get() == id);
+    pool.join();
+}
+
+TEST_CASE_TEMPLATE("completed_inside_the_initiating_function_not_inline", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    read_result result;
+    r.read.on_start = [&] { r.read.complete({}, 8); }; // dispatch: not in the context, so posted
+    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    CHECK(result.times == 0);
+    r.run();
+    CHECK(result.times == 1);
+    CHECK(result.bytes == 8);
+}
+
+TEST_CASE("completed_by_another_thread_while_being_started_run_waits_for_the_handler") {
+    timeout_rig<manual_timer_wheel> r;
+    read_result result;
+    r.read.on_start = [&] {
+        r.read.complete({}, 8);
+        std::thread([&] { r.run(); }).join(); // completes, and leaves the results to this thread
+        CHECK(result.times == 0);
+        CHECK_FALSE(r.io.stopped());
+    };
+    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    r.io.poll();
+    CHECK(result.times == 1);
+    CHECK(result.bytes == 8);
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Exceptions out of the initiating function, the allocator, the cancellation and the handler.
+#include "support/failing_executor.hpp"
+#include "support/scripted_operation.hpp"
+#include "support/tracking_allocator.hpp"
+
+#include <asio/bind_allocator.hpp>
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <stdexcept>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
+
+TEST_CASE_TEMPLATE("initiating_function_throws_handler_destroyed_timer_gone", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    auto alive = std::make_shared<int>();
+    const auto never = [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); };
+    r.read.on_start = [&] {
+        r.read.drop();
+        throw std::runtime_error("no");
+    };
+    asio::cancellation_signal signal;
+    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, never)), std::runtime_error);
+    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), never))),
+                    std::runtime_error);
+    signal.emit(asio::cancellation_type::terminal);
+    CHECK(r.wheel.pending() == 0);
+    CHECK(alive.use_count() == 2); // ours and never's
+    CHECK(counts_agree(r.wheel.stats()));
+    r.pass(1h);
+}
+
+TEST_CASE_TEMPLATE("initiating_function_throws_after_the_operation_was_started", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    read_result result;
+    r.read.on_start = [] { throw std::runtime_error("too late"); };
+    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, result.handler())), std::runtime_error);
+    CHECK(r.wheel.pending() == 1);
+    r.pass(20ms);
+    CHECK(result.times == 1);
+    CHECK(result.ec == asio::error::timed_out);
+}
+
+TEST_CASE_TEMPLATE("allocator_throws_nothing_is_started_or_leaked", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    allocation_log log{.fail = true};
+    auto alive = std::make_shared<int>();
+    auto handler = asio::bind_allocator(tracking_allocator<void>(log),
+                                        [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); });
+    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, handler)), std::bad_alloc);
+    CHECK(r.read.started == 0);
+    CHECK(r.wheel.pending() == 0);
+    CHECK(alive.use_count() == 2);
+    CHECK(log.live == 0);
+}
+
+TEST_CASE_TEMPLATE("arming_throws_nothing_is_started_or_leaked", Wheel, BOTH_WHEELS) {
+    asio::io_context io;
+    bool fail = true;
+    Wheel wheel(failing_executor(io, fail));
+    scripted_read read(io.get_executor());
+    auto alive = std::make_shared<int>();
+    auto handler = [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); };
+    // A limit of zero posts a turn.
+    CHECK_THROWS_AS(read.async_run(timeout_after(wheel, 0ms, std::move(handler))), std::bad_alloc);
+    CHECK(read.started == 0);
+    CHECK(wheel.pending() == 0);
+    CHECK(alive.use_count() == 1);
+    fail = false;
+    read_result result;
+    read.async_run(timeout_after(wheel, 10ms, result.handler()));
+    read.complete({}, 1);
+    run_ready(io);
+    CHECK(result.times == 1);
+}
+
+TEST_CASE_TEMPLATE("handler_throws_out_of_run_and_the_wheel_goes_on", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    scripted_read other(r.io.get_executor());
+    other.on_cancel = [&](asio::cancellation_type) { other.complete(asio::error::operation_aborted, 0); };
+    read_result result;
+    r.read.async_run(
+        timeout_after(r.wheel, 10ms, [](std::error_code, std::size_t) { throw std::runtime_error("handler"); }));
+    other.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    CHECK_THROWS_AS(r.pass(20ms), std::runtime_error);
+    r.run();
+    CHECK(result.times == 1);
+    CHECK(result.ec == asio::error::timed_out);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("cancellation_throws_operation_is_not_lost", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    read_result result;
+    asio::cancellation_signal signal;
+    r.read.on_cancel = [](asio::cancellation_type) { throw std::runtime_error("cancellation"); };
+    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), result.handler())));
+    SUBCASE("the timer's") { CHECK_THROWS_AS(r.pass(20ms), std::runtime_error); }
+    SUBCASE("the user's") { CHECK_THROWS_AS(signal.emit(asio::cancellation_type::total), std::runtime_error); }
+    CHECK(result.times == 0);
+    r.read.complete({}, 1);
+    r.run();
+    CHECK(result.times == 1);
+}
+
+TEST_CASE_TEMPLATE("cancellation_throws_after_it_completed_the_operation", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    read_result result;
+    r.read.on_cancel = [&](asio::cancellation_type) {
+        r.read.complete({}, 1);
+        throw std::runtime_error("cancellation");
+    };
+    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    CHECK_THROWS_AS(r.pass(20ms), std::runtime_error);
+    r.run();
+    CHECK(result.times == 1);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// An asynchronous operation that does what the test says: it completes when it is told to, and writes down how it was
+// cancelled. Beside it, what a test of limits needs to run one: a context and a wheel in virtual time.
+#pragma once
+
+#include "support/virtual_wheel.hpp"
+
+#include <cogwheel/asio/timeout_after.hpp>
+
+#include <asio/dispatch.hpp>
+
+#include <functional>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace cogwheel_tests {
+
+template <class Signature>
+class scripted_operation;
+
+template <class... Args>
+class scripted_operation<void(Args...)> {
+    struct waiting {
+        virtual ~waiting() = default;
+        virtual void complete(const asio::any_io_executor&, std::tuple<Args...>) = 0;
+        virtual void complete_here(std::tuple<Args...>) = 0;
+    };
+
+public:
+    explicit scripted_operation(const asio::any_io_executor& executor) : executor_(executor) {}
+
+    template <class Token>
+    auto async_run(Token&& token) {
+        return asio::async_initiate<Token, void(Args...)>(initiate{this}, token);
+    }
+
+    /// As if by asio::dispatch on the handler's executor.
+    void complete(Args... args) {
+        const auto handler = std::move(waiting_);
+        handler->complete(executor_, std::tuple<Args...>(std::move(args)...));
+    }
+    /// At once, in this thread: as one of several threads of the handler's executor may.
+    void complete_here(Args... args) {
+        const auto handler = std::move(waiting_);
+        handler->complete_here(std::tuple<Args...>(std::move(args)...));
+    }
+    /// The handler is destroyed, and never called.
+    void drop() { waiting_.reset(); }
+
+    bool pending() const { return waiting_ != nullptr; }
+
+    int started = 0;
+    std::vector<asio::cancellation_type> cancelled; ///< each emission that arrived
+    std::function<void()> on_start;                 ///< the end of the initiating function
+    std::function<void(asio::cancellation_type)> on_cancel;
+
+private:
+    template <class Handler>
+    struct waiting_handler final : waiting {
+        Handler handler;
+
+        template <class H>
+        explicit waiting_handler(H&& h) : handler(std::forward<H>(h)) {}
+        void complete(const asio::any_io_executor& executor, std::tuple<Args...> args) override {
+            const auto at = asio::get_associated_executor(handler, executor);
+            asio::dispatch(at, [h = std::move(handler), args = std::move(args)]() mutable {
+                std::apply(std::move(h), std::move(args));
+            });
+        }
+        void complete_here(std::tuple<Args...> args) override { std::apply(std::move(handler), std::move(args)); }
+    };
+
+    struct initiate {
+        using executor_type = asio::any_io_executor;
+        scripted_operation* self;
+
+        executor_type get_executor() const noexcept { return self->executor_; }
+        template <class Handler>
+        void operator()(Handler&& handler) const {
+            ++self->started;
+            auto slot = asio::get_associated_cancellation_slot(handler);
+            if (slot.is_connected())
+                slot.assign([s = self](asio::cancellation_type type) {
+                    s->cancelled.push_back(type);
+                    if (s->on_cancel) s->on_cancel(type);
+                });
+            self->waiting_ = std::make_unique<waiting_handler<std::decay_t<Handler>>>(std::forward<Handler>(handler));
+            if (self->on_start) self->on_start();
+        }
+    };
+
+    asio::any_io_executor executor_;
+    std::unique_ptr<waiting> waiting_;
+};
+
+/// A read, as it were.
+using scripted_read = scripted_operation<void(std::error_code, std::size_t)>;
+
+template <class Wheel>
+struct timeout_rig {
+    asio::io_context io;
+    Wheel wheel;
+    scripted_read read;
+
+    explicit timeout_rig(const cogwheel::wheel_options& options = {}) : wheel(io, options), read(io.get_executor()) {
+        read.on_cancel = [this](asio::cancellation_type) {
+            if (read.pending()) read.complete(asio::error::operation_aborted, 0);
+        };
+    }
+
+    /// From here on the operation does not heed cancellation.
+    void be_deaf() { read.on_cancel = nullptr; }
+    std::size_t run() { return run_ready(io); }
+    std::size_t pass(std::chrono::nanoseconds by) { return cogwheel_tests::pass(io, by); }
+};
+
+/// What a read completed with, and how often.
+struct read_result {
+    std::error_code ec;
+    std::size_t bytes = 0;
+    int times = 0;
+
+    auto handler() {
+        return [this](std::error_code e, std::size_t n) {
+            ec = e;
+            bytes = n;
+            ++times;
+        };
+    }
+};
+
+} // namespace cogwheel_tests
