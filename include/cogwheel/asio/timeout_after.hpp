@@ -90,8 +90,8 @@ public:
     }
 
 private:
-    template <class I, class Handler, class... Args>
-    void start(I&& initiation, Handler&& handler, Args&&... args) const {
+    template <class Handler, class... Args>
+    void start(Initiation initiation, Handler&& handler, Args&&... args) const {
         using operation = timed_operation<engine, std::decay_t<Handler>, executor_type, Signatures...>;
         const executor_type home = home_of(initiation, *limit_.state);
         operation::start(*limit_.state, std::forward<Handler>(handler), home, point(), limit_.type, limit_.report,

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <future>
+#include <thread>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -165,16 +166,19 @@ TEST_CASE_TEMPLATE("completed_inside_the_initiating_function_not_inline", Wheel,
 }
 
 TEST_CASE("completed_by_another_thread_while_being_started_run_waits_for_the_handler") {
+    asio::io_context other;
     timeout_rig<manual_timer_wheel> r;
+    scripted_read read(other.get_executor());
     read_result result;
-    r.read.on_start = [&] {
-        r.read.complete({}, 8);
-        std::thread([&] { r.run(); }).join(); // completes, and leaves the results to this thread
+    read.on_start = [&] {
+        read.complete({}, 8);
+        std::thread([&] { other.poll(); }).join(); // completes, and leaves the results to this thread
         CHECK(result.times == 0);
-        CHECK_FALSE(r.io.stopped());
+        CHECK_FALSE(other.stopped());
     };
-    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
-    r.io.poll();
+    read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    other.poll();
     CHECK(result.times == 1);
     CHECK(result.bytes == 8);
+    CHECK(other.stopped());
 }
