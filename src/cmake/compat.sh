@@ -4,101 +4,18 @@
 #
 # compat.sh [--full]: builds and runs the tests with several compilers and with the Asio, fmt and doctest of several
 # Debian releases. Each compiler and each release has its leg; with --full, each pair of them.
-#
-# Another release's packages come from the machine's own mirror and are unpacked to build/compat/packages, never
-# installed. They stay there: remove the directory to get what a release has today.
 set -euo pipefail
+# shellcheck source=src/cmake/packages.sh
+source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 
 readonly work="$PWD/build/compat"
-readonly compilers=(g++ clang++-16 clang++-19) suites=(bookworm trixie sid) packages=(libasio-dev libfmt-dev doctest-dev)
+readonly compilers=(g++ clang++-16 clang++-19) suites=(bookworm trixie sid)
 # g++ with bookworm is what `./dev test` runs.
 legs=('clang++-16 bookworm' 'clang++-19 trixie' 'g++ sid')
 
 usage() {
     printf 'usage: ./dev compat [--full]\n' >&2
     exit 2
-}
-
-skip() { printf 'skip: %s\n' "$1"; }
-
-# From 1:10.1.1+ds1-4 to 10.1.1, a line each.
-upstream() { sed -E 's/^[0-9]+://; s/[-+~].*//'; }
-
-# ---- packages -----------------------------------------------------------------------------------------------------
-
-# What belongs to a release: where its headers are installed or unpacked, and "ASIO FMT DOCTEST".
-declare -A prefix versions
-
-mirror() {
-    # shellcheck disable=SC2016 # apt-get expands it.
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 'Component: main' |
-        sed -n 1p
-}
-
-# download SUITE DIRECTORY: apt-get checks signature and sums, with a state of its own that knows nothing but SUITE.
-download() {
-    local suite=$1 state=$2 uri
-    uri=$(mirror)
-    if [[ -z $uri ]]; then
-        printf 'E: apt knows no Debian mirror\n'
-        return 1
-    fi
-    mkdir -p "$state"/{lists,archives}/partial
-    : >"$state/status"
-    printf 'deb [target=Packages signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' "$uri" "$suite" \
-        >"$state/sources.list"
-    cat >"$state/apt.conf" <<TEXT
-Dir::State "$state";
-Dir::State::status "$state/status";
-Dir::Cache "$state";
-Dir::Etc::sourcelist "$state/sources.list";
-Dir::Etc::sourceparts "/dev/null";
-Dir::Etc::preferences "/dev/null";
-Dir::Etc::preferencesparts "/dev/null";
-APT::Sandbox::User "root";
-#clear APT::Update;
-TEXT
-    apt-get -c "$state/apt.conf" update -qq --error-on=any &&
-        (cd "$state" && apt-get -c apt.conf download -qq "${packages[@]}")
-}
-
-# unpack DIRECTORY TREE
-unpack() {
-    local package
-    for package in "${packages[@]}"; do dpkg-deb -x "$1/${package}"_*.deb "$2" || return; done
-    for package in "${packages[@]}"; do dpkg-deb -f "$1/${package}"_*.deb Version || return; done >"$2/versions"
-    # A newer package may still be older than what was built from the last one.
-    find "$2" -type f -exec touch {} +
-}
-
-# The versions of the machine's own packages, if it is of release SUITE.
-installed() {
-    local package
-    # shellcheck source=/dev/null
-    [[ $(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}") == "$1" ]] || return
-    for package in "${packages[@]}"; do dpkg-query -W -f '${Version}\n' "$package" || return; done
-}
-
-# provide SUITE: sets its prefix and versions, or says why it cannot.
-provide() {
-    local suite=$1 tree="$work/packages/$1" new="$work/packages/new" log="$work/packages/log" found
-    if found=$(installed "$suite" 2>/dev/null); then
-        prefix[$suite]=/usr
-    else
-        if [[ ! -d $tree ]]; then
-            rm -rf "$new"
-            mkdir -p "$new/state" "$new/tree"
-            if ! { download "$suite" "$new/state" && unpack "$new/state" "$new/tree"; } >"$log" 2>&1 </dev/null; then
-                skip "no packages of $suite: $(grep -m 1 '^E:' "$log" || tail -n 1 "$log")"
-                return
-            fi
-            mv "$new/tree" "$tree"
-            rm -rf "$new"
-        fi
-        prefix[$suite]=$tree/usr
-        found=$(<"$tree/versions")
-    fi
-    versions[$suite]=$(upstream <<<"$found" | paste -sd ' ')
 }
 
 # ---- legs ---------------------------------------------------------------------------------------------------------

@@ -128,6 +128,40 @@ TEST_CASE("arming_fails_new_timer_throws_the_others_are_not_forgotten") {
     CHECK(third);
 }
 
+TEST_CASE("arming_fails_the_others_fire_though_nobody_calls_again") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    bool first = false;
+    wheel.async_wait(50ms, must_complete({}, &first));
+    script::the().fail = true;
+    CHECK_THROWS_AS(wheel.schedule(10ms, must_not_run()), std::bad_alloc);
+    for (int turn = 0; turn < 3; ++turn) { // each cannot arm either, and leaves it to the next
+        io.restart();
+        CHECK(io.poll_one() == 1);
+    }
+    script::the().fail = false;
+    pass_scripted(io, 0ms);
+    CHECK(wake_in() == 50ms);
+    pass_scripted(io, 50ms);
+    CHECK(first);
+}
+
+TEST_CASE("arming_fails_reschedule_throws_and_the_expiry_is_the_old_one") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    bool done = false;
+    const auto token = wheel.schedule(50ms, [&done] { done = true; });
+    const auto expiry = token.expiry();
+    script::the().fail = true;
+    CHECK_THROWS_AS(token.reschedule(10ms), std::bad_alloc);
+    script::the().fail = false;
+    CHECK(token.expiry() == expiry);
+    pass_scripted(io, 49ms);
+    CHECK_FALSE(done);
+    pass_scripted(io, 1ms);
+    CHECK(done);
+}
+
 TEST_CASE("arming_fails_cancel_of_the_last_timer_succeeds") {
     asio::io_context io;
     scripted_wheel wheel(io);

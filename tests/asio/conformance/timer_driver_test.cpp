@@ -97,9 +97,13 @@ TEST_CASE("driver_rearming_fails_reschedule_throws_the_waits_go_on") {
     s.timer.expires_after(1h);
     for (bool& d : done) s.timer.async_wait(must_complete({}, &d));
     script::the().fail = true;
+    const auto expiry = s.timer.expiry();
     CHECK_THROWS_AS(s.timer.reschedule(10ms), std::bad_alloc);
     script::the().fail = false;
+    CHECK(s.timer.expiry() == expiry);
     CHECK(s.wheel.pending() == 1);
+    pass_scripted(s.io, 10ms);
+    CHECK_FALSE(done[0]); // the old expiry holds
     CHECK(s.timer.reschedule(20ms));
     pass_scripted(s.io, 19ms);
     CHECK_FALSE(done[0]);

@@ -5,9 +5,12 @@
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
 #include <asio/post.hpp>
 
 #include <stdexcept>
+#include <string>
 
 using namespace cogwheel;
 using namespace cogwheel_tests;
@@ -53,6 +56,26 @@ TEST_CASE_TEMPLATE("abort_handler_throws_the_other_aborts_still_come", W, EVERY_
     }
     CHECK(aborted == 4);
     CHECK(thrown == 4);
+}
+
+TEST_CASE_TEMPLATE("aborted_before_the_others_expire_completes_before_them", W, EVERY_WAIT) {
+    for (const std::uint32_t work : {1U, 2U, 1024U}) {
+        CAPTURE(work);
+        W w({.work_per_turn = work});
+        std::string order;
+        asio::cancellation_signal signal[3];
+        for (auto& s : signal)
+            w.wait(1h, asio::bind_cancellation_slot(s.slot(), [&](std::error_code ec) { order += ec ? 'a' : '?'; }));
+        for (int i = 0; i < 3; ++i) w.wait(10ms, [&](std::error_code ec) { order += ec ? '?' : 'e'; });
+        w.run();
+        manual_clock::advance(10ms);
+        for (auto& s : signal) s.emit(asio::cancellation_type::terminal);
+        w.run();
+        std::string expected = "aaaeee";
+        if (work == 1) expected = "aeaeae"; // a turn does one of each
+        if (work == 2) expected = "aaeeae";
+        CHECK(order == expected);
+    }
 }
 
 TEST_CASE_TEMPLATE("context_stopped_mid_batch_the_rest_runs_after_restart", W, EVERY_WAIT) {

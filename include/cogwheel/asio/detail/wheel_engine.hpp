@@ -78,24 +78,17 @@ public:
     template <class When>
     void arm(timer_node& node, When when) {
         const aim a = aim_at(when);
+        wake_by(a); // first, as it may fail; a wake too many does no harm
         wheel_->schedule(node, a.due);
-        try {
-            if (planned_ == never && wheel_->size() > 1)
-                request_turn(); // an earlier plan() failed: the turn looks for itself
-            else
-                wake_by(a.due, a.at_once);
-        } catch (...) {
-            wheel_->cancel(node);
-            throw;
-        }
         ++counts_.scheduled;
     }
 
+    /// The same for a pending one.
     template <class When>
     void rearm(timer_node& node, When when) {
         const aim a = aim_at(when);
+        wake_by(a);
         wheel_->reschedule(node, a.due);
-        wake_by(a.due, a.at_once);
     }
 
     void disarm(timer_node& node) noexcept {
@@ -250,20 +243,40 @@ private:
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    // Makes sure that a turn comes by `due`. The end of a turn looks for itself.
-    void wake_by(tick due, bool at_once = false) {
+    // Makes sure that a turn comes in time. The end of a turn looks for itself.
+    void wake_by(const aim& a) {
         if (turning_ || turn_posted_) return;
-        if (at_once || due <= wheel_->now())
+        if (a.at_once || a.due <= wheel_->now() || (planned_ == never && wheel_->size() != 0))
             request_turn();
-        else if (due.value < planned_)
-            plan(start_of(due), due);
+        else if (a.due.value < planned_)
+            plan(start_of(a.due), a.due);
     }
 
     void plan(time_point at, tick until) {
-        planned_ = never; // if arming fails, the wait before is lost, too
-        driver_->arm(at, ++serial_);
+        planned_ = never;
+        try {
+            driver_->arm(at, ++serial_);
+        } catch (...) {
+            ask_for_turn(); // the wait before is lost, too: the turn plans for those who relied on it
+            throw;
+        }
         planned_ = until.value;
         planned_near_ = false;
+    }
+    void plan_for(tick due) {
+        if (due.value >= planned_) return;
+        try {
+            plan(start_of(due), due);
+        } catch (...) {
+            if (!turn_posted_) throw; // else there will be another try
+        }
+    }
+    void ask_for_turn() noexcept {
+        try {
+            request_turn();
+        } catch (...) {
+            // Then whoever arms a timer next asks for it.
+        }
     }
 
     // The last timer is about to go: run() is to return soon, unless another one comes.
@@ -308,16 +321,22 @@ private:
     bool turn(lock_type& lock) {
         ++counts_.turns;
         const std::uint64_t fired_before = counts_.fired;
+        std::uint32_t deliveries = options_.work_per_turn;
+        deliver_ended(lock, deliveries); // who was cancelled before this turn completes before who expires in it
         completion c{*this, lock, outcome::expired};
         turn_start_ = since_origin(Clock::now());
         const auto result = wheel_->advance(scale_.now(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
-        for (std::uint32_t n = 0; n < options_.work_per_turn; ++n) {
+        deliver_ended(lock, deliveries);
+        counts_.largest_turn = std::max(counts_.largest_turn, counts_.fired - fired_before);
+        return result.more;
+    }
+    void deliver_ended(lock_type& lock, std::uint32_t& budget) {
+        completion c{*this, lock, outcome::expired};
+        for (; budget != 0; --budget) {
             timer_node* node = next_ended(&c.how);
             if (node == nullptr) break;
             node->on_expiry()(*node, &c);
         }
-        counts_.largest_turn = std::max(counts_.largest_turn, counts_.fired - fired_before);
-        return result.more;
     }
 
     void end_turn(lock_type& lock, bool more) {
@@ -326,7 +345,7 @@ private:
         if (more || has_ended()) {
             request_turn();
         } else if (const auto due = wheel_->next_due()) {
-            wake_by(*due);
+            plan_for(*due);
         } else {
             bring_wake_near();
         }
