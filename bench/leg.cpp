@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// See leg.hpp. A command is the number of a repetition, an answer its sample. The command `leave` ends the child; so does
-// the end of the pipe, but younger siblings hold that open.
+// See leg.hpp. A command is the number of a repetition, an answer its sample. The command `leave` ends the child, as does the
+// end of the pipe.
 #include "leg.hpp"
 
 #include "machine.hpp"
@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,10 +50,18 @@ void set_error(sample& s, std::string_view text) {
     s.error[n] = '\0';
 }
 
-void serve(const leg_factory& make, int commands, int answers) {
+std::array<int, 2> make_pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
+    return ends;
+}
+
+} // namespace
+
+void serve(const std::function<std::unique_ptr<leg>()>& make) {
     keep_freed_memory();
     std::unique_ptr<leg> body;
-    for (std::uint64_t repetition = 0; read_all(commands, repetition) && repetition != leave;) {
+    for (std::uint64_t repetition = 0; read_all(STDIN_FILENO, repetition) && repetition != leave;) {
         sample s;
         try {
             if (!body) body = make();
@@ -60,29 +69,25 @@ void serve(const leg_factory& make, int commands, int answers) {
         } catch (const std::exception& e) {
             set_error(s, e.what());
         }
-        if (!write_all(answers, s)) break;
+        if (!write_all(STDOUT_FILENO, s)) break;
     }
 }
 
-std::array<int, 2> make_pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe(ends.data()) != 0) throw std::runtime_error("cannot make a pipe");
-    return ends;
-}
-
-} // namespace
-
-leg_process::leg_process(const leg_factory& make) {
+leg_process::leg_process(const std::string& program, std::string_view workload, std::string_view contender,
+                         std::size_t timers) {
     std::fflush(nullptr); // or the child prints it again
     const auto commands = make_pipe();
     const auto answers = make_pipe();
+    std::array<std::string, 5> words{program, "--leg", std::string(workload), std::string(contender),
+                                     std::to_string(timers)};
     child_ = ::fork();
     if (child_ < 0) throw std::runtime_error("cannot start a process");
     if (child_ == 0) {
-        ::close(commands[1]);
-        ::close(answers[0]);
-        serve(make, commands[0], answers[1]);
-        ::_exit(0); // a million timers need not be destroyed one by one
+        ::dup2(commands[0], STDIN_FILENO);
+        ::dup2(answers[1], STDOUT_FILENO);
+        ::execl(words[0].c_str(), words[0].c_str(), words[1].c_str(), words[2].c_str(), words[3].c_str(),
+                words[4].c_str(), nullptr);
+        ::_exit(127);
     }
     ::close(commands[0]);
     ::close(answers[1]);

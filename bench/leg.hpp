@@ -32,6 +32,7 @@ struct sample {
     std::uint64_t operations = 0;
     double bytes = 0;        ///< a timer, all live
     double handle_bytes = 0; ///< a timer, that its user keeps beside that
+    double mallocs = 0;      ///< an operation
     outcome result;
     char error[160] = {}; ///< empty: none
 };
@@ -42,12 +43,13 @@ public:
     virtual sample repeat(std::uint64_t repetition) = 0;
 };
 
-using leg_factory = std::function<std::unique_ptr<leg>()>;
+/// What a leg's process does: a sample for each command on standard input, to standard output.
+void serve(const std::function<std::unique_ptr<leg>()>& make);
 
-/// A leg in a child process. The factory is called there.
+/// A leg in a process of its own: `program --leg WORKLOAD CONTENDER TIMERS`.
 class leg_process {
 public:
-    explicit leg_process(const leg_factory& make);
+    leg_process(const std::string& program, std::string_view workload, std::string_view contender, std::size_t timers);
     leg_process(const leg_process&) = delete;
     leg_process& operator=(const leg_process&) = delete;
     ~leg_process();

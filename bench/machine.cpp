@@ -7,6 +7,7 @@
 #include <asio/version.hpp>
 #include <fmt/format.h>
 
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <limits>
@@ -27,9 +28,11 @@ double read_clock(clockid_t id) {
 
 } // namespace
 
-stopwatch::stopwatch() : cpu_(read_clock(CLOCK_PROCESS_CPUTIME_ID)), wall_(read_clock(CLOCK_MONOTONIC)) {}
+stopwatch::stopwatch()
+    : cpu_(read_clock(CLOCK_PROCESS_CPUTIME_ID)), wall_(read_clock(CLOCK_MONOTONIC)), mallocs_(bench::mallocs()) {}
 double stopwatch::cpu_ns() const { return read_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu_; }
 double stopwatch::wall_ns() const { return read_clock(CLOCK_MONOTONIC) - wall_; }
+std::uint64_t stopwatch::mallocs() const { return bench::mallocs() - mallocs_; }
 
 std::size_t heap_in_use() {
     const auto info = mallinfo2();
@@ -54,6 +57,12 @@ int pin(int cpu) {
     if (sched_setaffinity(0, sizeof one, &one) != 0)
         throw std::runtime_error(fmt::format("cannot run on CPU {}: it does not exist, or is not allowed", cpu));
     return cpu;
+}
+
+void unpin() {
+    cpu_set_t all;
+    std::memset(&all, 0xff, sizeof all);
+    sched_setaffinity(0, sizeof all, &all);
 }
 
 std::string cpu_name() {

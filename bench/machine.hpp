@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace bench {
@@ -15,20 +16,26 @@ public:
     stopwatch();
     double cpu_ns() const; ///< of this process, user and system
     double wall_ns() const;
+    std::uint64_t mallocs() const;
 
 private:
     double cpu_;
     double wall_;
+    std::uint64_t mallocs_;
 };
 
 /// Bytes that the allocator has handed out, its own overhead included (glibc: mallinfo2, uordblks + hblkhd).
 std::size_t heap_in_use();
+
+/// How often anything asked the heap for memory since the program began.
+std::uint64_t mallocs();
 
 /// Keeps freed memory in the process, so that a repetition does not pay again for page faults that an earlier one had.
 void keep_freed_memory();
 
 /// Binds this process to one processor: `cpu`, or the last one allowed when negative. Returns which.
 int pin(int cpu);
+void unpin();
 
 std::string cpu_name();
 std::string compiler_name();

@@ -3,8 +3,8 @@
 //
 // cogwheel_bench: what timers cost, on this machine, beside other ways to keep them.
 //
-// For each workload and size, every contender gets a process of its own, pinned to the same processor; the repetitions
-// go round the contenders. Figures are CPU time, medians. It fails when results differ between contenders, and never
+// For each workload and size, every contender gets a process of its own, pinned to the same processor (unless threads are
+// the point); the repetitions go round the contenders, in random order. Figures are CPU time, medians. It fails when results differ between contenders, and never
 // because of a time.
 #include "machine.hpp"
 #include "options.hpp"
@@ -17,7 +17,13 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <optional>
+#include <random>
+
+#include <unistd.h>
 
 namespace {
 
@@ -40,23 +46,67 @@ struct verdict {
     std::string disagreement;
 };
 
-verdict run(const options& o, const workload& w, std::size_t timers) {
-    std::vector<std::string_view> names;
-    std::vector<std::unique_ptr<leg_process>> legs;
-    for (const entrant& e : w.entrants) {
-        if (!is_wanted(o, e)) continue;
-        names.push_back(e.contender);
-        legs.push_back(std::make_unique<leg_process>([make = e.make, timers] { return make(timers); }));
-    }
-    std::vector<std::vector<sample>> samples(legs.size());
+// This program's twin, built with a newer Asio.
+struct newer_asio {
+    std::string program;
+    std::string version;
+};
+
+// Nothing if there is none: then its rows are missing.
+std::optional<newer_asio> find_newer_asio(const std::string& own) {
+    const std::string twin = own + "_newer_asio";
+    std::string version;
+    if (::access(twin.c_str(), X_OK) != 0) return std::nullopt;
+    if (const auto pipe =
+            std::unique_ptr<FILE, int (*)(FILE*)>(::popen((twin + " --asio-version").c_str(), "r"), ::pclose))
+        for (int c = std::fgetc(pipe.get()); c != EOF && c != '\n'; c = std::fgetc(pipe.get()))
+            version += static_cast<char>(c);
+    return newer_asio{twin, version};
+}
+
+struct contestant {
+    std::string name;
+    std::string baseline;
+    std::unique_ptr<leg_process> leg;
+    std::vector<sample> samples;
+};
+
+std::vector<contestant> invite(const options& o, const workload& w, std::size_t timers, const std::string& own,
+                               const std::optional<newer_asio>& newer) {
+    std::vector<contestant> all;
+    const auto add = [&](const entrant& e, const std::string& program, const std::string& suffix) {
+        all.push_back({std::string(e.contender) + suffix,
+                       e.baseline.empty() ? "" : std::string(e.baseline) + suffix,
+                       std::make_unique<leg_process>(program, w.name, e.contender, timers),
+                       {}});
+    };
+    for (const entrant& e : w.entrants)
+        if (is_wanted(o, e) && e.asio != with::newer) add(e, own, "");
+    for (const entrant& e : w.entrants)
+        if (is_wanted(o, e) && e.asio != with::own && newer) add(e, newer->program, " (" + newer->version + ")");
+    return all;
+}
+
+verdict run(const options& o, const workload& w, std::size_t timers, std::vector<contestant> all) {
     const std::size_t repetitions = o.repeat.value_or(o.quick ? w.quick_repetitions : w.repetitions);
+    std::vector<std::size_t> order(all.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937_64 random(timers);
     for (std::size_t r = 0; r < repetitions; ++r) {
         fmt::print(stderr, "{} with {} timers: {} of {}   \r", w.name, timers, r + 1, repetitions);
-        for (std::size_t i = 0; i < legs.size(); ++i) samples[i].push_back(legs[i]->repeat(r));
+        std::shuffle(order.begin(), order.end(), random); // nobody always follows the same neighbour
+        for (const std::size_t i : order) all[i].samples.push_back(all[i].leg->repeat(r));
     }
     fmt::print(stderr, "{:60}\r", "");
     verdict v;
-    for (std::size_t i = 0; i < legs.size(); ++i) v.rows.push_back(summarise(w.name, names[i], timers, samples[i]));
+    std::vector<std::vector<sample>> samples;
+    for (contestant& c : all) {
+        v.rows.push_back(summarise(w.name, c.name, timers, c.samples));
+        samples.push_back(std::move(c.samples));
+    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (const row& base : v.rows)
+            if (base.contender == all[i].baseline && base.error.empty()) v.rows[i].above = v.rows[i].ns - base.ns;
     v.disagreement = disagreement(samples);
     return v;
 }
@@ -67,19 +117,24 @@ int run_all(const options& o) {
         file.open(*o.json);
         if (!file) throw usage_error(fmt::format("cannot write '{}'", *o.json));
     }
-    const machine_names machine{cpu_name(), compiler_name(), asio_version()};
+    const std::string own = std::filesystem::canonical("/proc/self/exe");
+    const auto newer = find_newer_asio(own);
+    if (!newer) fmt::print("No twin with a newer Asio: its rows are missing.\n");
+    const machine_names machine{cpu_name(), compiler_name(), asio_version() + (newer ? " and " + newer->version : "")};
     const int cpu = pin(o.cpu);
-    fmt::print("{}, CPU {}; {}; Asio {}. Nanoseconds of CPU time an operation, medians of interleaved repetitions.\n"
-               "bytes: all that the heap holds for a timer (mallinfo2); handle: what the user keeps to name it.\n",
-               machine.cpu, cpu, machine.compiler, machine.asio);
+    fmt::print(
+        "{}, CPU {}; {}; Asio {}. Nanoseconds of CPU time an operation, medians of interleaved repetitions.\n"
+        "above: ns more than the operation without. bytes: all that the heap holds for a timer (mallinfo2); handle:\n"
+        "what the user keeps to name it.\n",
+        machine.cpu, cpu, machine.compiler, machine.asio);
     bool ok = true;
     std::vector<row> rows;
     for (const workload& w : all_workloads()) {
         if (!is_wanted(o, w)) continue;
         for (const std::size_t timers : !o.timers.empty() ? o.timers : o.quick ? w.quick_timers : w.timers) {
-            const verdict v = run(o, w, timers);
+            const verdict v = run(o, w, timers, invite(o, w, timers, own, newer));
             if (v.rows.empty()) continue;
-            fmt::print("{}", table(v.rows, w.what, reference));
+            fmt::print("{}", table(v.rows, w.what, w.references));
             if (!v.disagreement.empty()) fmt::print("  WRONG: the results differ: {}\n", v.disagreement);
             ok = ok && v.disagreement.empty() &&
                  std::all_of(v.rows.begin(), v.rows.end(), [](const row& r) { return r.error.empty(); });
@@ -87,7 +142,6 @@ int run_all(const options& o) {
             rows.insert(rows.end(), v.rows.begin(), v.rows.end());
         }
     }
-    fmt::print("{}", summary(rows, reference));
     if (o.json && !(file << json(rows, machine) << std::flush)) {
         fmt::print(stderr, "cogwheel_bench: cannot write '{}'\n", *o.json);
         ok = false;
@@ -101,6 +155,14 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN); // a child that died is reported by its leg
     try {
         const bench::options o = bench::parse(argc, argv);
+        if (o.asio_version) {
+            fmt::print("{}\n", bench::asio_version());
+            return 0;
+        }
+        if (o.leg) {
+            bench::serve([&] { return bench::make_leg(o.leg->workload, o.leg->contender, o.leg->timers); });
+            return 0;
+        }
         if (o.help) {
             fmt::print("{}", bench::usage());
             return 0;

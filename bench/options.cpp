@@ -68,6 +68,11 @@ options parse(int argc, char** argv) {
             o.quick = true;
         } else if (name == "--help" || name == "-h") {
             o.help = true;
+        } else if (name == "--asio-version") {
+            o.asio_version = true;
+        } else if (name == "--leg") {
+            const auto workload = value(), contender = value();
+            o.leg = {std::string(workload), std::string(contender), count(value(), name, most_timers)};
         } else if (name == "--only") {
             for (const auto part : split(value())) o.only.push_back(checked_name(part));
         } else if (name == "--timers") {

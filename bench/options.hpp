@@ -20,6 +20,15 @@ struct options {
     std::optional<std::size_t> repeat;
     std::optional<std::string> json;
     int cpu = -1;
+
+    // What a parent asks of its children.
+    struct leg_name {
+        std::string workload;
+        std::string contender;
+        std::size_t timers = 0;
+    };
+    std::optional<leg_name> leg;
+    bool asio_version = false;
 };
 
 struct usage_error : std::runtime_error {

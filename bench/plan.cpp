@@ -9,7 +9,14 @@
 #include "contenders/floor.hpp"
 #include "contenders/multimap.hpp"
 #include "contenders/steady_timer.hpp"
+#include "contenders/wheel_timer.hpp"
+#include "limits.hpp"
+#include "two_threads.hpp"
 #include "workloads.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
 
 namespace bench {
 
@@ -20,12 +27,23 @@ using one_thread = scheduled<cogwheel::local_timer_wheel>;
 using any_thread_waits = awaited<cogwheel::timer_wheel>;
 using one_thread_waits = awaited<cogwheel::local_timer_wheel>;
 
+using any_thread_timers = timer_objects<cogwheel::timer_wheel>;
+using one_thread_timers = timer_objects<cogwheel::local_timer_wheel>;
+
 template <class C>
 using churn = live_set_leg<C, churn_operation, order::random>;
 template <class C>
 using touch = live_set_leg<C, touch_operation, order::random>;
 template <class C>
 using request = live_set_leg<C, churn_operation, order::round_robin>;
+template <class C>
+using rearm = live_set_leg<C, rearm_operation, order::random>;
+template <class C>
+using churn_on_two = two_thread_leg<C, churn_operation>;
+template <class C>
+using rearm_on_two = two_thread_leg<C, rearm_operation>;
+template <class C>
+using touch_on_two = two_thread_leg<C, touch_operation>;
 template <class C>
 using schedule = phase_leg<C, phase::schedule>;
 template <class C>
@@ -38,9 +56,37 @@ using fire_one_tick = fire_leg<C, 1>;
 template <class C>
 using fire_spread = fire_leg<C, 1000>;
 
+template <class C>
+constexpr with asio_of = std::is_base_of_v<steady_timer_base, C> ? with::both : with::own;
+
 template <template <class> class Leg, class... C>
 std::vector<entrant> on() {
-    return {{C::name, [](std::size_t timers) -> std::unique_ptr<leg> { return std::make_unique<Leg<C>>(timers); }}...};
+    return {{C::name, [](std::size_t timers) -> std::unique_ptr<leg> { return std::make_unique<Leg<C>>(timers); },
+             asio_of<C>}...};
+}
+
+template <class C>
+entrant limit(std::string_view baseline) {
+    return {C::name,
+            [](std::size_t in_flight) -> std::unique_ptr<leg> { return std::make_unique<limit_leg<C>>(in_flight); },
+            with::both, baseline};
+}
+
+std::vector<entrant> limits() {
+    std::vector<entrant> all{
+        limit<chains<bare>>({}),
+        limit<chains<limited<cogwheel::timer_wheel>>>(bare::name),
+        limit<chains<limited<cogwheel::local_timer_wheel>>>(bare::name),
+        {"asio::cancel_after", nullptr, with::newer, bare::name},
+        limit<coroutines<bare_awaited>>({}),
+        limit<coroutines<limited_awaited>>(bare_awaited::name),
+        limit<coroutines<operation_or_timer>>(bare_awaited::name),
+    };
+#if ASIO_VERSION >= 103100
+    all[3] = limit<chains<asio_cancel_after>>(bare::name);
+    all[3].asio = with::newer;
+#endif
+    return all;
 }
 
 } // namespace
@@ -62,7 +108,14 @@ std::vector<workload> all_workloads() {
             steady_timer, multimap>()},
         {"touch", "push a random one back to +30 s", ends, sizes, 5, 9,
          on<touch, floor_store, core, core_by_id, embedded_core, any_thread, one_thread, scheduled_with_now,
-            steady_timer, multimap>()},
+            any_thread_timers, one_thread_timers, timer_objects_with_now, steady_timer, multimap>()},
+        {"rearm",
+         "expires_after(30 s) and async_wait on a random one, whose wait is aborted; its handler runs",
+         {k, 100 * k, m},
+         sizes,
+         5,
+         9,
+         on<rearm, any_thread_timers, one_thread_timers, steady_timer>()},
         {"fire_one_tick",
          "all expire within one millisecond, in random order of memory",
          {m},
@@ -101,22 +154,53 @@ std::vector<workload> all_workloads() {
          3,
          5,
          on<fire_one_tick, any_thread_waits, one_thread_waits, steady_timer_slot>()},
+        {"timers_fire",
+         "all expire within one millisecond: timer objects with a wait each",
+         {m},
+         sizes,
+         3,
+         5,
+         on<fire_one_tick, any_thread_timers, one_thread_timers, steady_timer>()},
+        {"two_threads_churn", "churn, on two threads at once", ends, sizes, 5, 9,
+         on<churn_on_two, any_thread, steady_timer>()},
+        {"two_threads_rearm", "rearm, on two threads at once", ends, sizes, 5, 9,
+         on<rearm_on_two, any_thread_timers, steady_timer>()},
+        {"two_threads_touch", "touch, on two threads at once", ends, sizes, 5, 9,
+         on<touch_on_two, any_thread, any_thread_timers, steady_timer>()},
+        {"limit",
+         "an operation that completes at once, with a limit of 5 s (timers: in flight)",
+         {k},
+         {k},
+         9,
+         15,
+         limits(),
+         {"asio::cancel_after", operation_or_timer::name}},
         {"memory",
          "all live",
          {m},
          sizes,
          1,
          1,
-         on<memory, floor_store, core, core_by_id, embedded_core, any_thread, one_thread, steady_timer, multimap>()},
+         on<memory, floor_store, core, core_by_id, embedded_core, any_thread, one_thread, any_thread_timers,
+            steady_timer, multimap>()},
     };
 }
 
 bool is_group(std::string_view name) { return name == "core" || name == "binding"; }
 
 bool in_group(std::string_view group, std::string_view contender) {
-    if (contender == reference) return true;
-    const bool is_binding = contender.starts_with("cogwheel") && !contender.starts_with(core::name);
-    return is_binding == (group == "binding");
+    if (contender == steady_timer::name) return true;
+    const bool is_core =
+        contender.starts_with(core::name) || contender == floor_store::name || contender == multimap::name;
+    return is_core == (group == "core");
+}
+
+std::unique_ptr<leg> make_leg(std::string_view workload, std::string_view contender, std::size_t timers) {
+    for (const auto& w : all_workloads())
+        if (w.name == workload)
+            for (const entrant& e : w.entrants)
+                if (e.contender == contender && e.make != nullptr) return e.make(timers);
+    throw std::invalid_argument(fmt::format("no contender '{}' in workload '{}'", contender, workload));
 }
 
 } // namespace bench

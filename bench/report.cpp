@@ -46,19 +46,12 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-const row* find(const std::vector<row>& rows, std::string_view workload, std::size_t timers,
-                std::string_view contender) {
-    const auto it = std::find_if(rows.begin(), rows.end(), [&](const row& r) {
-        return r.workload == workload && r.timers == timers && r.contender == contender && r.error.empty();
-    });
-    return it != rows.end() ? &*it : nullptr;
-}
-
 // "18.3x faster", "1.4x slower"; of bytes: "less", "more".
-std::string against(const row& r, const row* reference) {
-    if (reference == nullptr || reference == &r || !r.error.empty()) return "-";
-    const double ours = r.timed ? r.ns : r.bytes;
-    const double theirs = r.timed ? reference->ns : reference->bytes;
+std::string against(const row& r, const row& reference) {
+    if (&reference == &r || r.above.has_value() != reference.above.has_value()) return "-";
+    const double ours = r.timed ? r.above.value_or(r.ns) : r.bytes;
+    const double theirs = r.timed ? reference.above.value_or(reference.ns) : reference.bytes;
+    if (ours <= 0 || theirs <= 0) return "-";
     const double ratio = theirs / ours;
     const char* better = r.timed ? "faster" : "less";
     const char* worse = r.timed ? "slower" : "more";
@@ -67,11 +60,11 @@ std::string against(const row& r, const row* reference) {
 
 } // namespace
 
-row summarise(std::string_view workload, std::string_view contender, std::size_t timers,
+row summarise(std::string_view workload, std::string contender, std::size_t timers,
               const std::vector<sample>& samples) {
     row r;
     r.workload = workload;
-    r.contender = contender;
+    r.contender = std::move(contender);
     r.timers = timers;
     r.repetitions = samples.size();
     for (const sample& s : samples)
@@ -85,6 +78,7 @@ row summarise(std::string_view workload, std::string_view contender, std::size_t
     r.wall_ns = median(sorted(samples, [](const sample& s) { return s.wall_ns; }));
     r.bytes = median(sorted(samples, [](const sample& s) { return s.bytes; }));
     r.handle_bytes = samples.front().handle_bytes;
+    r.mallocs = sorted(samples, [](const sample& s) { return s.mallocs; }).front();
     return r;
 }
 
@@ -101,48 +95,33 @@ std::string disagreement(const std::vector<std::vector<sample>>& samples) {
     return {};
 }
 
-std::string table(const std::vector<row>& rows, std::string_view what, std::string_view reference) {
+std::string table(const std::vector<row>& rows, std::string_view what,
+                  const std::vector<std::string_view>& references) {
+    std::vector<const row*> others;
+    for (const row& r : rows)
+        if (r.error.empty() && std::any_of(references.begin(), references.end(),
+                                           [&](std::string_view name) { return r.contender.starts_with(name); }))
+            others.push_back(&r);
     const row& first = rows.front();
-    const row* ref = find(rows, first.workload, first.timers, reference);
     std::string text = fmt::format("\n{}, {} timers: {}\n", first.workload, grouped(first.timers), what);
-    text += fmt::format("  {:<20}{:>10}{:>10}{:>10}{:>10}{:>18}{:>18}\n", "", "ns/op", "min", "max", "wall",
-                        "bytes+handle", "against steady");
+    for (std::size_t i = 0; i < others.size(); ++i) text += fmt::format("  [{}] {}\n", i + 1, others[i]->contender);
+    text += fmt::format("  {:<38}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>15}", "", "ns/op", "min", "max", "wall", "above",
+                        "mallocs", "bytes+handle");
+    for (std::size_t i = 0; i < others.size(); ++i) text += fmt::format("{:>15}", fmt::format("against [{}]", i + 1));
     for (const row& r : rows) {
         if (!r.error.empty()) {
-            text += fmt::format("  {:<20}  FAILED: {}\n", r.contender, r.error);
+            text += fmt::format("\n  {:<38}  FAILED: {}", r.contender, r.error);
             continue;
         }
         const auto figure = [&](double value) { return r.timed ? fmt::format("{:.1f}", value) : std::string("-"); };
         const std::string bytes = r.handle_bytes > 0 ? fmt::format("{:.1f}+{:.0f}", r.bytes, r.handle_bytes)
                                                      : fmt::format("{:.1f}   ", r.bytes);
-        text += fmt::format("  {:<20}{:>10}{:>10}{:>10}{:>10}{:>18}{:>18}\n", r.contender, figure(r.ns), figure(r.min),
-                            figure(r.max), figure(r.wall_ns), bytes, against(r, ref));
+        text += fmt::format("\n  {:<38}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>15}", r.contender, figure(r.ns), figure(r.min),
+                            figure(r.max), figure(r.wall_ns), r.above ? fmt::format("{:+.1f}", *r.above) : "-",
+                            r.timed ? fmt::format("{:.3f}", r.mallocs) : "-", bytes);
+        for (const row* other : others) text += fmt::format("{:>15}", against(r, *other));
     }
-    return text;
-}
-
-std::string summary(const std::vector<row>& rows, std::string_view reference) {
-    std::vector<std::string_view> contenders;
-    for (const row& r : rows)
-        if (std::find(contenders.begin(), contenders.end(), r.contender) == contenders.end())
-            contenders.push_back(r.contender);
-    std::string text = fmt::format("\nAgainst {}\n  {:<28}", reference, "");
-    for (const auto name : contenders)
-        if (name != reference) text += fmt::format("{:>20}", name);
-    text += '\n';
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const row& r = rows[i];
-        if (i != 0 && rows[i - 1].workload == r.workload && rows[i - 1].timers == r.timers) continue;
-        text += fmt::format("  {:<16}{:>10}  ", r.workload, grouped(r.timers));
-        const row* ref = find(rows, r.workload, r.timers, reference);
-        for (const auto name : contenders) {
-            if (name == reference) continue;
-            const row* other = find(rows, r.workload, r.timers, name);
-            text += fmt::format("{:>20}", other != nullptr ? against(*other, ref) : "-");
-        }
-        text += '\n';
-    }
-    return text;
+    return text + "\n";
 }
 
 std::string json(const std::vector<row>& rows, const machine_names& machine) {
@@ -155,10 +134,11 @@ std::string json(const std::vector<row>& rows, const machine_names& machine) {
         text += fmt::format(
             R"({}{{"workload":"{}","contender":"{}","timers":{},"ns_per_op":{},"min_ns":{},"max_ns":{},)"
             R"("wall_ns_per_op":{},"repeats":{},"bytes_per_timer":{},"handle_bytes":{},)"
-            R"("cpu":"{}","compiler":"{}","asio":"{}")",
+            R"("mallocs_per_op":{:.4f},"above_baseline_ns":{},"cpu":"{}","compiler":"{}","asio":"{}")",
             i == 0 ? "\n" : ",\n", r.workload, r.contender, r.timers, figure(r.ns), figure(r.min), figure(r.max),
             figure(r.wall_ns), r.repetitions, r.error.empty() ? fmt::format("{:.2f}", r.bytes) : "null", r.handle_bytes,
-            escaped(machine.cpu), escaped(machine.compiler), escaped(machine.asio));
+            r.mallocs, r.above ? fmt::format("{:.3f}", *r.above) : "null", escaped(machine.cpu),
+            escaped(machine.compiler), escaped(machine.asio));
         if (!r.error.empty()) text += fmt::format(R"(,"error":"{}")", escaped(r.error));
         text += '}';
     }

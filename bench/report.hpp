@@ -6,6 +6,7 @@
 
 #include "leg.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ namespace bench {
 /// One contender on one workload of one size.
 struct row {
     std::string_view workload;
-    std::string_view contender;
+    std::string contender;
     std::size_t timers = 0;
     bool timed = false;
     double ns = 0; ///< CPU time an operation, the median of the repetitions
@@ -24,12 +25,13 @@ struct row {
     double wall_ns = 0; ///< median
     double bytes = 0;
     double handle_bytes = 0;
+    double mallocs = 0;          ///< an operation, the least
+    std::optional<double> above; ///< ns above the baseline, if it has one
     std::size_t repetitions = 0;
     std::string error; ///< empty: none
 };
 
-row summarise(std::string_view workload, std::string_view contender, std::size_t timers,
-              const std::vector<sample>& samples);
+row summarise(std::string_view workload, std::string contender, std::size_t timers, const std::vector<sample>& samples);
 
 /// What is wrong with the results of a workload's contenders, one vector of samples each; empty: they agree.
 std::string disagreement(const std::vector<std::vector<sample>>& samples);
@@ -40,11 +42,8 @@ struct machine_names {
     std::string asio;
 };
 
-/// A block for one workload and size. `reference`: the contender that ratios are given against.
-std::string table(const std::vector<row>& rows, std::string_view what, std::string_view reference);
-
-/// All ratios on one page.
-std::string summary(const std::vector<row>& rows, std::string_view reference);
+/// A block for one workload and size. `references`: the contenders that ratios are given against, with whichever Asio.
+std::string table(const std::vector<row>& rows, std::string_view what, const std::vector<std::string_view>& references);
 
 std::string json(const std::vector<row>& rows, const machine_names& machine);
 

@@ -69,6 +69,11 @@ public:
         return trues;
     }
 
+    template <class F>
+    auto apply(std::uint32_t number, F f) {
+        return f(contender_, handles_[number], number);
+    }
+
     void schedule_all(const numbers& list, milliseconds delay) {
         each(list, [delay](C& c, handle& h, std::uint32_t n) { return c.schedule(h, n, delay), false; });
     }
@@ -93,6 +98,7 @@ private:
 inline void note_times(sample& s, const stopwatch& watch, std::uint64_t operations) {
     s.cpu_ns = watch.cpu_ns() / static_cast<double>(operations);
     s.wall_ns = watch.wall_ns() / static_cast<double>(operations);
+    s.mallocs = static_cast<double>(watch.mallocs()) / static_cast<double>(operations);
     s.operations = operations;
 }
 
@@ -111,6 +117,15 @@ struct touch_operation {
     template <class C>
     static bool apply(C& c, typename C::handle& h, std::uint32_t number) {
         c.move(h, number, usual_delay);
+        return false;
+    }
+};
+
+// With a wait pending, which is aborted: what an asio timer's user does.
+struct rearm_operation {
+    template <class C>
+    static bool apply(C& c, typename C::handle& h, std::uint32_t number) {
+        c.schedule(h, number, usual_delay);
         return false;
     }
 };

@@ -3,6 +3,8 @@
 //
 // What the contenders on an io_context share: operations run inside a handler, as a server's do, a batch at a time;
 // then the loop runs everything that has become ready. Time is the steady clock's.
+//
+// Waits are counted where they start and where they complete; so many are pending.
 #pragma once
 
 #include "contenders/contender.hpp"
@@ -10,9 +12,29 @@
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 
+#include <array>
+#include <system_error>
 #include <thread>
 
 namespace bench {
+
+/// A sum that each of two threads adds to without troubling the other.
+class split_count {
+public:
+    /// Which of the two this thread is.
+    static int& thread() noexcept {
+        thread_local int which = 0;
+        return which;
+    }
+    void add_one() noexcept { ++parts_[static_cast<std::size_t>(thread())].value; }
+    std::size_t sum() const noexcept { return parts_[0].value + parts_[1].value; }
+
+private:
+    struct alignas(64) part {
+        std::size_t value = 0;
+    };
+    std::array<part, 2> parts_;
+};
 
 class asio_loop {
 public:
@@ -49,8 +71,35 @@ public:
 
     tally fired() const noexcept { return fired_; }
 
+    /// How many threads run the context of the contender that is made next. One is Asio's fastest setting.
+    static int& threads() noexcept {
+        static int n = 1;
+        return n;
+    }
+    asio::io_context& context() noexcept { return io_; }
+
 protected:
-    asio::io_context io_{1}; // one thread: Asio's fastest setting that keeps posting from elsewhere safe
+    struct on_completion {
+        asio_loop* self;
+        std::uint32_t number;
+
+        void operator()(const std::error_code& ec) const {
+            self->completed_.add_one();
+            if (!ec) self->fired_.record(number);
+        }
+    };
+    on_completion note_start(std::uint32_t number) {
+        started_.add_one();
+        return {this, number};
+    }
+    /// A sum that nothing agrees with, if the wheel's own count is another.
+    std::size_t waiting() const noexcept { return started_.sum() - completed_.sum(); }
+    std::size_t unless_it_differs(std::size_t pending) const noexcept {
+        return pending == waiting() ? pending : ~std::size_t{0};
+    }
+
+    asio::io_context io_{threads()};
+    split_count started_, completed_;
     tally fired_;
     time_point turn_; // the clock, as it was read when the present batch began
 };

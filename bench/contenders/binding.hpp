@@ -72,8 +72,7 @@ public:
     fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
 
     void schedule(handle& h, std::uint32_t number, milliseconds delay) {
-        ++started_;
-        this->wheel_.async_wait(delay, asio::bind_cancellation_slot(h.slot(), on_completion{this, number}));
+        this->wheel_.async_wait(delay, asio::bind_cancellation_slot(h.slot(), this->note_start(number)));
     }
     bool cancel(handle& h) {
         h.emit(asio::cancellation_type::total);
@@ -81,29 +80,10 @@ public:
     }
     void move_to(handle& h, std::uint32_t number, time_point at) {
         cancel(h);
-        ++started_;
-        this->wheel_.async_wait_until(at, asio::bind_cancellation_slot(h.slot(), on_completion{this, number}));
+        this->wheel_.async_wait_until(at, asio::bind_cancellation_slot(h.slot(), this->note_start(number)));
     }
 
-    /// What is missing in the count of completions is pending in the wheel.
-    std::size_t pending() const {
-        const std::size_t n = started_ - completed_;
-        return n == this->wheel_.pending() ? n : ~std::size_t{0};
-    }
-
-private:
-    struct on_completion {
-        awaited* self;
-        std::uint32_t number;
-
-        void operator()(const std::error_code& ec) const {
-            ++self->completed_;
-            if (!ec) self->fired_.record(number);
-        }
-    };
-
-    std::size_t started_ = 0;
-    std::size_t completed_ = 0;
+    std::size_t pending() const { return this->unless_it_differs(this->wheel_.pending()); }
 };
 
 static_assert(movable_contender<scheduled<cogwheel::timer_wheel>>);

@@ -18,21 +18,7 @@ public:
     static constexpr std::string_view name = "asio::steady_timer";
     static constexpr bool handle_is_timer = true;
 
-    std::size_t pending() const noexcept { return started_ - completed_; }
-
-protected:
-    struct on_completion {
-        steady_timer_base* self;
-        std::uint32_t number;
-
-        void operator()(const std::error_code& ec) const {
-            ++self->completed_;
-            if (!ec) self->fired_.record(number);
-        }
-    };
-
-    std::size_t started_ = 0;
-    std::size_t completed_ = 0;
+    std::size_t pending() const noexcept { return waiting(); }
 };
 
 /// Cancelled through the object.
@@ -54,10 +40,7 @@ public:
     }
 
 private:
-    void wait(handle& h, std::uint32_t number) {
-        ++started_;
-        h.async_wait(on_completion{this, number});
-    }
+    void wait(handle& h, std::uint32_t number) { h.async_wait(note_start(number)); }
 };
 
 /// Cancelled through the handler's cancellation slot.
@@ -76,7 +59,7 @@ public:
         wait(h, number);
     }
     bool cancel(handle& h) {
-        h.signal.emit(asio::cancellation_type::total); // completed_ shows whether it did anything
+        h.signal.emit(asio::cancellation_type::total); // the count of completions shows whether it did anything
         return true;
     }
     void move_to(handle& h, std::uint32_t number, time_point at) {
@@ -87,8 +70,7 @@ public:
 
 private:
     void wait(handle& h, std::uint32_t number) {
-        ++started_;
-        h.timer.async_wait(asio::bind_cancellation_slot(h.signal.slot(), on_completion{this, number}));
+        h.timer.async_wait(asio::bind_cancellation_slot(h.signal.slot(), note_start(number)));
     }
 };
 
