@@ -38,7 +38,7 @@ public:
     /// nullptr when empty.
     timer_node* pop_front() noexcept {
         if (empty()) return nullptr;
-        timer_node* node = next(end_);
+        auto* node = static_cast<timer_node*>(next(end_));
         erase(*node);
         return node;
     }
@@ -46,8 +46,8 @@ public:
     /// Takes the node out of its list; its id is stale from here on. The list if that is empty now, else nullptr.
     static node_list* erase(timer_node& node) noexcept {
         assert(node.armed());
-        timer_node* before = previous(node);
-        timer_node* after = next(node);
+        node_links* before = previous(node);
+        node_links* after = next(node);
         link(*before, *after);
         node.filed_ = timer_node::not_filed;
         ++node.generation_;
@@ -55,9 +55,9 @@ public:
     }
 
 private:
-    static timer_node* next(const timer_node& n) noexcept { return reinterpret_cast<timer_node*>(n.deadline_); }
-    static timer_node* previous(const timer_node& n) noexcept { return reinterpret_cast<timer_node*>(n.filed_); }
-    static void link(timer_node& first, timer_node& second) noexcept {
+    static node_links* next(const node_links& n) noexcept { return reinterpret_cast<node_links*>(n.deadline_); }
+    static node_links* previous(const node_links& n) noexcept { return reinterpret_cast<node_links*>(n.filed_); }
+    static void link(node_links& first, node_links& second) noexcept {
         first.deadline_ = reinterpret_cast<std::uintptr_t>(&second);
         second.filed_ = reinterpret_cast<std::uintptr_t>(&first);
     }
@@ -68,7 +68,7 @@ private:
         link(other.end_, other.end_);
     }
 
-    timer_node end_; // only its links are used
+    node_links end_;
 };
 
 static_assert(std::is_standard_layout_v<node_list>, "so that the address of the end is that of the list");

@@ -27,9 +27,25 @@ struct timer_id {
     friend constexpr bool operator==(timer_id, timer_id) = default;
 };
 
+/// What lets a node stand in a node_list or a node_queue: the words that hold its ticks while it is in a wheel.
+class node_links {
+    friend class hashed_wheel;
+    friend class node_table;
+    friend class node_list;
+    friend class node_queue;
+    friend class timer_node;
+    friend struct wheel_access; // tests set counters near their wrap through it
+
+    static constexpr std::uint64_t not_filed = 0; // no entry leads here: ticks of entries start at 1
+
+    std::uint64_t deadline_ = 0; // while disarmed: link of the free list, or of a node_queue
+    std::uint64_t filed_ =
+        not_filed; // tick of the entry that covers the node; outlives the timer's life, for take-over
+};
+
 /// A timer as the core sees it.
 /// Lifetime: outlives its place in a node_table (attach .. detach, or allocate .. release); must not be moved meanwhile.
-class timer_node {
+class timer_node : private node_links {
 public:
     /// What the wheel calls when the timer expires. The node is disarmed already: it may be scheduled again,
     /// released or destroyed from inside. `context` is what the caller handed to advance().
@@ -61,13 +77,9 @@ private:
     friend class node_queue;
     friend struct wheel_access; // tests set counters near their wrap through it
 
-    static constexpr std::uint64_t not_filed = 0; // no entry leads here: ticks of entries start at 1
     static constexpr std::uint64_t overdue_bit = std::uint64_t{1}
                                                  << 63; // filed in the overdue queue, under a serial number
 
-    std::uint64_t deadline_ = 0; // while disarmed: link of the free list, or of a node_queue
-    std::uint64_t filed_ =
-        not_filed;                 // tick of the entry that covers the node; outlives the timer's life, for take-over
     expiry_function on_expiry_;    // while a block is free: link of the free list
     std::uint32_t generation_ = 0; // odd while armed, so that one comparison answers "this life, and pending?"
     std::uint32_t index_ = 0;

@@ -28,7 +28,7 @@ class timer_core : private timer_node, private node_list {
     using completion = typename Engine::completion;
 
 public:
-    explicit timer_core(Engine& engine) noexcept : timer_node(&end), engine_(&engine) {
+    explicit timer_core(Engine& engine) noexcept : engine_(&engine) {
         const lock_type lock = engine.lock();
         engine.join();
     }
@@ -164,14 +164,16 @@ private:
 
     // Once, and late: a timer that never waits costs no index, and a moved-from one can be used again.
     void attach() {
-        if (attached_) return;
+        if (attached()) return;
         engine_->nodes.attach(*this);
-        attached_ = true;
+        on_expiry(&end);
     }
+    bool attached() const noexcept { return on_expiry() != nullptr; }
 
     void take(timer_core& other) noexcept {
-        if (other.attached_) engine_->nodes.relocate(other, *this);
-        attached_ = std::exchange(other.attached_, false);
+        if (other.attached()) engine_->nodes.relocate(other, *this);
+        on_expiry(other.on_expiry());
+        other.on_expiry(nullptr);
         node_list::operator=(std::move(other));
     }
 
@@ -185,12 +187,12 @@ private:
             }
             abort_all();
         }
-        if (std::exchange(attached_, false)) engine_->nodes.detach(*this);
+        if (attached()) engine_->nodes.detach(*this);
+        on_expiry(nullptr);
         engine_->leave(lock);
     }
 
     Engine* engine_;
-    bool attached_ = false;
 };
 
 } // namespace cogwheel::detail
