@@ -86,7 +86,7 @@ private:
         }
     };
     void start() {
-        how_.start([this](auto&& token) { ready(std::forward<decltype(token)>(token)); }, again{this});
+        how_.start([this](auto&& token) { this->ready(std::forward<decltype(token)>(token)); }, again{this});
     }
 
     How how_{io_};
@@ -143,7 +143,8 @@ private:
     asio::awaitable<void> repeat() {
         typename How::each own(io_);
         for (;;) {
-            co_await how_.await(own, [this](auto&& token) { return ready(std::forward<decltype(token)>(token)); });
+            co_await how_.await(own,
+                                [this](auto&& token) { return this->ready(std::forward<decltype(token)>(token)); });
             note({});
         }
     }
