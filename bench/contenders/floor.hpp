@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The least that a timer can cost: its own cache line, once. Keeps no time and fires nothing.
+// The least that a timer can cost: its own cache line, once; and the same for whoever has to know what time it is, because a
+// clock reading waits for the loads before it, so that the cache misses of two operations no longer overlap. Keep no time, fire
+// nothing.
 #pragma once
 
 #include "contenders/contender.hpp"
 
 namespace bench {
 
-class floor_store {
+template <bool ReadsClock>
+class floor {
 public:
-    static constexpr std::string_view name = "floor (one store)";
+    static constexpr std::string_view name = ReadsClock ? "floor (clock, one line)" : "floor (one store)";
     static constexpr bool handle_is_timer = true;
     static constexpr bool real_time = false;
 
@@ -21,16 +24,16 @@ public:
     fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
 
     void schedule(handle& h, std::uint32_t, milliseconds delay) noexcept {
-        h.deadline += static_cast<std::uint64_t>(delay.count());
-        ++pending_;
+        pending_ += h.deadline == 0;
+        h.deadline = deadline_after(delay);
     }
     bool cancel(handle& h) noexcept {
-        --pending_;
-        return ++h.deadline != 0;
+        const bool was_pending = h.deadline != 0;
+        pending_ -= was_pending;
+        h.deadline = 0;
+        return was_pending;
     }
-    void move(handle& h, std::uint32_t, milliseconds delay) noexcept {
-        h.deadline += static_cast<std::uint64_t>(delay.count());
-    }
+    void move(handle& h, std::uint32_t number, milliseconds delay) noexcept { schedule(h, number, delay); }
 
     template <class F>
     void work(std::size_t, F f) {
@@ -41,9 +44,18 @@ public:
     tally fired() const noexcept { return {}; }
 
 private:
+    static std::uint64_t deadline_after(milliseconds delay) noexcept {
+        std::chrono::nanoseconds at = delay;
+        if constexpr (ReadsClock) at += std::chrono::steady_clock::now().time_since_epoch();
+        return static_cast<std::uint64_t>(at.count());
+    }
+
     std::size_t pending_ = 0;
 };
 
-static_assert(contender<floor_store>);
+using floor_store = floor<false>;
+using floor_clock = floor<true>;
+
+static_assert(contender<floor_store> && contender<floor_clock>);
 
 } // namespace bench

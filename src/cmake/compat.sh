@@ -72,6 +72,7 @@ for compiler in "${compilers[@]}"; do
     command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 done
 for suite in "${suites[@]}"; do provide "$suite"; done
+mkdir -p "$work"
 for pair in "${legs[@]}"; do
     read -r compiler suite <<<"$pair"
     leg "$compiler" "$suite"

@@ -32,6 +32,7 @@ inline void hashed_wheel::prefetch_ahead(const chunk& c, std::uint32_t position)
     };
     if (const entry* e = look(2 * prefetch_distance)) nodes_.prefetch_place(e->index);
     if (const entry* e = look(prefetch_distance)) nodes_.prefetch_node(e->index);
+    if (const entry* e = look(prefetch_distance / 2)) nodes_.prefetch_beside(e->index);
 }
 
 advance_result hashed_wheel::advance(tick to, work_budget budget, void* context) {

@@ -5,6 +5,8 @@
 #include "support/handler_archetypes.hpp"
 #include "support/virtual_wheel.hpp"
 
+#include <asio/bind_executor.hpp>
+
 #include <functional>
 #include <optional>
 
@@ -138,4 +140,20 @@ TEST_CASE("captured_wheel_destroyed_by_cancel_ends_all_its_timers") {
     CHECK(token.cancel());
     run_ready(io);
     CHECK(aborted);
+}
+
+TEST_CASE("on_cancel_bound_to_another_context_keeps_that_one_running") {
+    asio::io_context other;
+    virtual_wheel w;
+    bool cancelled = false;
+    const auto token = w.wheel.schedule(10ms, must_not_run(), asio::bind_executor(other, [&] { cancelled = true; }));
+    CHECK(run_ready(other) == 0);
+    CHECK_FALSE(other.stopped()); // it has work
+    CHECK(token.cancel());
+    CHECK(run_ready(other) == 0);
+    w.run();
+    CHECK_FALSE(cancelled); // not on the wheel's context
+    CHECK(run_ready(other) == 1);
+    CHECK(cancelled);
+    CHECK(other.stopped());
 }

@@ -73,6 +73,45 @@ TEST_CASE("node_list_id_is_valid_while_the_node_is_in_the_list") {
     CHECK(node_list::erase(node) == &list);
 }
 
+TEST_CASE("node_list_unnamed_node_has_no_id") {
+    node_table nodes;
+    node_list list;
+    timer_node& node = nodes.allocate(32);
+    const timer_id next = node.next_id();
+    list.push_back(node, false);
+    CHECK_FALSE(node.armed());
+    CHECK(nodes.find(next) == nullptr);
+    CHECK(list.pop_front() == &node);
+    CHECK_FALSE(node.armed());
+    CHECK(node.next_id() == next);
+}
+
+TEST_CASE("node_list_named_and_unnamed_nodes_mixed") {
+    node_table nodes;
+    node_list list;
+    timer_node &a = nodes.allocate(32), &b = nodes.allocate(32), &c = nodes.allocate(32);
+    list.push_back(a, false);
+    list.push_back(b);
+    list.push_back(c, false);
+    CHECK(node_list::erase(b) == nullptr);
+    CHECK_FALSE(b.armed());
+    CHECK(drained(list) == std::vector{&a, &c});
+}
+
+TEST_CASE("node_list_pop_only_takes_a_node_that_is_alone") {
+    node_table nodes;
+    node_list list;
+    timer_node &a = nodes.allocate(32), &b = nodes.allocate(32);
+    CHECK(list.pop_only() == nullptr);
+    list.push_back(a, false);
+    CHECK(list.pop_only() == &a);
+    CHECK(list.empty());
+    list.push_back(b, false);
+    list.push_back(a, false);
+    CHECK(list.pop_only() == nullptr);
+    CHECK(drained(list) == std::vector{&b, &a});
+}
+
 TEST_CASE("node_list_erase_anywhere_the_others_keep_their_order") {
     for (int victim = 0; victim < 3; ++victim) {
         CAPTURE(victim);

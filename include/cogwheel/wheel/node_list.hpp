@@ -3,8 +3,8 @@
 //
 // Nodes that wait for another node rather than for a tick: an intrusive, doubly linked list, first in, first out.
 //
-// A node has an id while it is in a list, as it has while it is armed in a wheel; one that knows only the id takes the node out
-// in O(1). The links live in the words that a node in a wheel uses for its ticks, so it can be in one of the two only.
+// A named node has an id while it is in a list, as it has while it is armed in a wheel; one that knows only the id takes the
+// node out in O(1). The links live in the words that a node in a wheel uses for its ticks, so it can be in one of the two only.
 #pragma once
 
 #include <cogwheel/wheel/timer_node.hpp>
@@ -27,12 +27,12 @@ public:
 
     bool empty() const noexcept { return next(end_) == &end_; }
 
-    /// Preconditions: the node is neither armed nor in a list or queue. Its id is valid from here on.
-    void push_back(timer_node& node) noexcept {
+    /// Preconditions: the node is neither armed nor in a list or queue. Its id is valid from here on, if it is `named`.
+    void push_back(timer_node& node, bool named = true) noexcept {
         assert(!node.armed());
         link(*previous(end_), node);
         link(node, end_);
-        ++node.generation_;
+        if (named) ++node.generation_;
     }
 
     /// nullptr when empty.
@@ -43,14 +43,23 @@ public:
         return node;
     }
 
+    /// The same without a look at the node, which may be far from any cache. nullptr unless it is alone in the list.
+    /// Preconditions: the nodes are not named.
+    timer_node* pop_only() noexcept {
+        if (empty() || next(end_) != previous(end_)) return nullptr;
+        auto* node = static_cast<timer_node*>(next(end_));
+        assert(!node->armed() && "its id would stay valid");
+        link(end_, end_);
+        return node;
+    }
+
     /// Takes the node out of its list; its id is stale from here on. The list if that is empty now, else nullptr.
     static node_list* erase(timer_node& node) noexcept {
-        assert(node.armed());
         node_links* before = previous(node);
         node_links* after = next(node);
         link(*before, *after);
         node.filed_ = timer_node::not_filed;
-        ++node.generation_;
+        if (node.armed()) ++node.generation_;
         return before == after ? reinterpret_cast<node_list*>(before) : nullptr; // the end is its list's only member
     }
 

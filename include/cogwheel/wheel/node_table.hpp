@@ -19,6 +19,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace cogwheel {
@@ -30,7 +31,11 @@ public:
     static constexpr std::size_t max_block = 512;      ///< larger timers bring their own memory and attach() it
     static constexpr std::size_t block_alignment = 32; ///< of every block; of what follows its node too
 
-    node_table() = default;
+    /// What lies in memory behind each attached node. If a pointer, the wheel asks the memory for what it points to some timers
+    /// before that node expires; a word that is none does no harm.
+    enum class beside { unknown, pointer };
+
+    explicit node_table(beside attached = beside::unknown) noexcept : beside_(attached) {}
     ~node_table() { release_all(); }
     node_table(const node_table&) = delete;
     node_table& operator=(const node_table&) = delete;
@@ -84,13 +89,23 @@ public:
         return node != nullptr && node->generation_ == id.generation ? node : nullptr;
     }
 
-    /// Hints for a batch: the place well ahead (only embedded nodes have one), then the node itself.
+    /// Hints for a batch: the place well ahead (only embedded nodes have one), then the node itself, then what is beside it.
     [[gnu::always_inline]] void prefetch_place(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
         if (p.stride == sizeof(place)) __builtin_prefetch(p.at(index));
     }
     [[gnu::always_inline]] void prefetch_node(std::uint32_t index) const noexcept {
         __builtin_prefetch(find(index), 1);
+    }
+
+    [[gnu::always_inline]] void prefetch_beside(std::uint32_t index) const noexcept {
+        const page& p = pages_[page_of(index)];
+        if (beside_ == beside::unknown || p.stride != sizeof(place)) return;
+        if (const timer_node* node = find(p, index)) {
+            void* pointer;
+            std::memcpy(&pointer, node + 1, sizeof pointer);
+            __builtin_prefetch(pointer, 1);
+        }
     }
 
     /// Makes room, so that `count` further blocks of `bytes` need no allocation. Errors: as allocate().
@@ -167,6 +182,7 @@ private:
     void refill(std::size_t size_class_index);
     std::uint32_t new_page(std::size_t stride);
 
+    beside beside_;
     std::uint32_t limit_ = 0; // indices that pages_ covers
     std::vector<page> pages_;
     std::array<size_class, class_count> classes_{};

@@ -141,6 +141,26 @@ TEST_CASE_TEMPLATE("emit_after_the_move_of_the_only_wait_disarms_the_new_timer",
     CHECK(again);
 }
 
+TEST_CASE_TEMPLATE("emit_after_the_cancellation_of_the_only_wait_is_harmless", T, EVERY_TIMER) {
+    for (const bool move : {false, true}) {
+        CAPTURE(move);
+        T w;
+        asio::cancellation_signal signal;
+        bool aborted = false, other = false;
+        typename T::timer_type timer(w.wheel, 10ms);
+        timer.async_wait(bind_cancellation_slot(signal.slot(), must_abort(&aborted)));
+        std::optional<typename T::timer_type> moved;
+        if (move) moved.emplace(std::move(timer));
+        CHECK((move ? *moved : timer).cancel() == 1);
+        timer.async_wait(must_complete({}, &other));
+        signal.emit(cancellation_type::terminal); // not delivered yet, so the slot is still set
+        CHECK_FALSE(aborted);
+        w.pass(10ms);
+        CHECK(aborted);
+        CHECK(other);
+    }
+}
+
 TEST_CASE_TEMPLATE("emit_after_the_timer_is_destroyed_is_harmless", T, EVERY_TIMER) {
     T w;
     asio::cancellation_signal signal;

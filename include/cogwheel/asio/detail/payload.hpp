@@ -144,7 +144,10 @@ public:
 
     template <class G, class H>
     scheduled_callable(G&& f, H&& on_cancel, const asio::any_io_executor& wheel_executor)
-        : f_(std::forward<G>(f)), on_cancel_(std::forward<H>(on_cancel)), work_(f_, wheel_executor) {}
+        : f_(std::forward<G>(f)),
+          on_cancel_(std::forward<H>(on_cancel)),
+          work_(f_, wheel_executor),
+          cancel_work_(on_cancel_, wheel_executor) {}
 
     template <class State>
     void deliver(outcome how, State& state) && {
@@ -169,6 +172,7 @@ private:
     [[no_unique_address]] F f_;
     [[no_unique_address]] OnCancel on_cancel_;
     [[no_unique_address]] foreign_work<F> work_;
+    [[no_unique_address]] foreign_work<OnCancel> cancel_work_;
 };
 
 } // namespace cogwheel::detail

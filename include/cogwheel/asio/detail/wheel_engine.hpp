@@ -15,7 +15,7 @@
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/observe/lateness_histogram.hpp>
 #include <cogwheel/observe/wheel_stats.hpp>
-#include <cogwheel/wheel/node_queue.hpp>
+#include <cogwheel/wheel/far_queue.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <asio/post.hpp>
@@ -57,7 +57,7 @@ public:
 
     lock_type lock() { return lock_type(mutex_); }
 
-    node_table nodes; // of what is in the wheel
+    node_table nodes{node_table::beside::pointer}; // of what is in the wheel
     node_table waits; // of what waits for a node rather than for a tick, and so is never in the wheel
 
     const asio::any_io_executor& executor() const noexcept { return *executor_; }
@@ -372,7 +372,7 @@ private:
     static constexpr std::array undelivered{outcome::expired, outcome::aborted, outcome::stopped, outcome::rejected};
 
     bool has_ended() const noexcept {
-        return std::any_of(ended_.begin(), ended_.end(), [](const node_queue& q) { return !q.empty(); });
+        return std::any_of(ended_.begin(), ended_.end(), [](const far_queue& q) { return !q.empty(); });
     }
     timer_node* next_ended(outcome* how = nullptr) noexcept {
         for (const outcome o : undelivered) {
@@ -399,7 +399,7 @@ private:
     wheel_stats counts_;
     nanoseconds turn_start_{};
     lateness_histogram lateness_;
-    std::array<node_queue, 4> ended_;
+    std::array<far_queue, 4> ended_;
     std::optional<wheel_driver<Clock>> driver_;
     std::optional<asio::any_io_executor> executor_;
 };
