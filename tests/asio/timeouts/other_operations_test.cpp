@@ -46,7 +46,7 @@ struct read_twice {
         sum += n;
         if (ec == asio::error::operation_aborted) return self.complete(asio::error::operation_aborted, 0);
         if (ec) return self.complete(ec, sum);
-        if (state++ == 2) return self.complete(std::error_code(), static_cast<int>(sum));
+        if (state++ == 2) return self.complete(std::error_code(), sum);
         read.async_run(std::move(self));
     }
 };

@@ -143,6 +143,7 @@ private:
         }
         c.state.note_expiry(node);
         // Out of the object first: a handler may destroy it.
+        if (timer_node* wait = self.take_only()) return wait->on_expiry()(*wait, &c);
         struct expired_waits : node_queue {
             completion& c;
             explicit expired_waits(completion& context) noexcept : c(context) {}
@@ -157,11 +158,14 @@ private:
         while (timer_node* wait = waits.pop()) wait->on_expiry()(*wait, &c);
     }
 
-    // Precondition: not empty. One wait that no slot knows is the rule. It is not touched before its delivery, by which time it is
-    // in the cache: one of re-arming's two cache misses.
+    // One wait that no slot knows: the rule. nullptr otherwise.
+    timer_node* take_only() noexcept { return named_ ? nullptr : pop_only(); }
+
+    // Precondition: not empty. A wait that is alone is not touched before its delivery, by which time it is in the cache: one of
+    // re-arming's two cache misses.
     std::size_t abort_all() noexcept {
         std::size_t n = 0;
-        if (timer_node* wait = named_ ? nullptr : pop_only()) {
+        if (timer_node* wait = take_only()) {
             engine_->defer(outcome::aborted, *wait);
             n = 1;
         } else {
