@@ -133,3 +133,10 @@ struct read_result {
 };
 
 } // namespace cogwheel_tests
+
+// The types of a TEST_CASE_TEMPLATE.
+#ifdef __SANITIZE_THREAD__
+#define BOTH_WHEELS cogwheel::testing::manual_timer_wheel // the thread sanitizer sees nothing in a wheel for one thread
+#else
+#define BOTH_WHEELS cogwheel::testing::manual_timer_wheel, cogwheel::testing::manual_local_timer_wheel
+#endif

@@ -21,8 +21,6 @@ using namespace std::chrono_literals;
 using asio::awaitable;
 using asio::use_awaitable;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 namespace {
 
 template <class Wheel>

@@ -19,8 +19,6 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 TEST_CASE_TEMPLATE("handler_bound_to_a_strand_emitted_and_called_there", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     auto strand = asio::make_strand(r.io);

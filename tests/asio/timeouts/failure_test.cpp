@@ -19,8 +19,6 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 TEST_CASE_TEMPLATE("initiating_function_throws_handler_destroyed_timer_gone", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     auto alive = std::make_shared<int>();

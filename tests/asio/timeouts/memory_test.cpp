@@ -21,8 +21,6 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 namespace {
 
 thread_local std::size_t allocations = 0; // of this thread

@@ -20,8 +20,6 @@ using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 namespace {
 
 template <class Wheel>

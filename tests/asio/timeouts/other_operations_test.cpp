@@ -18,8 +18,6 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 namespace {
 
 struct code_result {

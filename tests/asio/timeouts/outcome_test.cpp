@@ -13,8 +13,6 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 TEST_CASE_TEMPLATE("operation_first_results_untouched_timer_gone_at_once", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     read_result result;

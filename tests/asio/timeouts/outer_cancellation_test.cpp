@@ -18,8 +18,6 @@ using asio::bind_cancellation_slot;
 using asio::cancellation_signal;
 using asio::cancellation_type;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 TEST_CASE_TEMPLATE("emit_each_type_passes_through", Wheel, BOTH_WHEELS) {
     for (const auto type : {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total,
                             cancellation_type::all, cancellation_type::none}) {

@@ -16,8 +16,6 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 namespace {
 
 std::error_code code_of(const std::exception_ptr& e) {

@@ -21,8 +21,6 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 TEST_CASE_TEMPLATE("handler_as_lvalue_reference_wrapper_or_function", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     read_result result;

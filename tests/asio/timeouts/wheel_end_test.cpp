@@ -14,8 +14,6 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-#define BOTH_WHEELS manual_timer_wheel, manual_local_timer_wheel
-
 TEST_CASE_TEMPLATE("wheel_stopped_before_the_start_operation_is_never_started", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     read_result result;
