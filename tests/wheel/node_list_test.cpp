@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 using namespace cogwheel_tests;
@@ -98,18 +100,44 @@ TEST_CASE("node_list_named_and_unnamed_nodes_mixed") {
     CHECK(drained(list) == std::vector{&a, &c});
 }
 
-TEST_CASE("node_list_pop_only_takes_a_node_that_is_alone") {
+TEST_CASE("node_list_pop_front_does_not_touch_an_unnamed_node_that_is_alone") {
     node_table nodes;
     node_list list;
     timer_node &a = nodes.allocate(32), &b = nodes.allocate(32);
-    CHECK(list.pop_only() == nullptr);
+    const auto touched_by_pop = [&](timer_node& node) {
+        const std::vector<std::byte> before(reinterpret_cast<std::byte*>(&node),
+                                            reinterpret_cast<std::byte*>(&node + 1));
+        CHECK(list.pop_front() == &node);
+        return std::memcmp(&node, before.data(), before.size()) != 0;
+    };
     list.push_back(a, false);
-    CHECK(list.pop_only() == &a);
+    CHECK_FALSE(touched_by_pop(a));
     CHECK(list.empty());
     list.push_back(b, false);
     list.push_back(a, false);
-    CHECK(list.pop_only() == nullptr);
-    CHECK(drained(list) == std::vector{&b, &a});
+    CHECK(touched_by_pop(b)); // its neighbour has to be found
+    CHECK_FALSE(touched_by_pop(a));
+    CHECK(list.pop_front() == nullptr);
+    list.push_back(a);
+    CHECK(touched_by_pop(a));
+    list.push_back(b, false); // the list forgot its named nodes
+    CHECK_FALSE(touched_by_pop(b));
+}
+
+TEST_CASE("node_list_moved_named_nodes_stay_named") {
+    for (const bool assigned : {false, true}) {
+        CAPTURE(assigned);
+        node_table nodes;
+        node_list list;
+        timer_node& node = nodes.allocate(32);
+        list.push_back(node);
+        const timer_id id = node.id();
+        node_list other;
+        if (assigned) other = std::move(list);
+        node_list moved(std::move(assigned ? other : list));
+        CHECK(moved.pop_front() == &node);
+        CHECK(nodes.find(id) == nullptr);
+    }
 }
 
 TEST_CASE("node_list_erase_anywhere_the_others_keep_their_order") {

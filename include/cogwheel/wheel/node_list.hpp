@@ -11,6 +11,7 @@
 
 #include <cassert>
 #include <type_traits>
+#include <utility>
 
 namespace cogwheel {
 
@@ -32,24 +33,19 @@ public:
         assert(!node.armed());
         link(*previous(end_), node);
         link(node, end_);
-        if (named) ++node.generation_;
+        if (!named) return;
+        ++node.generation_;
+        named_ = true;
     }
 
-    /// nullptr when empty.
+    /// nullptr when empty. A node that is alone and not named is not touched: it may be far from any cache.
     timer_node* pop_front() noexcept {
         if (empty()) return nullptr;
         auto* node = static_cast<timer_node*>(next(end_));
-        erase(*node);
-        return node;
-    }
-
-    /// The same without a look at the node, which may be far from any cache. nullptr unless it is alone in the list.
-    /// Preconditions: the nodes are not named.
-    timer_node* pop_only() noexcept {
-        if (empty() || next(end_) != previous(end_)) return nullptr;
-        auto* node = static_cast<timer_node*>(next(end_));
-        assert(!node->armed() && "its id would stay valid");
-        link(end_, end_);
+        if (!named_ && node == previous(end_))
+            link(end_, end_);
+        else
+            erase(*node);
         return node;
     }
 
@@ -60,7 +56,10 @@ public:
         link(*before, *after);
         node.filed_ = timer_node::not_filed;
         if (node.armed()) ++node.generation_;
-        return before == after ? reinterpret_cast<node_list*>(before) : nullptr; // the end is its list's only member
+        if (before != after) return nullptr;
+        auto* list = reinterpret_cast<node_list*>(before); // the end is its list's first member
+        list->named_ = false;
+        return list;
     }
 
 private:
@@ -72,12 +71,14 @@ private:
     }
     void take(node_list& other) noexcept {
         if (other.empty()) return;
+        named_ = std::exchange(other.named_, false);
         link(end_, *next(other.end_));
         link(*previous(other.end_), end_);
         link(other.end_, other.end_);
     }
 
     node_links end_;
+    bool named_ = false; // some of them may be
 };
 
 static_assert(std::is_standard_layout_v<node_list>, "so that the address of the end is that of the list");

@@ -4,7 +4,9 @@
 // A timer object's inside: one node in the wheel for all who wait on it, who stand in a list, in the order in which they came.
 //
 // The node is armed iff the list is not empty. Re-arming costs what the wheel's schedule() costs, which as a rule is a store; a
-// wait costs what its handler needs. A cancellation slot knows its wait by an id, so it may outlive the object, which may move.
+// wait costs what its handler needs. A cancellation slot knows its wait by an id, so it may outlive the object, which may move;
+// other waits are not named, so that aborting the only one touches nothing but the object. The list lies right behind the node,
+// where the wheel looks ahead (node_table::beside).
 #pragma once
 
 #include <cogwheel/asio/detail/payload.hpp>
@@ -12,6 +14,8 @@
 #include <cogwheel/wheel/node_queue.hpp>
 
 #include <asio/associated_cancellation_slot.hpp>
+
+#include <cassert>
 
 namespace cogwheel::detail {
 
@@ -79,7 +83,6 @@ public:
                 engine_->arm(*this, at);
             }
             push_back(wait, slot.is_connected());
-            named_ = named_ || slot.is_connected();
         } catch (...) {
             if (slot.is_connected()) slot.clear();
             if (!lock.owns_lock()) lock.lock();
@@ -143,7 +146,6 @@ private:
         }
         c.state.note_expiry(node);
         // Out of the object first: a handler may destroy it.
-        if (timer_node* wait = self.take_only()) return wait->on_expiry()(*wait, &c);
         struct expired_waits : node_queue {
             completion& c;
             explicit expired_waits(completion& context) noexcept : c(context) {}
@@ -154,24 +156,13 @@ private:
             }
         } waits(c);
         while (timer_node* wait = self.pop_front()) waits.push(*wait);
-        self.named_ = false;
         while (timer_node* wait = waits.pop()) wait->on_expiry()(*wait, &c);
     }
 
-    // One wait that no slot knows: the rule. nullptr otherwise.
-    timer_node* take_only() noexcept { return named_ ? nullptr : pop_only(); }
-
-    // Precondition: not empty. A wait that is alone is not touched before its delivery, by which time it is in the cache: one of
-    // re-arming's two cache misses.
+    // Precondition: not empty.
     std::size_t abort_all() noexcept {
         std::size_t n = 0;
-        if (timer_node* wait = take_only()) {
-            engine_->defer(outcome::aborted, *wait);
-            n = 1;
-        } else {
-            for (; timer_node* next = pop_front(); ++n) engine_->defer(outcome::aborted, *next);
-            named_ = false;
-        }
+        for (; timer_node* wait = pop_front(); ++n) engine_->defer(outcome::aborted, *wait);
         engine_->disarm(*this);
         return n;
     }
@@ -179,6 +170,7 @@ private:
     // Once, and late: a timer that never waits costs no index, and a moved-from one can be used again.
     void attach() {
         if (attached()) return;
+        assert(static_cast<void*>(static_cast<node_list*>(this)) == static_cast<timer_node*>(this) + 1);
         engine_->nodes.attach(*this);
         on_expiry(&end);
     }
@@ -188,7 +180,6 @@ private:
         if (other.attached()) engine_->nodes.relocate(other, *this);
         on_expiry(other.on_expiry());
         other.on_expiry(nullptr);
-        named_ = std::exchange(other.named_, false);
         node_list::operator=(std::move(other));
     }
 
@@ -208,7 +199,6 @@ private:
     }
 
     Engine* engine_;
-    bool named_ = false; // there may be waits among them that cancellation slots know
 };
 
 } // namespace cogwheel::detail
