@@ -6,9 +6,9 @@
 
 namespace cogwheel {
 
-void hashed_wheel::schedule_anew(timer_node& node, std::uint64_t deadline) {
+void hashed_wheel::schedule_anew(timer_node& node, std::uint64_t due) {
     try {
-        file(node, deadline);
+        file(node, due);
     } catch (...) {
         --node.generation_;
         --size_;
@@ -17,11 +17,11 @@ void hashed_wheel::schedule_anew(timer_node& node, std::uint64_t deadline) {
 }
 
 // Sets the deadline, and adds an entry that covers it.
-void hashed_wheel::file(timer_node& node, std::uint64_t deadline) {
-    if (deadline <= now_) return file_overdue(node);
+void hashed_wheel::file(timer_node& node, std::uint64_t due) {
+    if (due <= now_) return file_overdue(node);
     if (entries_ > 2 * size_ + garbage_slack) sweep();
-    push(node, std::min(deadline, walked_ + horizon)); // not now_: ticks are read relative to walked_
-    node.deadline_ = deadline;
+    push(node, std::min(due, walked_ + horizon)); // not now_: ticks are read relative to walked_
+    node.deadline_ = due;
 }
 
 void hashed_wheel::push(timer_node& node, std::uint64_t at) {

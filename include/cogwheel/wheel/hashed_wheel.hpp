@@ -41,30 +41,30 @@ public:
     std::size_t size() const noexcept { return size_; }
     std::size_t slots() const noexcept { return mask_ + 1; }
 
-    /// Arms `node`. A deadline at or before now() is overdue: it counts as due now, and fires in the next advance().
-    /// Preconditions: the node is in the node_table, and not armed; deadline <= tick::max(). Complexity: O(1).
+    /// Arms `node`. A tick at or before now() is overdue: it counts as due now, and fires in the next advance().
+    /// Preconditions: the node is in the node_table, and not armed; due <= tick::max(). Complexity: O(1).
     /// Errors: std::bad_alloc; the node stays disarmed.
-    void schedule(timer_node& node, tick deadline) {
+    void schedule(timer_node& node, tick due) {
         assert(!node.armed() && "cancel or reschedule a pending timer");
-        assert(deadline <= tick::max());
+        assert(due <= tick::max());
         ++node.generation_;
         ++size_;
         // Take-over, if filed_ lies in the farther half of the way to the deadline: such an entry is neither copied out nor
         // passed by, and a timer of a minute is not looked at every second because of a second's leftovers.
-        if (deadline.value > now_ && deadline.value - node.filed_ <= (deadline.value - now_) / 2) [[likely]]
-            node.deadline_ = deadline.value;
+        if (due.value > now_ && due.value - node.filed_ <= (due.value - now_) / 2) [[likely]]
+            node.deadline_ = due.value;
         else
-            schedule_anew(node, deadline.value);
+            schedule_anew(node, due.value);
     }
 
     /// Moves a pending timer. Later than its entry: a store. Earlier: a second entry.
     /// Preconditions: armed. Complexity: O(1). Errors: std::bad_alloc; the timer keeps its deadline.
-    void reschedule(timer_node& node, tick deadline) {
+    void reschedule(timer_node& node, tick due) {
         assert(node.armed() && "schedule a timer that is not pending");
-        if (deadline.value > now_ && node.filed_ <= deadline.value) [[likely]]
-            node.deadline_ = deadline.value;
+        if (due.value > now_ && node.filed_ <= due.value) [[likely]]
+            node.deadline_ = due.value;
         else
-            file(node, deadline.value);
+            file(node, due.value);
     }
 
     /// Disarms `node`; its id is stale from here on. The entry stays, for whoever gets the node next.
@@ -140,8 +140,8 @@ private:
     static constexpr bool is_overdue(std::uint64_t filed) noexcept { return (filed & timer_node::overdue_bit) != 0; }
 
     // Out of line: inlined, the registers they need saved would cost every take-over half of its time.
-    void schedule_anew(timer_node& node, std::uint64_t deadline);
-    void file(timer_node& node, std::uint64_t deadline);
+    void schedule_anew(timer_node& node, std::uint64_t due);
+    void file(timer_node& node, std::uint64_t due);
     void file_overdue(timer_node& node);
     void push(timer_node& node, std::uint64_t at);
 
