@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <mutex>
 
 namespace cogwheel::detail {
@@ -40,6 +41,12 @@ TimePoint point_after(TimePoint now, std::chrono::duration<Rep, Period> delay) n
     const std::chrono::nanoseconds at = saturating_add(saturate_to_ns(now.time_since_epoch()), saturate_to_ns(delay));
     return TimePoint(std::chrono::ceil<duration>(at));
 }
+
+/// What the rooms above keep for a wheel.
+class wheel_annex {
+public:
+    virtual ~wheel_annex() = default;
+};
 
 template <class Clock, class Locking, timing_wheel Wheel>
 class wheel_engine : public wake_target {
@@ -133,6 +140,14 @@ public:
     void leave(lock_type& lock) noexcept {
         --users_;
         recycle_if_done(lock);
+    }
+
+    /// Made when first asked for; it lives until the wheel and all who hold on to it are gone. There is one kind.
+    /// Errors: those of its constructor.
+    template <class Annex>
+    Annex& annex() {
+        if (!annex_) annex_ = std::make_unique<Annex>();
+        return static_cast<Annex&>(*annex_);
     }
 
 protected:
@@ -359,6 +374,7 @@ private:
         planned_ = never;
         planned_near_ = false;
         wheel_.reset();
+        annex_.reset();
         executor_.reset();
         const bool usable = nodes.release_all() && waits.release_all();
         lock.unlock();
@@ -402,6 +418,7 @@ private:
     std::array<far_queue, 4> ended_;
     std::optional<wheel_driver<Clock>> driver_;
     std::optional<asio::any_io_executor> executor_;
+    std::unique_ptr<wheel_annex> annex_;
 };
 
 } // namespace cogwheel::detail

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The inside of an idle_stream: shared with its operations under way, which may complete when the idle_stream has gone or moved.
+#pragma once
+
+#include <cogwheel/net/detail/output_queue.hpp>
+#include <cogwheel/net/idle_monitor.hpp>
+
+#include <asio/associator.hpp>
+
+#include <memory>
+
+namespace cogwheel::detail {
+
+/// The user's handler, with its associations, behind a look at what was done.
+template <class Body, bool Writes, class Handler>
+struct observed_handler {
+    std::shared_ptr<Body> body;
+    Handler handler;
+
+    void operator()(std::error_code ec, std::size_t bytes) {
+        ec = body->template observe<Writes>(ec, bytes);
+        body.reset(); // the handler may outlive the connection
+        std::move(handler)(ec, bytes);
+    }
+};
+
+template <class Stream, class Monitor>
+struct idle_body final : idle_probe {
+    template <class Wheel, class... Arguments>
+    explicit idle_body(const Wheel& wheel, const idle_limits& limits, Arguments&&... arguments)
+        : stream(std::forward<Arguments>(arguments)...), monitor(wheel, stream.get_executor(), limits) {
+        monitor.set_probe(this);
+    }
+
+    template <bool Writes, class Handler, class Buffers>
+    static void start(const std::shared_ptr<idle_body>& body, Handler&& handler, const Buffers& buffers) {
+        observed_handler<idle_body, Writes, std::decay_t<Handler>> h{body, std::forward<Handler>(handler)};
+        if constexpr (Writes) {
+            body->stream.async_write_some(buffers, std::move(h));
+        } else {
+            body->stream.async_read_some(buffers, std::move(h));
+            ++body->reads;
+        }
+    }
+
+    /// What the user is to hear of it.
+    template <bool Writes>
+    std::error_code observe(std::error_code ec, std::size_t bytes) noexcept {
+        if constexpr (!Writes) --reads;
+        if (!ec || bytes != 0) {
+            if constexpr (Writes) {
+                written += bytes;
+                monitor.touch_write();
+            } else {
+                monitor.touch_read();
+            }
+        }
+        return timed_out && ec == asio::error::operation_aborted ? asio::error::timed_out : ec;
+    }
+
+    void close() noexcept {
+        std::error_code ignored;
+        stream.lowest_layer().close(ignored);
+    }
+    void end() noexcept {
+        ended = true;
+        close();
+        try {
+            monitor.cancel();
+        } catch (...) {
+            // No memory to say so: what waits for an event is told when its time has come.
+        }
+    }
+
+    bool input_waits() noexcept override {
+        if constexpr (requires(std::error_code& ec) { stream.lowest_layer().available(ec); }) {
+            std::error_code ec;
+            return reads != 0 && stream.lowest_layer().available(ec) > 0 && !ec;
+        } else {
+            return false;
+        }
+    }
+    std::optional<std::uint64_t> output_progress() noexcept override {
+        if constexpr (requires { output_queue(stream.lowest_layer().native_handle()); }) {
+            if (!observes_output) return {};
+            if (const auto waiting = output_queue(stream.lowest_layer().native_handle())) return written - *waiting;
+        }
+        return {};
+    }
+
+    Stream stream;
+    Monitor monitor;
+    std::uint64_t written = 0;
+    std::size_t reads = 0; // under way
+    bool observes_output = false;
+    bool timed_out = false; // closed for idleness
+    bool ended = false;     // closed by its user
+};
+
+} // namespace cogwheel::detail
+
+template <template <class, class> class Associator, class Body, bool Writes, class Handler, class Default>
+struct asio::associator<Associator, cogwheel::detail::observed_handler<Body, Writes, Handler>, Default>
+    : Associator<Handler, Default> {
+    using observed = cogwheel::detail::observed_handler<Body, Writes, Handler>;
+    static decltype(auto) get(const observed& h) noexcept { return Associator<Handler, Default>::get(h.handler); }
+    static decltype(auto) get(const observed& h, const Default& d) noexcept {
+        return Associator<Handler, Default>::get(h.handler, d);
+    }
+};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// When is a connection idle? Decides, and neither waits nor looks at a clock: time is passed in, as nanoseconds since any epoch.
+//
+// Activity is a store. Whoever wants the next event asks next() when to look again, and looks again then: activity meanwhile makes
+// that too early, and the answer is another time. So one timer serves all kinds, and is never moved by activity.
+// A kind is due a period after its last activity or its last event, whichever is later; nothing is lost if nobody asks for long.
+// Copies for nothing, allocates nothing. O(1). Not thread-safe.
+#pragma once
+
+#include <cogwheel/net/idle_limits.hpp>
+#include <cogwheel/wheel/tick.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace cogwheel::detail {
+
+/// Nothing is known of what lies in the system's queues.
+struct no_queues {
+    static bool input_waits() noexcept { return false; }
+    static std::optional<std::uint64_t> output_progress() noexcept { return {}; }
+};
+
+class idle_machine {
+public:
+    using nanoseconds = std::chrono::nanoseconds;
+
+    /// An event that is due, or when to look again; nanoseconds::max(): only after a change of the limits.
+    struct step {
+        std::optional<idle_event> event;
+        nanoseconds look_at{};
+    };
+
+    /// Preconditions: valid limits. `seed` stands in where the limits have none.
+    idle_machine(const idle_limits& limits, nanoseconds now, std::uint64_t seed) noexcept
+        : stamps_{now, now}, random_(limits.seed != 0 ? limits.seed : seed) {
+        set_limits(limits);
+    }
+
+    // ---- activity ----
+
+    void read(nanoseconds now) noexcept { stamps_[0] = now; }
+    void written(nanoseconds now) noexcept { stamps_[1] = now; }
+
+    /// Between the two, what was read is still being worked on: that is no idleness. They nest.
+    void begin_read() noexcept { ++reading_; }
+    void end_read(nanoseconds now) noexcept {
+        --reading_;
+        read(now);
+    }
+
+    // ---- settings ----
+
+    /// As if the connection had begun now. The next event of each kind is a first one, for first is what follows activity.
+    void reset(nanoseconds now) noexcept { stamps_ = {now, now}; }
+
+    /// Counts from the last activity, which may be longer ago than that.
+    void set_limits(const idle_limits& limits) noexcept {
+        const std::array values{limits.reader, limits.writer, limits.all};
+        jitter_ = static_cast<float>(limits.jitter);
+        for (std::size_t i = 0; i < kinds_.size(); ++i) {
+            kinds_[i].limit = std::max(values[i], nanoseconds::zero());
+            kinds_[i].extra = draw();
+        }
+    }
+
+    // ---- the decision ----
+
+    /// `factor` shortens all limits, 0 < factor <= 1. `queues` is asked only when an event would be due: it may cost system calls.
+    ///   input_waits():     there is something to read, and a read under way that will get it.
+    ///   output_progress(): how many bytes have left so far; any change since the last look is activity.
+    template <class Queues>
+    step next(nanoseconds now, double factor, Queues&& queues) noexcept {
+        const bool in = is_due(reader, now, factor), out = is_due(writer, now, factor), any = is_due(all, now, factor);
+        if ((in || any) && (reading_ != 0 || queues.input_waits())) read(now);
+        if (out || any) {
+            const std::optional<std::uint64_t> progress = queues.output_progress();
+            if (progress && *progress != progress_) {
+                progress_ = *progress;
+                written(now);
+            }
+        }
+        step s{{}, nanoseconds::max()};
+        for (std::size_t i = 0; i < kinds_.size(); ++i) {
+            if (!s.event && is_due(i, now, factor)) s.event = emit(i, now);
+            s.look_at = std::min(s.look_at, due(i, factor));
+        }
+        return s;
+    }
+
+    /// The longest way from an activity to the event, without a factor: what a smaller factor shortens a wait by is a share of it.
+    nanoseconds longest_period() const noexcept {
+        nanoseconds longest{};
+        for (const kind_state& k : kinds_) longest = std::max(longest, period(k, 1));
+        return longest;
+    }
+
+private:
+    static constexpr std::size_t reader = 0, writer = 1, all = 2; // idle_kind's
+    static constexpr nanoseconds never = nanoseconds::min();
+
+    struct kind_state {
+        nanoseconds limit{};
+        nanoseconds at = never;    // of the last event
+        nanoseconds stamp = never; // of the last activity before it
+        float extra = 0;           // this period's random part
+    };
+
+    nanoseconds stamp(std::size_t kind) const noexcept {
+        return kind == all ? std::max(stamps_[0], stamps_[1]) : stamps_[kind];
+    }
+
+    // Rounded up, and exact where nothing is to be multiplied.
+    static nanoseconds scaled(nanoseconds limit, double share) noexcept {
+        if (share == 1 || share == 0) return share == 1 ? limit : nanoseconds::zero();
+        return saturate_to_ns(std::chrono::duration<double, std::nano>(static_cast<double>(limit.count()) * share));
+    }
+    static nanoseconds period(const kind_state& k, double factor) noexcept {
+        return saturating_add(scaled(k.limit, factor), scaled(k.limit, factor * static_cast<double>(k.extra)));
+    }
+
+    nanoseconds due(std::size_t kind, double factor) const noexcept {
+        const kind_state& k = kinds_[kind];
+        if (k.limit == nanoseconds::zero()) return nanoseconds::max();
+        return saturating_add(std::max(stamp(kind), k.at), period(k, factor));
+    }
+    bool is_due(std::size_t kind, nanoseconds now, double factor) const noexcept {
+        const nanoseconds at = due(kind, factor);
+        return at <= now && at != nanoseconds::max();
+    }
+
+    idle_event emit(std::size_t kind, nanoseconds now) noexcept {
+        kind_state& k = kinds_[kind];
+        const nanoseconds since = stamp(kind);
+        const idle_event event{static_cast<idle_kind>(kind), since != k.stamp, saturating_add(now, -since)};
+        k.at = now;
+        k.stamp = since;
+        k.extra = draw();
+        return event;
+    }
+
+    // 0 .. jitter_. splitmix64 (Steele, Lea, Flood 2014): a word of state.
+    float draw() noexcept {
+        if (jitter_ == 0) return 0;
+        std::uint64_t z = (random_ += 0x9e3779b97f4a7c15);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        return static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24F * jitter_;
+    }
+
+    std::array<nanoseconds, 2> stamps_; // of the last read, of the last write
+    std::array<kind_state, 3> kinds_{};
+    std::uint64_t progress_ = 0;
+    std::uint64_t random_;
+    float jitter_ = 0;
+    std::uint32_t reading_ = 0;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// An async_idle under way: the user's handler, and the way back to the monitor, which is cut when the monitor goes.
+//
+// While the monitor's timer runs, the operation belongs to the handler of that wait (idle_look), which may be on its way to the
+// monitor's executor when the monitor is destroyed; otherwise to the monitor.
+#pragma once
+
+#include <cogwheel/asio/detail/timed_results.hpp>
+#include <cogwheel/net/idle_limits.hpp>
+
+#include <asio/associated_allocator.hpp>
+#include <asio/associated_cancellation_slot.hpp>
+#include <asio/associated_executor.hpp>
+#include <asio/cancellation_type.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+
+#include <memory>
+
+namespace cogwheel::detail {
+
+template <class Monitor>
+class idle_operation {
+public:
+    using executor_type = typename Monitor::executor_type;
+
+    idle_operation(const idle_operation&) = delete;
+    idle_operation& operator=(const idle_operation&) = delete;
+
+    const executor_type& executor() const noexcept { return executor_; }
+
+    /// Ends it: the memory is free before the handler runs, inline if `now` allows that and its executor, too.
+    void complete(std::error_code ec, const idle_event& event, bool inline_allowed) {
+        if (monitor != nullptr) monitor->forget(*this);
+        do_complete(ec, event, inline_allowed);
+    }
+    /// The same without calling the handler.
+    void abandon() noexcept {
+        if (monitor != nullptr) monitor->forget(*this);
+        do_abandon();
+    }
+
+    Monitor* monitor;      // nullptr: it is gone
+    bool waiting = false;  // an idle_look is out
+    bool starting = false; // one that is destroyed now was never out
+
+protected:
+    explicit idle_operation(Monitor& m) : monitor(&m), executor_(m.get_executor()), work_(executor_) {}
+    ~idle_operation() = default;
+
+    virtual void do_complete(std::error_code ec, const idle_event& event, bool inline_allowed) = 0;
+    virtual void do_abandon() noexcept = 0;
+
+private:
+    executor_type executor_;
+    asio::executor_work_guard<executor_type> work_;
+};
+
+template <class Monitor, class Handler>
+class idle_operation_of final : public idle_operation<Monitor> {
+    using base = idle_operation<Monitor>;
+    using executor_type = typename base::executor_type;
+    using allocator =
+        typename std::allocator_traits<asio::associated_allocator_t<Handler>>::template rebind_alloc<idle_operation_of>;
+    using memory = std::allocator_traits<allocator>;
+    using results = std::tuple<std::error_code, idle_event>;
+
+public:
+    template <class H>
+    idle_operation_of(Monitor& m, H&& handler)
+        : base(m),
+          handler_(std::forward<H>(handler)),
+          handlers_work_(asio::get_associated_executor(handler_, m.get_executor())) {}
+
+    template <class H>
+    static base& create(Monitor& m, H&& handler) {
+        allocator a(asio::get_associated_allocator(handler));
+        idle_operation_of* op = memory::allocate(a, 1);
+        try {
+            return *::new (static_cast<void*>(op)) idle_operation_of(m, std::forward<H>(handler));
+        } catch (...) {
+            memory::deallocate(a, op, 1);
+            throw;
+        }
+    }
+
+    auto slot() const noexcept { return asio::get_associated_cancellation_slot(handler_); }
+
+private:
+    void do_complete(std::error_code ec, const idle_event& event, bool inline_allowed) override {
+        if (auto s = slot(); s.is_connected()) s.clear();
+        const executor_type home = this->executor();
+        const auto work = std::move(handlers_work_);
+        handler_with_results<Handler, results> bound{take_out(), results(ec, event)};
+        if (inline_allowed)
+            asio::dispatch(home, std::move(bound));
+        else
+            asio::post(home, std::move(bound));
+    }
+    void do_abandon() noexcept override { take_out(); }
+
+    // The handler; all else is freed.
+    Handler take_out() {
+        struct freeing {
+            idle_operation_of* op;
+            allocator a; // asked before the handler moves
+            ~freeing() {
+                allocator owned(a);
+                op->~idle_operation_of();
+                memory::deallocate(owned, op, 1);
+            }
+        } const freed{this, allocator(asio::get_associated_allocator(handler_))};
+        return std::move(handler_);
+    }
+
+    Handler handler_;
+    asio::executor_work_guard<asio::associated_executor_t<Handler, executor_type>> handlers_work_;
+};
+
+/// Waits for the monitor's timer on the monitor's executor, and then lets the monitor look again.
+template <class Monitor>
+class idle_look {
+public:
+    using executor_type = typename Monitor::executor_type;
+
+    explicit idle_look(idle_operation<Monitor>& op) noexcept : op_(&op) { op.waiting = true; }
+    idle_look(idle_look&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
+    idle_look& operator=(idle_look&&) = delete;
+    ~idle_look() {
+        if (op_ == nullptr) return;
+        op_->waiting = false;
+        if (!op_->starting) op_->abandon(); // the execution context is being shut down
+    }
+
+    executor_type get_executor() const noexcept { return op_->executor(); }
+
+    void operator()(std::error_code ec) {
+        idle_operation<Monitor>& op = *std::exchange(op_, nullptr);
+        op.waiting = false;
+        if (op.monitor == nullptr)
+            op.complete(asio::error::operation_aborted, {}, true);
+        else if (ec)
+            op.complete(ec, {}, true);
+        else
+            op.monitor->look(true);
+    }
+
+private:
+    idle_operation<Monitor>* op_;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// One factor for all idle limits of a wheel, and those whose timers run under it.
+//
+// Who waits under the factor stands in a list. When the factor falls, their timers are brought forward: by the most that it can
+// matter, for what they wait for is known to their owner alone, who looks again when the timer fires and may find that it is too
+// early. That is done on the wheel's executor, so many at a time. When the factor rises, nobody is touched: timers come early then.
+#pragma once
+
+#include <cogwheel/asio/detail/timer_core.hpp>
+
+#include <asio/post.hpp>
+
+#include <atomic>
+
+namespace cogwheel::detail {
+
+/// All but factor() needs the engine's lock.
+template <class Engine>
+class overload final : public wheel_annex {
+    using lock_type = typename Engine::lock_type;
+
+public:
+    /// Who waits. `factor` and `period` are those of its present wait.
+    struct member {
+        member* previous = nullptr;
+        member* next = nullptr;
+        timer_core<Engine>* timer = nullptr;
+        double factor = 1;
+        std::chrono::nanoseconds period{};
+    };
+
+    /// Any thread.
+    double factor() const noexcept { return factor_.load(std::memory_order_relaxed); }
+
+    void join(member& m) noexcept {
+        m.previous = nullptr;
+        m.next = first_;
+        if (first_ != nullptr) first_->previous = &m;
+        first_ = &m;
+    }
+    void leave(member& m) noexcept {
+        if (cursor_ == &m) cursor_ = m.next;
+        (m.previous != nullptr ? m.previous->next : first_) = m.next;
+        if (m.next != nullptr) m.next->previous = m.previous;
+    }
+    /// `to` takes the place of `from`.
+    void replace(member& from, member& to) noexcept {
+        leave(from);
+        to.factor = from.factor;
+        to.period = from.period;
+        join(to); // at the front, behind a walk; so its timer is looked after here
+        shorten(to);
+    }
+
+    /// Errors: those of a post; nothing changes.
+    void set(Engine& engine, lock_type& lock, double factor) {
+        const bool falls = factor < factor_ && first_ != nullptr && !engine.is_shut_down();
+        if (falls && cursor_ == nullptr) post_walk(engine, lock);
+        factor_.store(factor, std::memory_order_relaxed);
+        if (falls) cursor_ = first_;
+    }
+
+private:
+    static constexpr int members_per_turn = 1024;
+
+    void post_walk(Engine& engine, lock_type& lock) {
+        engine.join();
+        try {
+            asio::post(engine.executor(), [&engine, this] {
+                lock_type turn = engine.lock();
+                walk(engine, turn);
+                engine.leave(turn);
+            });
+        } catch (...) {
+            engine.leave(lock);
+            throw;
+        }
+    }
+    void walk(Engine& engine, lock_type& lock) noexcept {
+        for (int n = 1; cursor_ != nullptr; ++n) {
+            shorten(*cursor_);
+            cursor_ = cursor_->next;
+            if (cursor_ == nullptr || n % members_per_turn != 0) continue;
+            try {
+                return post_walk(engine, lock);
+            } catch (...) {
+                // No memory for another turn: this one goes on.
+            }
+        }
+    }
+    void shorten(member& m) noexcept {
+        const double by = m.factor - factor();
+        if (by <= 0) return;
+        m.factor = factor();
+        const std::chrono::duration<double, std::nano> sooner(static_cast<double>(m.period.count()) * by);
+        try {
+            m.timer->bring_forward(saturate_to_ns(sooner));
+        } catch (...) {
+            // No memory for it: this one comes at its old time.
+        }
+    }
+
+    std::atomic<double> factor_{1};
+    member* first_ = nullptr;
+    member* cursor_ = nullptr; // whom the walk visits next; nullptr: there is none
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/net/detail/output_queue.hpp>
+
+#ifdef __linux__
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#endif
+
+namespace cogwheel {
+
+std::optional<std::size_t> detail::output_queue([[maybe_unused]] int socket) noexcept {
+#ifdef SIOCOUTQ
+    int bytes = 0;
+    if (::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes >= 0) return static_cast<std::size_t>(bytes);
+#endif
+    return {};
+}
+
+} // namespace cogwheel

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A monitor that is destroyed or moved, wherever its timer is: waiting, fired, or on its way to the monitor's executor.
+#include "support/idle_rig.hpp"
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+// The monitor's executor is another context's than the wheel's, so that a test can stop in between.
+template <class Wheel>
+struct far_rig {
+    using monitor = monitor_on<Wheel>;
+
+    asio::io_context io, home;
+    Wheel wheel{io, {.tick = 1ms}};
+    std::optional<monitor> idle;
+    idle_log log;
+
+    explicit far_rig(const idle_limits& limits = {.reader = 10s}) { idle.emplace(wheel, home.get_executor(), limits); }
+
+    void wait() { idle->async_idle(log.handler()); }
+    void expire() { // the wheel is done with it, the executor has not run it
+        pass(io, 10s);
+        CHECK(wheel.pending() == 0);
+        CHECK(log.size() == 0);
+    }
+    void run() {
+        run_ready(io);
+        run_ready(home);
+    }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("destroyed_while_waiting_it_never_fires", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    r.wait();
+    r.idle.reset();
+    CHECK(r.wheel.pending() == 0);
+    CHECK(r.log.size() == 0);
+    r.run();
+    CHECK(r.log.size() == 1);
+    CHECK(r.log.last_error() == asio::error::operation_aborted);
+    pass(r.io, 1h);
+    r.run();
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("destroyed_while_its_expiry_is_on_the_way_it_never_fires", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    r.wait();
+    r.expire();
+    r.idle.reset();
+    r.run();
+    CHECK(r.log.size() == 1);
+    CHECK(r.log.last_error() == asio::error::operation_aborted);
+}
+
+TEST_CASE_TEMPLATE("destroyed_with_all_limits_off_the_wait_is_aborted", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r{idle_limits()};
+    r.wait();
+    r.idle.reset();
+    CHECK(r.log.size() == 0);
+    r.run();
+    CHECK(r.log.last_error() == asio::error::operation_aborted);
+}
+
+TEST_CASE_TEMPLATE("destroyed_in_its_own_handler", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    int called = 0;
+    r.idle->async_idle([&](std::error_code ec, idle_event) {
+        CHECK_FALSE(ec);
+        ++called;
+        r.idle.reset();
+    });
+    r.expire();
+    r.run();
+    CHECK(called == 1);
+}
+
+TEST_CASE_TEMPLATE("cancelled_while_its_expiry_is_on_the_way", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    asio::cancellation_signal signal;
+    r.idle->async_idle(asio::bind_cancellation_slot(signal.slot(), r.log.handler()));
+    r.expire();
+    signal.emit(asio::cancellation_type::terminal);
+    r.run();
+    CHECK(r.log.size() == 1);
+    CHECK(r.log.last_error() == asio::error::operation_aborted);
+    r.wait();
+    r.run(); // the event was not told, so it still is
+    CHECK(r.log.size() == 2);
+    CHECK_FALSE(r.log.last_error());
+}
+
+TEST_CASE_TEMPLATE("emit_after_the_monitor_is_gone_is_harmless", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    asio::cancellation_signal signal;
+    r.idle->async_idle(asio::bind_cancellation_slot(signal.slot(), r.log.handler()));
+    r.idle.reset();
+    signal.emit(asio::cancellation_type::terminal);
+    r.run();
+    CHECK(r.log.size() == 1);
+    signal.emit(asio::cancellation_type::terminal);
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("moved_while_waiting_the_new_one_goes_on", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    r.wait();
+    auto moved = std::make_unique<typename far_rig<Wheel>::monitor>(std::move(*r.idle));
+    r.idle.reset();
+    pass(r.io, 6s);
+    moved->touch_read();
+    pass(r.io, 4s);
+    r.run(); // too early by the stamp of the new one
+    CHECK(r.log.size() == 0);
+    pass(r.io, 6s);
+    r.run();
+    CHECK(r.log.size() == 1);
+    CHECK_FALSE(r.log.last_error());
+}
+
+TEST_CASE_TEMPLATE("moved_while_its_expiry_is_on_the_way", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    r.wait();
+    r.expire();
+    typename far_rig<Wheel>::monitor moved(std::move(*r.idle));
+    r.idle.reset();
+    moved.touch_read();
+    r.run();
+    CHECK(r.log.size() == 0);
+    CHECK(r.wheel.pending() == 1);
+    pass(r.io, 10s);
+    r.run();
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("move_assigned_its_own_wait_is_aborted_and_the_others_goes_on", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    idle_log theirs;
+    r.wait();
+    {
+        typename far_rig<Wheel>::monitor other(r.wheel, r.home.get_executor(), {.writer = 20s});
+        other.async_idle(theirs.handler());
+        *r.idle = std::move(other);
+    }
+    r.run();
+    CHECK(r.log.last_error() == asio::error::operation_aborted);
+    pass(r.io, 20s);
+    r.run();
+    REQUIRE(theirs.size() == 1);
+    CHECK(theirs.last().event.kind == idle_kind::writer);
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("wheel_destroyed_first_the_wait_is_aborted_and_later_ones_are_refused", Wheel, BOTH_WHEELS) {
+    asio::io_context io;
+    idle_log log;
+    std::optional<Wheel> wheel(std::in_place, io);
+    monitor_on<Wheel> idle(*wheel, {.reader = 10s});
+    idle.async_idle(log.handler());
+    wheel.reset();
+    run_ready(io);
+    CHECK(log.last_error() == asio::error::operation_aborted);
+    idle.touch();
+    idle.async_idle(log.handler());
+    run_ready(io);
+    CHECK(log.size() == 2);
+    CHECK(log.last_error() == errc::stopped);
+}
+
+TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_uncalled", Wheel, BOTH_WHEELS) {
+    for (const bool on_the_way : {false, true}) {
+        CAPTURE(on_the_way);
+        const auto owned = std::make_shared<int>(0);
+        {
+            auto home = std::make_unique<asio::io_context>();
+            asio::io_context io;
+            Wheel wheel(io, {.tick = 1ms});
+            // The handler owns the monitor, as a connection's handlers own the connection.
+            auto idle = std::make_shared<monitor_on<Wheel>>(wheel, home->get_executor(), idle_limits{.reader = 10s});
+            auto& monitor = *idle;
+            monitor.async_idle([owned, idle = std::move(idle)](std::error_code, idle_event) { ++*owned; });
+            if (on_the_way) {
+                pass(io, 10s);
+                home.reset();
+            }
+        }
+        CHECK(*owned == 0);
+        CHECK(owned.use_count() == 1);
+    }
+}

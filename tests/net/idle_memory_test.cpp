@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// An async_idle allocates once, through its handler's allocator, and has freed that before the handler runs.
+#include "support/idle_rig.hpp"
+#include "support/tracking_allocator.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct tracked {
+    using allocator_type = tracking_allocator<void>;
+    allocation_log* log;
+    std::vector<std::error_code>* results;
+    allocator_type get_allocator() const noexcept { return allocator_type(*log); }
+    void operator()(std::error_code ec, idle_event) const {
+        CHECK(log->live == 0);
+        results->push_back(ec);
+    }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("async_idle_allocates_once_however_often_it_looks", Wheel, BOTH_WHEELS) {
+    idle_rig<Wheel> r({.reader = 10s});
+    allocation_log memory;
+    std::vector<std::error_code> results;
+    r.idle.async_idle(tracked{&memory, &results});
+    for (int i = 0; i < 5; ++i) {
+        r.pass(9s);
+        r.idle.touch();
+    }
+    CHECK(memory.allocations == 1);
+    r.pass(10s);
+    CHECK(results.size() == 1);
+    CHECK_FALSE(results.at(0));
+    CHECK(memory.live == 0);
+    CHECK(memory.allocations == 1);
+}
+
+TEST_CASE_TEMPLATE("async_idle_without_memory_throws_and_can_be_started_again", Wheel, BOTH_WHEELS) {
+    idle_rig<Wheel> r({.reader = 10s});
+    allocation_log memory;
+    memory.fail = true;
+    std::vector<std::error_code> results;
+    CHECK_THROWS_AS(r.idle.async_idle(tracked{&memory, &results}), std::bad_alloc);
+    CHECK(r.wheel.pending() == 0);
+    memory.fail = false;
+    r.idle.async_idle(tracked{&memory, &results});
+    r.pass(10s);
+    CHECK(results.size() == 1);
+}

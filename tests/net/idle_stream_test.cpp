@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A stream that knows when it has gone quiet, on real sockets in virtual time.
+#include "support/idle_rig.hpp"
+
+#include <cogwheel/net/idle_stream.hpp>
+
+#include <asio/awaitable.hpp>
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/local/connect_pair.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/read.hpp>
+#include <asio/read_until.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+#include <doctest/doctest.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+using socket_type = asio::local::stream_protocol::socket;
+
+template <class Wheel>
+struct stream_rig {
+    using stream_type = idle_stream<socket_type, Wheel>;
+
+    asio::io_context io;
+    Wheel wheel{io, {.tick = 1ms}};
+    socket_type peer{io};
+    std::optional<stream_type> stream;
+    idle_log log;
+    std::array<char, 65536> buffer{};
+
+    explicit stream_rig(const idle_limits& limits) {
+        socket_type mine(io);
+        asio::local::connect_pair(mine, peer);
+        stream.emplace(wheel, limits, std::move(mine));
+    }
+
+    void wait() { stream->async_idle(log.handler()); }
+    void peer_says(const std::string& text) { asio::write(peer, asio::buffer(text)); }
+    std::size_t run() { return run_ready(io); }
+    std::size_t pass(std::chrono::nanoseconds by) { return cogwheel_tests::pass(io, by); }
+};
+
+struct io_result {
+    std::error_code ec;
+    std::size_t bytes = 0;
+    int times = 0;
+    auto handler() {
+        return [this](std::error_code e, std::size_t n) {
+            ec = e;
+            bytes = n;
+            ++times;
+        };
+    }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("read_completion_is_activity_a_pending_read_is_none", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    r.wait();
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.pass(6s);
+    r.peer_says("hello");
+    r.run();
+    CHECK(read.bytes == 5);
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.pass(9s);
+    CHECK(r.log.size() == 0);
+    r.pass(1s);
+    CHECK(r.log.size() == 1);
+    CHECK(read.times == 1);
+}
+
+TEST_CASE_TEMPLATE("composed_read_is_observed_piece_by_piece", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    std::string line;
+    io_result read;
+    r.wait();
+    asio::async_read_until(*r.stream, asio::dynamic_buffer(line), '\n', read.handler());
+    for (const char* piece : {"a", "b", "c", "d"}) {
+        r.pass(8s);
+        r.peer_says(piece);
+        r.run();
+    }
+    CHECK(r.log.size() == 0);
+    CHECK(read.times == 0);
+    r.peer_says("\n");
+    r.run();
+    CHECK(read.bytes == 5);
+    r.pass(10s);
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("write_completion_is_activity", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.writer = 10s});
+    io_result written;
+    r.wait();
+    r.pass(6s);
+    asio::async_write(*r.stream, asio::buffer("hello", 5), written.handler());
+    r.run();
+    CHECK(written.bytes == 5);
+    r.pass(6s);
+    CHECK(r.log.size() == 0);
+    r.pass(4s);
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("bytes_that_have_arrived_for_a_read_under_way_are_activity", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    r.wait();
+    r.pass(1ms);
+    r.peer_says("hello"); // nobody reads: backpressure is idleness
+    r.pass(10s);
+    REQUIRE(r.log.size() == 1);
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.run();
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.wait();
+    // The process was too busy to see them: timer and bytes come up in the same run of the context.
+    manual_clock::advance(10s);
+    r.peer_says("again");
+    r.run();
+    CHECK(r.log.size() == 1);
+    CHECK(read.times == 2);
+}
+
+TEST_CASE_TEMPLATE("slow_peer_that_drains_the_queue_is_not_idle_if_observed", Wheel, BOTH_WHEELS) {
+    for (const bool observed : {false, true}) {
+        CAPTURE(observed);
+        stream_rig<Wheel> r({.writer = 10s});
+        r.stream->observe_output(observed);
+        const std::vector<char> piece(4096, 'x'); // the system frees whole pieces
+        io_result written;
+        for (int i = 0; i < 8; ++i) {
+            asio::async_write(*r.stream, asio::buffer(piece), written.handler());
+            r.run();
+        }
+        REQUIRE(written.times == 8);
+        const auto events = [&] {
+            r.wait();
+            r.pass(10s);
+            const std::size_t n = r.log.size();
+            r.stream->monitor().cancel();
+            r.run();
+            r.log.entries.clear();
+            return n;
+        };
+        events(); // what has been taken since the beginning
+        asio::read(r.peer, asio::buffer(r.buffer, 4096));
+        CHECK(events() == (observed ? 0 : 1));
+        CHECK(events() == 1);
+        CHECK(events() == 1);
+        asio::read(r.peer, asio::buffer(r.buffer, 4096));
+        CHECK(events() == (observed ? 0 : 1));
+    }
+}
+
+TEST_CASE_TEMPLATE("close_when_idle_closes_once_and_reads_time_out", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    std::vector<idle_event> closed;
+    r.stream->close_when_idle([&](const idle_event& e) { closed.push_back(e); });
+    io_result read, written;
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.pass(10s);
+    REQUIRE(closed.size() == 1);
+    CHECK(closed[0].kind == idle_kind::reader);
+    r.run();
+    CHECK(read.times == 1);
+    CHECK(read.ec == asio::error::timed_out);
+    CHECK_FALSE(r.stream->lowest_layer().is_open());
+    char c;
+    std::error_code ec;
+    r.peer.read_some(asio::buffer(&c, 1), ec);
+    CHECK(ec == asio::error::eof);
+    r.pass(1h);
+    CHECK(closed.size() == 1);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("destroyed_with_operations_under_way_they_are_aborted_and_nothing_fires", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    bool closed = false;
+    r.stream->close_when_idle([&](const idle_event&) { closed = true; });
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.stream.reset();
+    r.run();
+    CHECK(read.ec == asio::error::operation_aborted);
+    r.pass(1h);
+    CHECK_FALSE(closed);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("destroyed_while_a_completion_is_on_the_way", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    r.wait();
+    r.peer_says("hello");
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler()); // succeeds at once, and is queued
+    r.stream.reset();
+    r.run();
+    CHECK(read.times == 1);
+    CHECK(read.bytes == 5);
+    CHECK(r.log.last_error() == asio::error::operation_aborted);
+}
+
+TEST_CASE_TEMPLATE("moved_with_operations_under_way_they_go_on", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    r.wait();
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    typename stream_rig<Wheel>::stream_type moved(std::move(*r.stream));
+    r.stream.reset();
+    r.pass(6s);
+    r.peer_says("hello");
+    r.pass(6s);
+    CHECK(read.bytes == 5);
+    CHECK(r.log.size() == 0);
+    r.pass(10s);
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("limit_of_one_operation_goes_through_the_stream", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    r.stream->async_read_some(asio::buffer(r.buffer), timeout_after(r.wheel, 2s, read.handler()));
+    r.pass(2s);
+    r.run();
+    CHECK(read.ec == asio::error::timed_out);
+    CHECK(r.stream->lowest_layer().is_open());
+    asio::cancellation_signal signal;
+    r.stream->async_read_some(asio::buffer(r.buffer), asio::bind_cancellation_slot(signal.slot(), read.handler()));
+    signal.emit(asio::cancellation_type::terminal);
+    r.run();
+    CHECK(read.times == 2);
+    CHECK(read.ec == asio::error::operation_aborted);
+}
+
+TEST_CASE("coroutine_on_a_stream_over_tcp") {
+    asio::io_context io;
+    manual_timer_wheel wheel(io, {.tick = 1ms});
+    asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
+    asio::ip::tcp::socket client(io);
+    client.connect(acceptor.local_endpoint());
+    idle_stream stream{wheel, {.reader = 10s}, acceptor.accept()};
+    stream.close_when_idle();
+    std::string got;
+    std::error_code ended;
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            try {
+                for (;;) {
+                    char c;
+                    co_await asio::async_read(stream, asio::buffer(&c, 1), asio::use_awaitable);
+                    got += c;
+                    co_await asio::async_write(stream, asio::buffer(&c, 1), asio::use_awaitable);
+                }
+            } catch (const std::system_error& error) {
+                ended = error.code();
+            }
+        },
+        asio::detached);
+    for (int i = 0; i < 3; ++i) {
+        asio::write(client, asio::buffer("x", 1));
+        char echoed;
+        while (got.size() <= static_cast<std::size_t>(i)) {
+            io.restart();
+            io.run_one();
+        }
+        run_ready(io);
+        asio::read(client, asio::buffer(&echoed, 1));
+        pass(io, 9s);
+    }
+    CHECK(got == "xxx");
+    CHECK_FALSE(ended);
+    pass(io, 1s);
+    run_ready(io);
+    CHECK(ended == asio::error::timed_out);
+}
