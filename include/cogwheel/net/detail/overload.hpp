@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/timer_core.hpp>
+#include <cogwheel/asio/detail/wheel_engine.hpp>
 
 #include <asio/post.hpp>
 
