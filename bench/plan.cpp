@@ -7,6 +7,7 @@
 #include "contenders/binding.hpp"
 #include "contenders/core.hpp"
 #include "contenders/floor.hpp"
+#include "contenders/idle_monitor.hpp"
 #include "contenders/multimap.hpp"
 #include "contenders/steady_timer.hpp"
 #include "contenders/wheel_timer.hpp"
@@ -89,6 +90,13 @@ std::vector<entrant> limits() {
     return all;
 }
 
+std::vector<entrant> idle() {
+    auto all = on<touch, handler_store, idle_monitors<false>, idle_monitors<true>, timer_objects_with_now,
+                  any_thread_timers, steady_timer>();
+    for (std::size_t i = 1; i < 3; ++i) all[i].baseline = handler_store::name;
+    return all;
+}
+
 } // namespace
 
 std::vector<workload> all_workloads() {
@@ -117,6 +125,7 @@ std::vector<workload> all_workloads() {
          5,
          9,
          on<rearm, floor_clock, any_thread_timers, one_thread_timers, steady_timer>()},
+        {"idle", "activity on a random connection that is idle after 30 s without", {k, 100 * k}, sizes, 5, 9, idle()},
         {"fire_one_tick",
          "all expire within one millisecond, in random order of memory",
          {m},

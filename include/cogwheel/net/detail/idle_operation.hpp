@@ -7,12 +7,12 @@
 // monitor's executor when the monitor is destroyed; otherwise to the monitor.
 #pragma once
 
+#include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
 #include <cogwheel/net/idle_limits.hpp>
 
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
-#include <asio/associated_executor.hpp>
 #include <asio/cancellation_type.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/executor_work_guard.hpp>
@@ -30,7 +30,7 @@ public:
     idle_operation(const idle_operation&) = delete;
     idle_operation& operator=(const idle_operation&) = delete;
 
-    const executor_type& executor() const noexcept { return executor_; }
+    executor_type executor() const noexcept { return work_.get_executor(); }
 
     /// Ends it: the memory is free before the handler runs, inline if `now` allows that and its executor, too.
     void complete(std::error_code ec, const idle_event& event, bool inline_allowed) {
@@ -48,14 +48,13 @@ public:
     bool starting = false; // one that is destroyed now was never out
 
 protected:
-    explicit idle_operation(Monitor& m) : monitor(&m), executor_(m.get_executor()), work_(executor_) {}
+    explicit idle_operation(Monitor& m) : monitor(&m), work_(m.get_executor()) {}
     ~idle_operation() = default;
 
     virtual void do_complete(std::error_code ec, const idle_event& event, bool inline_allowed) = 0;
     virtual void do_abandon() noexcept = 0;
 
 private:
-    executor_type executor_;
     asio::executor_work_guard<executor_type> work_;
 };
 
@@ -71,9 +70,7 @@ class idle_operation_of final : public idle_operation<Monitor> {
 public:
     template <class H>
     idle_operation_of(Monitor& m, H&& handler)
-        : base(m),
-          handler_(std::forward<H>(handler)),
-          handlers_work_(asio::get_associated_executor(handler_, m.get_executor())) {}
+        : base(m), handler_(std::forward<H>(handler)), handlers_work_(handler_, m.get_executor()) {}
 
     template <class H>
     static base& create(Monitor& m, H&& handler) {
@@ -93,7 +90,7 @@ private:
     void do_complete(std::error_code ec, const idle_event& event, bool inline_allowed) override {
         if (auto s = slot(); s.is_connected()) s.clear();
         const executor_type home = this->executor();
-        const auto work = std::move(handlers_work_);
+        [[maybe_unused]] const auto work = std::move(handlers_work_);
         handler_with_results<Handler, results> bound{take_out(), results(ec, event)};
         if (inline_allowed)
             asio::dispatch(home, std::move(bound));
@@ -117,7 +114,7 @@ private:
     }
 
     Handler handler_;
-    asio::executor_work_guard<asio::associated_executor_t<Handler, executor_type>> handlers_work_;
+    [[no_unique_address]] foreign_work<Handler> handlers_work_;
 };
 
 /// Waits for the monitor's timer on the monitor's executor, and then lets the monitor look again.
