@@ -38,9 +38,6 @@ asio::awaitable<bool> connection::echo(std::size_t size) {
     co_return !ec;
 }
 
-void connection::close() {
-    std::error_code ignored;
-    stream_.lowest_layer().close(ignored);
-}
+void connection::close() { stream_.close(); }
 
 } // namespace echo

@@ -181,6 +181,19 @@ TEST_CASE_TEMPLATE("wheel_destroyed_first_the_wait_is_aborted_and_later_ones_are
     CHECK(log.last_error() == errc::stopped);
 }
 
+TEST_CASE_TEMPLATE("context_destroyed_with_all_limits_off_the_handler_is_destroyed_uncalled", Wheel, BOTH_WHEELS) {
+    const auto owned = std::make_shared<int>(0);
+    {
+        asio::io_context io;
+        Wheel wheel(io);
+        auto idle = std::make_shared<monitor_on<Wheel>>(wheel, idle_limits{});
+        auto& monitor = *idle;
+        monitor.async_idle([owned, idle = std::move(idle)](std::error_code, idle_event) { ++*owned; });
+    }
+    CHECK(*owned == 0);
+    CHECK(owned.use_count() == 1);
+}
+
 TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_uncalled", Wheel, BOTH_WHEELS) {
     for (const bool on_the_way : {false, true}) {
         CAPTURE(on_the_way);

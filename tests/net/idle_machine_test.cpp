@@ -279,6 +279,20 @@ TEST_CASE("clock_reading_older_than_the_last_activity_is_harmless") {
     CHECK(r.look_at(55s) == 60s);
 }
 
+TEST_CASE("stamps_at_the_end_of_time_are_harmless") {
+    rig r({.reader = 10s}, nanoseconds::min());
+    CHECK(r.event_at(0s).idle_for == nanoseconds::max());
+    r.read(nanoseconds::max());
+    CHECK(r.silent_at(1s));
+}
+
+TEST_CASE("seed_set_with_the_limits_counts_from_then_on") {
+    rig a({.reader = 1s}), b({.reader = 2s, .jitter = 0.3, .seed = 5});
+    a.set_limits({.reader = 1s, .jitter = 1, .seed = 7});
+    b.set_limits({.reader = 1s, .jitter = 1, .seed = 7});
+    CHECK(a.look_at(0s) == b.look_at(0s));
+}
+
 // Activity and looks at random; the reference remembers all that ever happened.
 TEST_CASE("random_scripts_agree_with_a_reference_that_remembers_everything") {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {

@@ -170,7 +170,9 @@ TEST_CASE_TEMPLATE("probe_is_asked_only_when_an_event_would_be_due", Wheel, BOTH
 TEST_CASE_TEMPLATE("limits_changed_while_waiting_take_effect_at_once", Wheel, BOTH_WHEELS) {
     idle_rig<Wheel> r({});
     r.wait(); // all off
-    CHECK(r.wheel.pending() == 0);
+    r.pass(1h);
+    CHECK(r.log.size() == 0);
+    r.idle.touch();
     r.pass(1s);
     r.idle.set_limits({.reader = 60s});
     CHECK(r.wheel.pending() == 1);
@@ -185,7 +187,33 @@ TEST_CASE_TEMPLATE("limits_changed_while_waiting_take_effect_at_once", Wheel, BO
     r.idle.set_limits({});
     r.pass(1h);
     CHECK(r.log.size() == 1);
-    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("limits_changed_all_the_time_do_not_put_an_event_off", Wheel, BOTH_WHEELS) {
+    idle_rig<Wheel> r({.writer = 1s}, {.tick = 10ms});
+    r.wait();
+    for (int i = 0; i < 110; ++i) {
+        manual_clock::advance(10ms);
+        r.idle.set_limits({.writer = 1s});
+        r.run();
+    }
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("event_due_at_the_start_is_told_only_if_it_still_holds", Wheel, BOTH_WHEELS) {
+    idle_rig<Wheel> r({.reader = 10s});
+    r.pass(15s);
+    r.wait();
+    r.idle.touch_read(); // before it comes to the executor
+    r.run();
+    CHECK(r.log.size() == 0);
+    r.pass(15s);
+    r.log.entries.clear();
+    r.wait();
+    CHECK(r.idle.cancel() == 1);
+    r.run();
+    CHECK(r.log.size() == 1);
+    CHECK(r.log.last_error() == asio::error::operation_aborted);
 }
 
 TEST_CASE_TEMPLATE("bad_limits_are_refused_and_change_nothing", Wheel, BOTH_WHEELS) {

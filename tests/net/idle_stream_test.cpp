@@ -163,7 +163,7 @@ TEST_CASE_TEMPLATE("slow_peer_that_drains_the_queue_is_not_idle_if_observed", Wh
             r.log.entries.clear();
             return n;
         };
-        events(); // what has been taken since the beginning
+        CHECK(events() == (observed ? 0 : 1)); // what has left since the beginning is news
         asio::read(r.peer, asio::buffer(r.buffer, 4096));
         CHECK(events() == (observed ? 0 : 1));
         CHECK(events() == 1);
@@ -171,6 +171,88 @@ TEST_CASE_TEMPLATE("slow_peer_that_drains_the_queue_is_not_idle_if_observed", Wh
         asio::read(r.peer, asio::buffer(r.buffer, 4096));
         CHECK(events() == (observed ? 0 : 1));
     }
+}
+
+TEST_CASE_TEMPLATE("observed_output_that_has_all_left_changes_nothing", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.writer = 10s});
+    r.stream->observe_output();
+    io_result written;
+    asio::async_write(*r.stream, asio::buffer("hello", 5), written.handler());
+    r.run();
+    asio::read(r.peer, asio::buffer(r.buffer, 5));
+    r.wait();
+    r.pass(10s);
+    REQUIRE(r.log.size() == 1);
+    CHECK(r.log.last().event.idle_for == 10s);
+}
+
+TEST_CASE_TEMPLATE("read_that_is_done_but_not_told_is_activity", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    bool closed = false;
+    r.stream->close_when_idle([&](const idle_event&) { closed = true; });
+    manual_clock::advance(10s); // the turn is posted
+    r.peer_says("hello");
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler()); // done at once, and behind the turn
+    r.run();
+    CHECK(read.bytes == 5);
+    CHECK_FALSE(closed);
+    r.pass(10s);
+    CHECK(closed);
+}
+
+TEST_CASE_TEMPLATE("close_when_idle_on_a_full_wheel_closes", Wheel, BOTH_WHEELS) {
+    asio::io_context io;
+    Wheel wheel(io, {.max_pending = 1});
+    [[maybe_unused]] const auto other = wheel.schedule(1h, [] {});
+    socket_type mine(io), peer(io);
+    asio::local::connect_pair(mine, peer);
+    idle_stream<socket_type, Wheel> stream(wheel, {.reader = 10s}, std::move(mine));
+    stream.close_when_idle();
+    run_ready(io);
+    CHECK_FALSE(stream.lowest_layer().is_open());
+}
+
+TEST_CASE_TEMPLATE("close_when_idle_beside_an_async_idle_is_refused", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    r.wait();
+    CHECK_THROWS_AS(r.stream->close_when_idle(), std::system_error);
+    r.stream->monitor().cancel();
+    r.stream->close_when_idle();
+    r.pass(10s);
+    CHECK_FALSE(r.stream->lowest_layer().is_open());
+}
+
+TEST_CASE_TEMPLATE("closed_by_its_user_it_is_not_closed_for_idleness", Wheel, BOTH_WHEELS) {
+    for (const bool through_the_stream : {true, false}) {
+        stream_rig<Wheel> r({.reader = 10s});
+        bool closed = false;
+        io_result read;
+        r.stream->close_when_idle([&](const idle_event&) { closed = true; });
+        r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+        if (through_the_stream)
+            r.stream->close();
+        else
+            r.stream->lowest_layer().close();
+        r.run();
+        CHECK(read.ec == asio::error::operation_aborted);
+        r.pass(10s);
+        CHECK_FALSE(closed);
+    }
+}
+
+TEST_CASE_TEMPLATE("composed_read_cut_off_between_two_pieces_times_out", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.all = 10s});
+    io_result read;
+    r.stream->close_when_idle();
+    std::string line;
+    asio::async_read_until(*r.stream, asio::dynamic_buffer(line), '\n', read.handler());
+    r.pass(10s);
+    r.run();
+    CHECK(read.ec == asio::error::timed_out);
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.run();
+    CHECK(read.ec == asio::error::timed_out); // bad_descriptor, said so that one understands it
 }
 
 TEST_CASE_TEMPLATE("close_when_idle_closes_once_and_reads_time_out", Wheel, BOTH_WHEELS) {

@@ -90,6 +90,36 @@ TEST_CASE_TEMPLATE("factor_falls_and_falls_again", Wheel, BOTH_WHEELS) {
     CHECK(r.log.size() == 1);
 }
 
+TEST_CASE_TEMPLATE("factor_that_falls_in_small_steps_shortens_as_much", Wheel, BOTH_WHEELS) {
+    idle_rig<Wheel> r({.reader = 10s}, {.tick = 10ms});
+    r.wait();
+    for (int step = 1; step <= 1600; ++step) {
+        overload_factor(r.wheel, 1 - 0.0005 * step);
+        r.run();
+    }
+    r.pass(1990ms);
+    CHECK(r.log.size() == 0);
+    r.pass(20ms);
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("factor_falls_the_event_is_a_tick_late_at_the_most", Wheel, BOTH_WHEELS) {
+    for (int i = 1; i < 100; ++i) {
+        CAPTURE(i);
+        idle_rig<Wheel> r({.reader = 7001ms + i * 13ms}, {.tick = 100ms});
+        r.pass(i * 7ms);
+        r.idle.touch();
+        r.wait();
+        overload_factor(r.wheel, 0.5);
+        r.run();
+        const auto limit = (7001ms + i * 13ms) / 2;
+        r.pass(limit - 1ms);
+        CHECK(r.log.size() == 0);
+        r.pass(102ms);
+        CHECK(r.log.size() == 1);
+    }
+}
+
 TEST_CASE_TEMPLATE("factor_with_thousands_of_monitors_is_worked_off_in_turns", Wheel, BOTH_WHEELS) {
     asio::io_context io;
     Wheel wheel(io, {.tick = 1ms});

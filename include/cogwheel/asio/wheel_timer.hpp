@@ -63,13 +63,13 @@ public:
     basic_wheel_timer(basic_wheel_timer&& other) noexcept
         : core_(std::move(other.core_)),
           expiry_(std::exchange(other.expiry_, time_point())),
-          executor_(other.executor_) {}
+          executor_(other.get_executor()) {}
     template <class Other>
         requires std::constructible_from<Executor, Other>
     basic_wheel_timer(basic_wheel_timer<Clock, Locking, Wheel, Other>&& other)
         : core_(std::move(other.core_)),
           expiry_(std::exchange(other.expiry_, time_point())),
-          executor_(other.executor_) {}
+          executor_(other.get_executor()) {}
 
     /// Cancels its own waits first.
     basic_wheel_timer& operator=(basic_wheel_timer&& other) noexcept {

@@ -28,8 +28,12 @@ public:
     /// Is there something to read, and a read under way that will get it? Then the reader is not idle.
     virtual bool input_waits() noexcept { return false; }
 
-    /// How many bytes have left towards the peer so far, if that is known: any change since the last look is a sign of life of a
-    /// slow peer, and counts as a completed write. An event of a peer that takes nothing then comes up to a limit later.
+    /// Is an operation under way? Then its end may be on its way already, and an event lets it pass first.
+    virtual bool under_way() noexcept { return false; }
+
+    /// While bytes wait to leave towards the peer: how many have left so far, if that is known. Any change since the last look is a
+    /// sign of life of a slow peer, and counts as a completed write. An event of a peer that takes nothing then comes up to a
+    /// limit later.
     virtual std::optional<std::uint64_t> output_progress() noexcept { return {}; }
 
 protected:
@@ -42,8 +46,9 @@ class basic_idle_monitor {
     using engine = typename state::engine;
     using overload = detail::overload<engine>;
     using operation = detail::idle_operation<basic_idle_monitor>;
+    using idle_look = detail::idle_look<basic_idle_monitor>;
     friend operation;
-    friend class detail::idle_look<basic_idle_monitor>;
+    friend idle_look;
 
 public:
     using clock_type = Clock;
@@ -73,7 +78,7 @@ public:
           overload_(other.overload_),
           operation_(std::exchange(other.operation_, nullptr)),
           probe_(std::exchange(other.probe_, nullptr)),
-          executor_(other.executor_) {
+          executor_(std::move(other.executor_)) {
         const auto lock = timer_.wheel().lock();
         under_load_.timer = &timer_;
         overload_->replace(other.under_load_, under_load_);
@@ -95,10 +100,11 @@ public:
             overload_->leave(under_load_);
         }
         try {
-            cancel();
+            timer_.cancel();
         } catch (...) {
-            // No memory for a turn of the wheel's: the timer completes it, when it fires.
+            // No memory for a turn of the wheel's: the one that is planned for the timer comes instead.
         }
+        if (operation_ != nullptr) operation_->monitor = nullptr; // the timer's end completes it
     }
 
     executor_type get_executor() const noexcept { return executor_; }
@@ -125,11 +131,13 @@ public:
 
     // ---- settings ----
 
-    /// Other limits, counted from the last activity. Errors: std::invalid_argument, std::bad_alloc; nothing changes.
+    /// Other limits, counted from the last activity or event. Errors: std::invalid_argument, std::bad_alloc; nothing changes.
     void set_limits(const idle_limits& limits) {
         limits.validate();
-        machine_.set_limits(limits);
-        look_soon();
+        detail::idle_machine changed = machine_;
+        changed.set_limits(limits);
+        if (operation_ != nullptr) bring_forward(changed, overload_->factor());
+        machine_ = changed;
     }
 
     /// Asked from now on; nullptr: nobody. Lifetime: outlives the monitor.
@@ -141,7 +149,7 @@ public:
     /// that came due while nobody waited is told at once, if it still holds. Several at once come one by one.
     /// Completion signature: void(std::error_code, idle_event): success; asio::error::operation_aborted when cancelled or the
     ///   monitor is destroyed; asio::error::already_started if there is one under way; asio::error::no_memory;
-    ///   errc::stopped, errc::too_many_timers. Never completes inline. With all limits off, it waits until it is cancelled.
+    ///   errc::stopped, errc::too_many_timers. Never completes inline. With all limits off it waits for others, or a cancel.
     /// Cancellation: terminal, partial and total, through the handler's slot. Executor: the handler's associated one, else the
     ///   monitor's. Memory: the handler's associated allocator, once. Complexity: O(1).
     template <class Token = typename asio::default_completion_token<Executor>::type>
@@ -150,16 +158,16 @@ public:
     }
 
     /// The async_idle under way completes with operation_aborted. Returns how many that were: 0 or 1. Another one may follow.
+    /// Errors: std::bad_alloc; nothing changes.
     std::size_t cancel() {
-        operation* op = std::exchange(operation_, nullptr);
-        if (op == nullptr) return 0;
-        op->monitor = nullptr;
-        if (op->waiting)
-            timer_.cancel(); // completes it
-        else
-            op->complete(asio::error::operation_aborted, {}, false);
+        if (operation_ == nullptr) return 0;
+        timer_.cancel();
+        std::exchange(operation_, nullptr)->monitor = nullptr; // its idle_look completes it
         return 1;
     }
+
+    /// Is an async_idle under way?
+    bool waiting() const noexcept { return operation_ != nullptr; }
 
 private:
     class initiate_idle {
@@ -214,42 +222,81 @@ private:
             operation_->abandon();
             throw;
         }
-        look(false);
+        // An event that is due is told behind a hop, and only if it holds then.
+        const double factor = overload_->factor();
+        if (machine_.look_at(factor) <= present())
+            hop(true);
+        else
+            wait(factor, true);
     }
 
     // The operation's next step: an event, or a wait until there may be one.
-    void look(bool inline_allowed) {
+    void look(bool after_hop) {
         const double factor = overload_->factor();
-        const auto step = machine_.next(present(), factor, queues{probe_});
-        if (step.event) return operation_->complete({}, *step.event, inline_allowed);
-        if (step.look_at != std::chrono::nanoseconds::max()) wait(step.look_at, factor, inline_allowed);
+        const std::chrono::nanoseconds now = present();
+        if (!after_hop && machine_.look_at(factor) <= now && probe_ != nullptr && probe_->under_way())
+            return hop(false);
+        if (const auto step = machine_.next(now, factor, queues{probe_}); step.event)
+            operation_->complete({}, *step.event);
+        else
+            wait(factor, false);
     }
 
-    void wait(std::chrono::nanoseconds until, double factor, bool inline_allowed) {
-        operation& op = *operation_;
-        {
-            const auto lock = timer_.wheel().lock();
-            under_load_.factor = factor;
-            under_load_.period = machine_.longest_period();
+    // Behind all that is on its way to the executor already.
+    void hop(bool first) {
+        begin(first, true, [this](idle_look look) { asio::post(executor_, std::move(look)); });
+    }
+    void wait(double factor, bool first) {
+        const std::chrono::nanoseconds until = machine_.look_at(factor);
+        note_wait(until, factor);
+        if (!begin(first, false, [&](idle_look look) { timer_.start_wait(std::move(look), point(until)); })) return;
+        if (overload_->factor() >= factor) return;
+        try {
+            bring_forward(machine_, overload_->factor()); // it fell after we had asked, and its walk may have passed us
+        } catch (...) {
+            // No memory for it: then at the old time.
         }
+    }
+
+    // f starts an idle_look. False if the operation is over, and with it perhaps the monitor. What the first one throws comes out
+    // of async_idle().
+    template <class F>
+    bool begin(bool first, bool hops, F f) {
+        operation& op = *operation_;
         op.starting = true;
         try {
-            timer_.start_wait(detail::idle_look<basic_idle_monitor>(op), detail::point_after(time_point(), until));
-        } catch (const std::bad_alloc&) {
-            return op.complete(asio::error::no_memory, {}, inline_allowed);
+            f(idle_look(op, hops));
+        } catch (...) {
+            if (first) {
+                op.abandon();
+                throw;
+            }
+            op.complete(asio::error::no_memory, {});
+            return false;
         }
         op.starting = false;
-        if (!op.waiting) return op.abandon();          // the execution context is being shut down
-        if (overload_->factor() < factor) look_soon(); // it fell after we had asked, and its walk may have passed us
+        if (op.out) return true;
+        op.abandon(); // the execution context is being shut down
+        return false;
     }
 
-    // The timer fires in the next turn; if it is about to anyway, or there is none, nothing is lost.
-    void look_soon() {
-        if (operation_ == nullptr) return;
-        if (operation_->waiting)
-            timer_.reschedule(Clock::now());
-        else
-            look(false);
+    // The wait under way ends in time for the machine's next look, if that is sooner than it would.
+    void bring_forward(const detail::idle_machine& machine, double factor) {
+        if (operation_->soon) return;
+        const std::chrono::nanoseconds until = machine.look_at(factor), now = present();
+        {
+            const auto lock = timer_.wheel().lock();
+            timer_.bring_forward(point(std::max(until, now)));
+        }
+        note_wait(until, factor);
+        operation_->soon = until <= now;
+    }
+
+    void note_wait(std::chrono::nanoseconds until, double factor) {
+        const auto lock = timer_.wheel().lock();
+        under_load_.until = until;
+        under_load_.period = machine_.longest_period();
+        under_load_.factor = factor;
     }
 
     void forget(const operation&) noexcept { operation_ = nullptr; }
@@ -259,6 +306,7 @@ private:
         return limits;
     }
     static std::chrono::nanoseconds since_epoch(time_point t) noexcept { return saturate_to_ns(t.time_since_epoch()); }
+    static time_point point(std::chrono::nanoseconds at) noexcept { return detail::point_after(time_point(), at); }
     static std::chrono::nanoseconds present() noexcept { return since_epoch(Clock::now()); }
 
     // Differs from that of any monitor at the same time, and as a rule from its predecessor's in the same place.

@@ -11,7 +11,8 @@
 // counts when the stream below has taken it; with observe_output() also what leaves the system's queue towards a slow peer.
 // Bytes that have arrived for a read under way count, too, though the process was too busy to see them.
 //
-// For one thread or one strand at a time, the stream's executor, as any Asio stream.
+// For one thread or one strand at a time, and that is the executor of the stream below: on a context with several threads make the
+// socket on a strand. It is not enough to bind the handlers to one, for the idle timer comes to the stream's executor.
 #pragma once
 
 #include <cogwheel/net/detail/idle_body.hpp>
@@ -25,6 +26,10 @@ public:
     using lowest_layer_type = typename next_layer_type::lowest_layer_type;
     using executor_type = typename next_layer_type::executor_type;
     using monitor_type = typename detail::idle_monitor_for<Wheel, executor_type>::type;
+
+    static_assert(
+        requires(lowest_layer_type& layer, std::error_code& ec) { layer.close(ec); },
+        "idle_stream closes the lowest layer by close(error_code&): wrap yours so that it has one");
 
     /// Makes the stream below of `arguments`. All kinds of idleness count from now.
     /// Errors: std::invalid_argument (limits), std::bad_alloc, those of the stream's constructor.
@@ -75,22 +80,27 @@ public:
         return body_->monitor.async_idle(std::forward<Token>(token));
     }
 
-    /// From now on the first event closes the lowest layer, once, and then calls `closed(event)`. In async_idle()'s place: there
-    /// can be one of the two. Errors: std::bad_alloc.
+    /// From now on the first event closes the lowest layer, once, and then calls `closed(event)`. It takes async_idle()'s place;
+    /// monitor().cancel() takes it back. Where the wheel takes no timer for it, the stream is closed, too: better than never.
+    /// Errors: std::system_error (asio::error::already_started: somebody waits for events), std::bad_alloc.
     void close_when_idle() {
         close_when_idle([](const idle_event&) {});
     }
     template <std::invocable<const idle_event&> F>
     void close_when_idle(F closed) {
+        if (body_->monitor.waiting()) throw std::system_error(asio::error::already_started, "cogwheel::idle_stream");
         body_->monitor.async_idle([weak = std::weak_ptr(body_),
                                    closed = std::move(closed)](std::error_code ec, const idle_event& event) mutable {
             const std::shared_ptr<body> b = weak.lock();
-            if (ec || b == nullptr || b->ended) return;
-            b->timed_out = true;
+            if (b == nullptr || b->ended || !b->is_open() || ec == asio::error::operation_aborted) return;
+            b->timed_out = !ec;
             b->close();
-            closed(event);
+            if (!ec) closed(event);
         });
     }
+
+    /// Closes the lowest layer, and stops looking. What is under way completes with operation_aborted.
+    void close() noexcept { body_->end(); }
 
 private:
     using body = detail::idle_body<Stream, monitor_type>;

@@ -16,6 +16,7 @@
 #include <asio/executor_work_guard.hpp>
 
 #include <optional>
+#include <typeinfo>
 
 namespace cogwheel::detail {
 
@@ -36,17 +37,20 @@ template <class T>
 inline constexpr bool has_allocator =
     !std::is_same_v<asio::associated_allocator_t<T, std::allocator<no_executor>>, std::allocator<no_executor>>;
 
+/// Are they the same? Asio 1.22's target<E>() does not look at the type of what it finds.
+template <class E>
+bool is_executor(const asio::any_io_executor& erased, const E& e) noexcept {
+    if constexpr (std::is_same_v<E, asio::any_io_executor>)
+        return erased == e;
+    else
+        return erased.target_type() == typeid(E) && *erased.template target<E>() == e;
+}
+
 /// Runs `f` as by asio::dispatch on its associated executor; at once if that is the wheel's, on which we are.
 template <class F>
 void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
     const auto executor = asio::get_associated_executor(f, wheel_executor);
-    using executor_type = std::decay_t<decltype(executor)>;
-    if constexpr (std::is_same_v<executor_type, asio::any_io_executor>) {
-        if (executor == wheel_executor) return std::forward<F>(f)();
-    } else {
-        const auto* ours = wheel_executor.template target<executor_type>();
-        if (ours != nullptr && *ours == executor) return std::forward<F>(f)();
-    }
+    if (is_executor(wheel_executor, executor)) return std::forward<F>(f)();
     asio::dispatch(executor, std::forward<F>(f));
 }
 
@@ -65,13 +69,7 @@ class foreign_work<T, true> {
 public:
     foreign_work(const T& t, const asio::any_io_executor& wheel_executor) {
         const executor_type executor = asio::get_associated_executor(t, wheel_executor);
-        if constexpr (std::is_same_v<executor_type, asio::any_io_executor>) {
-            if (executor == wheel_executor) return;
-        } else {
-            const auto* ours = wheel_executor.template target<executor_type>();
-            if (ours != nullptr && *ours == executor) return;
-        }
-        work_.emplace(executor);
+        if (!is_executor(wheel_executor, executor)) work_.emplace(executor);
     }
 
 private:

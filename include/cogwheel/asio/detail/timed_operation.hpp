@@ -412,14 +412,7 @@ private:
     }
     static constexpr std::size_t link_size = sizeof(timer_node) + sizeof(void*);
 
-    bool is_wheels(const Home& home) const noexcept {
-        if constexpr (std::is_same_v<Home, asio::any_io_executor>) {
-            return home == engine_.executor();
-        } else {
-            const Home* ours = engine_.executor().template target<Home>();
-            return ours != nullptr && *ours == home;
-        }
-    }
+    bool is_wheels(const Home& home) const noexcept { return is_executor(engine_.executor(), home); }
 
     Engine& engine_;
     Handler handler_;

@@ -119,10 +119,9 @@ public:
         return true;
     }
 
-    /// The same by so much sooner. Preconditions: the engine's lock is held.
-    void bring_forward(std::chrono::nanoseconds by) {
-        if (empty()) return;
-        engine_->rearm(*this, point_after(engine_->start_of(deadline()), -by));
+    /// The same if that is sooner. Preconditions: the engine's lock is held.
+    void bring_forward(typename Engine::time_point at) {
+        if (!empty() && at < engine_->start_of(deadline())) engine_->rearm(*this, at);
     }
 
     Engine& wheel() const noexcept { return *engine_; }

@@ -37,18 +37,21 @@ struct idle_body final : idle_probe {
     template <bool Writes, class Handler, class Buffers>
     static void start(const std::shared_ptr<idle_body>& body, Handler&& handler, const Buffers& buffers) {
         observed_handler<idle_body, Writes, std::decay_t<Handler>> h{body, std::forward<Handler>(handler)};
+        idle_body& b = *body;
+        if (b.timed_out && b.is_open()) b.timed_out = false; // connected anew
         if constexpr (Writes) {
-            body->stream.async_write_some(buffers, std::move(h));
+            b.stream.async_write_some(buffers, std::move(h));
+            ++b.writes;
         } else {
-            body->stream.async_read_some(buffers, std::move(h));
-            ++body->reads;
+            b.stream.async_read_some(buffers, std::move(h));
+            ++b.reads;
         }
     }
 
     /// What the user is to hear of it.
     template <bool Writes>
     std::error_code observe(std::error_code ec, std::size_t bytes) noexcept {
-        if constexpr (!Writes) --reads;
+        --(Writes ? writes : reads);
         if (!ec || bytes != 0) {
             if constexpr (Writes) {
                 written += bytes;
@@ -57,7 +60,9 @@ struct idle_body final : idle_probe {
                 monitor.touch_read();
             }
         }
-        return timed_out && ec == asio::error::operation_aborted ? asio::error::timed_out : ec;
+        // A composed operation learns of the close by its next piece.
+        const bool cut_off = ec == asio::error::operation_aborted || ec == asio::error::bad_descriptor;
+        return timed_out && cut_off ? asio::error::timed_out : ec;
     }
 
     void close() noexcept {
@@ -74,6 +79,14 @@ struct idle_body final : idle_probe {
         }
     }
 
+    bool is_open() const noexcept {
+        if constexpr (requires { stream.lowest_layer().is_open(); })
+            return stream.lowest_layer().is_open();
+        else
+            return true;
+    }
+
+    bool under_way() noexcept override { return reads != 0 || writes != 0; }
     bool input_waits() noexcept override {
         if constexpr (requires(std::error_code& ec) { stream.lowest_layer().available(ec); }) {
             std::error_code ec;
@@ -85,7 +98,8 @@ struct idle_body final : idle_probe {
     std::optional<std::uint64_t> output_progress() noexcept override {
         if constexpr (requires { output_queue(stream.lowest_layer().native_handle()); }) {
             if (!observes_output) return {};
-            if (const auto waiting = output_queue(stream.lowest_layer().native_handle())) return written - *waiting;
+            const auto waiting = output_queue(stream.lowest_layer().native_handle());
+            if (waiting && *waiting != 0) return written - *waiting;
         }
         return {};
     }
@@ -93,7 +107,7 @@ struct idle_body final : idle_probe {
     Stream stream;
     Monitor monitor;
     std::uint64_t written = 0;
-    std::size_t reads = 0; // under way
+    std::size_t reads = 0, writes = 0; // under way
     bool observes_output = false;
     bool timed_out = false; // closed for idleness
     bool ended = false;     // closed by its user

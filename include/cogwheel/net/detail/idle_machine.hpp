@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <optional>
 
 namespace cogwheel::detail {
@@ -48,6 +49,7 @@ public:
     /// Between the two, what was read is still being worked on: that is no idleness. They nest.
     void begin_read() noexcept { ++reading_; }
     void end_read(nanoseconds now) noexcept {
+        assert(reading_ != 0 && "an end_read() without its begin_read()");
         --reading_;
         read(now);
     }
@@ -57,8 +59,9 @@ public:
     /// As if the connection had begun now. The next event of each kind is a first one, for first is what follows activity.
     void reset(nanoseconds now) noexcept { stamps_ = {now, now}; }
 
-    /// Counts from the last activity, which may be longer ago than that.
+    /// Counts from the last activity or event, which may be longer ago than that.
     void set_limits(const idle_limits& limits) noexcept {
+        if (limits.seed != 0) random_ = limits.seed;
         const std::array values{limits.reader, limits.writer, limits.all};
         jitter_ = static_cast<float>(limits.jitter);
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
@@ -69,9 +72,16 @@ public:
 
     // ---- the decision ----
 
+    /// When there may be an event, if nothing happens; nanoseconds::max(): only after a change of the limits.
+    nanoseconds look_at(double factor) const noexcept {
+        nanoseconds at = nanoseconds::max();
+        for (std::size_t i = 0; i < kinds_.size(); ++i) at = std::min(at, due(i, factor));
+        return at;
+    }
+
     /// `factor` shortens all limits, 0 < factor <= 1. `queues` is asked only when an event would be due: it may cost system calls.
     ///   input_waits():     there is something to read, and a read under way that will get it.
-    ///   output_progress(): how many bytes have left so far; any change since the last look is activity.
+    ///   output_progress(): how many bytes have left so far, while there are more; any change since the last look is activity.
     template <class Queues>
     step next(nanoseconds now, double factor, Queues&& queues) noexcept {
         const bool in = is_due(reader, now, factor), out = is_due(writer, now, factor), any = is_due(all, now, factor);
@@ -83,11 +93,10 @@ public:
                 written(now);
             }
         }
-        step s{{}, nanoseconds::max()};
-        for (std::size_t i = 0; i < kinds_.size(); ++i) {
-            if (!s.event && is_due(i, now, factor)) s.event = emit(i, now);
-            s.look_at = std::min(s.look_at, due(i, factor));
-        }
+        step s;
+        for (std::size_t i = 0; i < kinds_.size() && !s.event; ++i)
+            if (is_due(i, now, factor)) s.event = emit(i, now);
+        s.look_at = look_at(factor);
         return s;
     }
 
@@ -135,7 +144,8 @@ private:
     idle_event emit(std::size_t kind, nanoseconds now) noexcept {
         kind_state& k = kinds_[kind];
         const nanoseconds since = stamp(kind);
-        const idle_event event{static_cast<idle_kind>(kind), since != k.stamp, saturating_add(now, -since)};
+        const nanoseconds before = since == never ? nanoseconds::max() : -since; // never has no opposite
+        const idle_event event{static_cast<idle_kind>(kind), since != k.stamp, saturating_add(now, before)};
         k.at = now;
         k.stamp = since;
         k.extra = draw();

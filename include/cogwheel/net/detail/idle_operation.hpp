@@ -3,8 +3,8 @@
 //
 // An async_idle under way: the user's handler, and the way back to the monitor, which is cut when the monitor goes.
 //
-// While the monitor's timer runs, the operation belongs to the handler of that wait (idle_look), which may be on its way to the
-// monitor's executor when the monitor is destroyed; otherwise to the monitor.
+// The operation belongs to the one handler that is under way for it (idle_look): a wait of the monitor's timer, or a hop through the
+// monitor's executor. It may be on its way when the monitor is destroyed.
 #pragma once
 
 #include <cogwheel/asio/detail/payload.hpp>
@@ -32,10 +32,10 @@ public:
 
     executor_type executor() const noexcept { return work_.get_executor(); }
 
-    /// Ends it: the memory is free before the handler runs, inline if `now` allows that and its executor, too.
-    void complete(std::error_code ec, const idle_event& event, bool inline_allowed) {
+    /// Ends it: the memory is free before the handler runs, at once if its executor allows.
+    void complete(std::error_code ec, const idle_event& event) {
         if (monitor != nullptr) monitor->forget(*this);
-        do_complete(ec, event, inline_allowed);
+        do_complete(ec, event);
     }
     /// The same without calling the handler.
     void abandon() noexcept {
@@ -43,18 +43,18 @@ public:
         do_abandon();
     }
 
-    Monitor* monitor;      // nullptr: it is gone
-    bool waiting = false;  // an idle_look is out
-    bool starting = false; // one that is destroyed now was never out
+    Monitor* monitor;      // nullptr: it is gone, or has cancelled this
+    bool out = false;      // the idle_look is under way
+    bool starting = false; // one that is destroyed now was never under way
+    bool soon = false;     // it comes with the next turn, whatever changes
 
 protected:
     explicit idle_operation(Monitor& m) : monitor(&m), work_(m.get_executor()) {}
     ~idle_operation() = default;
 
-    virtual void do_complete(std::error_code ec, const idle_event& event, bool inline_allowed) = 0;
+    virtual void do_complete(std::error_code ec, const idle_event& event) = 0;
     virtual void do_abandon() noexcept = 0;
 
-private:
     asio::executor_work_guard<executor_type> work_;
 };
 
@@ -87,15 +87,11 @@ public:
     auto slot() const noexcept { return asio::get_associated_cancellation_slot(handler_); }
 
 private:
-    void do_complete(std::error_code ec, const idle_event& event, bool inline_allowed) override {
+    void do_complete(std::error_code ec, const idle_event& event) override {
         if (auto s = slot(); s.is_connected()) s.clear();
-        const executor_type home = this->executor();
-        [[maybe_unused]] const auto work = std::move(handlers_work_);
-        handler_with_results<Handler, results> bound{take_out(), results(ec, event)};
-        if (inline_allowed)
-            asio::dispatch(home, std::move(bound));
-        else
-            asio::post(home, std::move(bound));
+        const auto work = this->work_; // until the handler is on its way
+        [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
+        asio::dispatch(work.get_executor(), handler_with_results<Handler, results>{take_out(), results(ec, event)});
     }
     void do_abandon() noexcept override { take_out(); }
 
@@ -117,36 +113,37 @@ private:
     [[no_unique_address]] foreign_work<Handler> handlers_work_;
 };
 
-/// Waits for the monitor's timer on the monitor's executor, and then lets the monitor look again.
+/// Comes to the monitor's executor and lets the monitor look again.
 template <class Monitor>
 class idle_look {
 public:
     using executor_type = typename Monitor::executor_type;
 
-    explicit idle_look(idle_operation<Monitor>& op) noexcept : op_(&op) { op.waiting = true; }
-    idle_look(idle_look&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
+    explicit idle_look(idle_operation<Monitor>& op, bool hop = false) noexcept : op_(&op), hop_(hop) { op.out = true; }
+    idle_look(idle_look&& other) noexcept : op_(std::exchange(other.op_, nullptr)), hop_(other.hop_) {}
     idle_look& operator=(idle_look&&) = delete;
     ~idle_look() {
         if (op_ == nullptr) return;
-        op_->waiting = false;
+        op_->out = false;
         if (!op_->starting) op_->abandon(); // the execution context is being shut down
     }
 
     executor_type get_executor() const noexcept { return op_->executor(); }
 
-    void operator()(std::error_code ec) {
+    void operator()(std::error_code ec = {}) {
         idle_operation<Monitor>& op = *std::exchange(op_, nullptr);
-        op.waiting = false;
+        op.out = op.soon = false;
         if (op.monitor == nullptr)
-            op.complete(asio::error::operation_aborted, {}, true);
+            op.complete(asio::error::operation_aborted, {});
         else if (ec)
-            op.complete(ec, {}, true);
+            op.complete(ec, {});
         else
-            op.monitor->look(true);
+            op.monitor->look(hop_);
     }
 
 private:
     idle_operation<Monitor>* op_;
+    bool hop_;
 };
 
 } // namespace cogwheel::detail

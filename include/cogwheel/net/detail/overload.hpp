@@ -23,13 +23,14 @@ class overload final : public wheel_annex {
     using lock_type = typename Engine::lock_type;
 
 public:
-    /// Who waits. `factor` and `period` are those of its present wait.
+    /// Who waits, and for what: `until` under `factor`, of which a share of `period` goes with the factor.
     struct member {
         member* previous = nullptr;
         member* next = nullptr;
         timer_core<Engine>* timer = nullptr;
-        double factor = 1;
+        std::chrono::nanoseconds until{}; // since the clock's epoch
         std::chrono::nanoseconds period{};
+        double factor = 1;
     };
 
     /// Any thread.
@@ -49,8 +50,9 @@ public:
     /// `to` takes the place of `from`.
     void replace(member& from, member& to) noexcept {
         leave(from);
-        to.factor = from.factor;
+        to.until = from.until;
         to.period = from.period;
+        to.factor = from.factor;
         join(to); // at the front, behind a walk; so its timer is looked after here
         shorten(to);
     }
@@ -91,13 +93,14 @@ private:
             }
         }
     }
+    // From what the wait was at its start, so that many small steps are as good as one.
     void shorten(member& m) noexcept {
         const double by = m.factor - factor();
         if (by <= 0) return;
-        m.factor = factor();
         const std::chrono::duration<double, std::nano> sooner(static_cast<double>(m.period.count()) * by);
         try {
-            m.timer->bring_forward(saturate_to_ns(sooner));
+            m.timer->bring_forward(
+                point_after(typename Engine::time_point(), saturating_add(m.until, -saturate_to_ns(sooner))));
         } catch (...) {
             // No memory for it: this one comes at its old time.
         }
