@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Calls, the connection they go over, and what keeps it alive.
+
+#include "client.hpp"
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/redirect_error.hpp>
+
+#include <limits>
+
+namespace rpc {
+
+using namespace std::chrono_literals;
+
+asio::awaitable<std::string> client::call(std::string body, cogwheel::deadline until) {
+    const auto attempt = [&](cogwheel::retry_attempt& a) -> asio::awaitable<std::string> {
+        if (channel_ == nullptr) throw std::system_error(asio::error::connection_aborted); // until there is another one
+        const std::uint64_t id = ++last_id_;
+        channel_->send(kind::request, id, body);
+        co_return co_await requests_.async_wait(id, cogwheel::request_limit::from_write(options_.timeout, a.deadline()),
+                                                asio::use_awaitable);
+    };
+    auto [result, answer] = co_await cogwheel::async_retry(
+        wheel_, {.attempts = options_.attempts, .deadline = until, .budget = &budget_}, attempt, asio::use_awaitable);
+    co_return answer;
+}
+
+asio::awaitable<void> client::run() {
+    while (!stopped_) {
+        std::error_code why = asio::error::connection_aborted;
+        try {
+            channel_ = co_await connect();
+            ++counts_.connects;
+            asio::co_spawn(channel_->stream().get_executor(), keep_alive(channel_), asio::detached);
+            for (;;) {
+                frame f = co_await channel_->receive();
+                if (f.what == kind::response) requests_.complete(f.id, std::move(f.body));
+            }
+        } catch (const std::system_error& error) {
+            why = error.code();
+        }
+        if (channel_ == nullptr) continue; // stopped while it was connecting
+        ++counts_.drops;
+        channel_->close();
+        channel_ = nullptr;
+        requests_.fail_all(why);
+    }
+}
+
+asio::awaitable<std::shared_ptr<channel>> client::connect() {
+    std::shared_ptr<channel> made;
+    const auto attempt = [&](cogwheel::retry_attempt&) -> asio::awaitable<void> {
+        tcp::socket socket{co_await asio::this_coro::executor};
+        co_await socket.async_connect(options_.server, asio::use_awaitable);
+        socket.set_option(tcp::no_delay{true});
+        made = std::make_shared<channel>(
+            wheel_,
+            cogwheel::idle_limits{.reader = 2 * options_.heartbeat, .writer = options_.heartbeat, .jitter = 0.2},
+            std::move(socket));
+    };
+    cogwheel::retry_policy for_ever;
+    for_ever.attempts = std::numeric_limits<std::uint32_t>::max();
+    for_ever.backoff = cogwheel::backoff::exponential(20ms).cap(1s).jitter(cogwheel::backoff_jitter::decorrelated);
+    for_ever.attempt_timeout = options_.connect;
+    for_ever.retryable = [this](const std::error_code&) { return !stopped_; };
+    co_await cogwheel::async_retry(wheel_, for_ever, attempt,
+                                   asio::bind_cancellation_slot(stop_connecting_.slot(), asio::use_awaitable));
+    made->on_written([this](std::uint64_t id) { requests_.written(id); });
+    co_return made;
+}
+
+asio::awaitable<void> client::keep_alive(std::shared_ptr<channel> c) {
+    for (;;) {
+        std::error_code gone;
+        const auto event = co_await c->stream().async_idle(asio::redirect_error(asio::use_awaitable, gone));
+        if (gone || !c->stream().lowest_layer().is_open()) co_return;
+        if (event.kind == cogwheel::idle_kind::writer) {
+            c->send(kind::ping, 0, {});
+            ++counts_.pings;
+        } else {
+            c->close(); // run() is told
+        }
+    }
+}
+
+void client::stop() {
+    stopped_ = true;
+    stop_connecting_.emit(asio::cancellation_type::terminal);
+    if (channel_ != nullptr) channel_->close();
+}
+
+} // namespace rpc

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A client of rpc_server that survives what networks do, and all of whose timers are one wheel's:
+//
+// - call() has a deadline; each attempt a timeout, which counts from the moment the request is written. What is worth it is
+//   tried again after a jittered backoff, as long as the budget that all clients share has a token.
+// - An answer that comes too late is counted, and hurts nobody: its id has been given up.
+// - A lost connection fails what is in flight on it and is made again, with backoff. A connection that nothing goes out on is
+//   pinged, and one that nothing comes back from is dropped: both are idle events.
+#pragma once
+
+#include "support/rpc_channel.hpp"
+
+#include <cogwheel/net/pending_requests.hpp>
+#include <cogwheel/net/retry.hpp>
+
+namespace rpc {
+
+struct client_options {
+    tcp::endpoint server;
+    std::chrono::nanoseconds connect = std::chrono::seconds{5}; // of one attempt
+    std::chrono::nanoseconds timeout = std::chrono::seconds{1}; // of one attempt
+    std::uint32_t attempts = 3;
+    std::chrono::nanoseconds heartbeat = std::chrono::seconds{5};
+};
+
+struct client_counts {
+    std::uint64_t connects = 0, drops = 0, pings = 0;
+};
+
+/// For one thread or strand, which is the wheel's. Lifetime: run() has returned before it goes.
+class client {
+public:
+    client(const cogwheel::timer_wheel& wheel, const client_options& options, cogwheel::retry_budget& budget)
+        : wheel_{wheel}, options_{options}, budget_{budget}, requests_{wheel} {}
+
+    /// Connects, and does so again when the connection is lost, until stop().
+    asio::awaitable<void> run();
+    void stop();
+
+    /// The answer. Errors: std::system_error, that of the last attempt.
+    asio::awaitable<std::string> call(std::string body, cogwheel::deadline until);
+
+    const client_counts& counts() const { return counts_; }
+    const cogwheel::request_stats& requests() const { return requests_.stats(); }
+
+private:
+    asio::awaitable<std::shared_ptr<channel>> connect();
+    asio::awaitable<void> keep_alive(std::shared_ptr<channel> c);
+
+    const cogwheel::timer_wheel& wheel_;
+    const client_options options_;
+    cogwheel::retry_budget& budget_;
+    cogwheel::pending_requests<std::uint64_t, std::string> requests_;
+    std::shared_ptr<channel> channel_; // null while there is none
+    std::uint64_t last_id_ = 0;
+    client_counts counts_;
+    bool stopped_ = false;
+    asio::cancellation_signal stop_connecting_;
+};
+
+} // namespace rpc

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The inside of async_hedge: one block for the machine, the function object and the user's handler, one for the attempts, which run
+// side by side. Whoever still has to do with it holds a reference: each attempt's handler, the timer's callable, and those who are
+// about to start or to cancel an attempt. The last one to let go completes it, so nobody ever meets an attempt that is gone.
+//
+// Attempts may end on several threads at once; a lock of the wheel's kind guards the decisions, and is held while nothing is called.
+#pragma once
+
+#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/net/detail/attempt_call.hpp>
+#include <cogwheel/net/detail/engine_user.hpp>
+#include <cogwheel/net/detail/handler_memory.hpp>
+#include <cogwheel/net/detail/hedge_handler.hpp>
+#include <cogwheel/net/detail/hedge_machine.hpp>
+#include <cogwheel/net/detail/slot_link.hpp>
+#include <cogwheel/net/hedge_options.hpp>
+
+#include <asio/post.hpp>
+
+#include <vector>
+
+namespace cogwheel::detail {
+
+template <class State, class Executor, class Function, class Signature, class Handler>
+class hedge_operation {
+    using clock = typename State::clock_type;
+    using mutex = typename State::lock_type::mutex_type;
+    using lock_type = std::unique_lock<mutex>;
+    using results = typename Signature::results;
+    using own_memory = handler_memory<Handler, hedge_operation>;
+
+    struct branch {
+        enum state { idle, starting, running, lost, over };
+        state now = idle;
+        bool being_started = false;
+        asio::cancellation_type wanted = asio::cancellation_type::none; // while it is being started
+        asio::cancellation_signal signal;
+        hedge_attempt attempt;
+    };
+
+public:
+    using executor_type = asio::associated_executor_t<Handler, Executor>;
+    static constexpr bool allocates = has_allocator<Handler>;
+    using user_allocator = asio::associated_allocator_t<Handler>;
+
+    template <class H, class F>
+    static void start(State& state, const Executor& executor, const hedge_options& options, F&& f, H&& handler) {
+        auto outer = asio::get_associated_cancellation_slot(handler);
+        const auto memory = memory_of_handler<hedge_operation>(handler);
+        auto& self =
+            create_in<hedge_operation>(memory, state, executor, options, std::forward<F>(f), std::forward<H>(handler));
+        self.finish(false, [&] {
+            try {
+                self.link_.connect(outer, self);
+            } catch (...) {
+                self.abandoned_ = true;
+                throw;
+            }
+            if (options.budget != nullptr) options.budget->deposit();
+            self.launch(true);
+        });
+    }
+
+    // ---- from outside ----
+
+    void cancel(asio::cancellation_type_t type) {
+        {
+            const lock_type lock(mutex_);
+            if (references_ == 0) return; // about to complete
+            ++references_;
+            machine_.cancel();
+        }
+        finish(false, [&] { cancel_all(type); });
+    }
+
+    // ---- for the attempts' handlers ----
+
+    executor_type executor() const noexcept { return work_.get_executor(); }
+    asio::cancellation_slot slot(std::uint32_t number) noexcept { return at(number).signal.slot(); }
+    user_allocator get_user_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
+
+    void made(std::uint32_t number) {
+        const lock_type lock(mutex_);
+        assert(at(number).now == branch::starting && "an operation may use its token once");
+        at(number).now = branch::running;
+        ++references_;
+    }
+    void dropped(std::uint32_t number) {
+        lock_type lock(mutex_);
+        branch& b = at(number);
+        b.now = branch::lost;
+        if (!b.being_started) abandon(); // else who starts it knows why
+        lock.unlock();
+        finish(false, [&] { stop_timer(); });
+    }
+    template <class... Args>
+    void ended(std::uint32_t number, Args&&... args) {
+        results r(std::forward<Args>(args)...);
+        finish(true, [&] {
+            if (note_end(number, r) == hedge_machine::news::won)
+                cancel_all(asio::cancellation_type::terminal);
+            else
+                launch(false);
+        });
+    }
+
+    /// By create_in() only, as the destructor by destroy_in().
+    template <class H, class F>
+    hedge_operation(State& state, const Executor& executor, const hedge_options& options, F&& f, H&& handler)
+        : state_(state),
+          options_(options),
+          machine_(options.attempts),
+          branches_(options.attempts, memory_of_handler<branch>(handler)),
+          function_(std::forward<F>(f)),
+          handler_(std::forward<H>(handler)),
+          work_(asio::get_associated_executor(handler_, executor)) {}
+
+    ~hedge_operation() { link_.cut(); }
+
+private:
+    branch& at(std::uint32_t number) noexcept { return branches_[number - 1]; }
+
+    // ---- references ----
+
+    // Does something, then lets go of the reference that it was done under. What f throws is thrown after that.
+    template <class F>
+    void finish(bool inline_allowed, F f) {
+        std::exception_ptr trouble;
+        try {
+            f();
+        } catch (...) {
+            trouble = std::current_exception();
+        }
+        let_go(inline_allowed);
+        if (trouble) std::rethrow_exception(trouble);
+    }
+    void let_go(bool inline_allowed) {
+        lock_type lock(mutex_);
+        if (--references_ != 0) return;
+        lock.unlock();
+        if (abandoned_) return destroy_in(memory_of_handler<hedge_operation>(handler_), *this);
+        auto kept = std::move(work_);
+        const executor_type ex = kept.get_executor();
+        auto bound = take();
+        if (inline_allowed)
+            bound();
+        else
+            asio::post(ex, std::move(bound));
+    }
+    // Preconditions: locked.
+    void abandon() noexcept {
+        machine_.dropped();
+        abandoned_ = true;
+    }
+
+    // ---- attempts ----
+
+    // Starts the next attempt if there may be one, and one more for each that fails while it is started.
+    void launch(bool initial) {
+        for (bool again = true; again; initial = false) {
+            lock_type lock(mutex_);
+            if (!machine_.may_start() || !granted()) {
+                lock.unlock();
+                return stop_timer();
+            }
+            const std::uint32_t number = machine_.start();
+            branch& b = at(number);
+            b.now = branch::starting;
+            b.being_started = true;
+            b.attempt = hedge_attempt(number);
+            const auto old = std::exchange(timer_, {});
+            const std::uint64_t serial = ++timer_serial_;
+            const bool more = machine_.may_start();
+            lock.unlock();
+            old.cancel();
+            if (more) set_timer(serial);
+            std::exception_ptr thrown;
+            try {
+                call_attempt(function_, b.attempt, executor(), branch_token<hedge_operation>{this, number});
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+            again = started(number, thrown, initial);
+        }
+    }
+
+    // The attempt's initiating function has returned. True: the attempt failed in it.
+    bool started(std::uint32_t number, const std::exception_ptr& thrown, bool initial) {
+        lock_type lock(mutex_);
+        branch& b = at(number);
+        while (!thrown && b.now == branch::running && b.wanted != asio::cancellation_type::none) {
+            const auto type = std::exchange(b.wanted, asio::cancellation_type::none);
+            lock.unlock();
+            b.signal.emit(type);
+            lock.lock();
+        }
+        b.being_started = false;
+        const bool gone = b.now == branch::starting || b.now == branch::lost; // never made, or destroyed
+        if (!thrown) {
+            if (gone) abandon();
+            lock.unlock();
+            if (gone) stop_timer();
+            return false;
+        }
+        if (!gone) std::rethrow_exception(thrown); // it was started all the same, and will end, or has
+        lock.unlock();
+        results r{};
+        const bool told = assign_exception(std::get<0>(r), thrown);
+        if (!told && initial) {
+            lock.lock();
+            abandon();
+            lock.unlock();
+            stop_timer();
+            std::rethrow_exception(thrown); // out of the initiating function: as if nothing had been
+        }
+        const bool failed = note_end(number, r) == hedge_machine::news::failed;
+        if (told) return failed;
+        if (failed) launch(false);
+        std::rethrow_exception(thrown);
+    }
+
+    hedge_machine::news note_end(std::uint32_t number, results& r) {
+        const std::error_code ec = code_of(std::get<0>(r));
+        std::optional<results> replaced; // destroyed without the lock
+        const lock_type lock(mutex_);
+        at(number).now = branch::over;
+        const auto news = machine_.ended(number, ec);
+        // The first success, else the last failure.
+        if (news != hedge_machine::news::late || machine_.winner() == 0) {
+            if (results_) replaced.emplace(std::move(*results_));
+            results_.emplace(std::move(r));
+        }
+        return news;
+    }
+
+    // Preconditions: locked. Refused once, refused for good: what is late already would only come later.
+    bool granted() {
+        if (machine_.started() == 0 || options_.budget == nullptr || options_.budget->withdraw(clock::now()))
+            return true;
+        machine_.start_no_more();
+        return false;
+    }
+
+    // ---- the timer ----
+
+    struct elapsed {
+        using executor_type = typename hedge_operation::executor_type;
+        hedge_operation* operation;
+        executor_type executor;
+        std::uint64_t serial;
+
+        elapsed(hedge_operation& o, std::uint64_t s) : operation(&o), executor(o.executor()), serial(s) {
+            const lock_type lock(o.mutex_);
+            ++o.references_;
+        }
+        elapsed(elapsed&& other) noexcept
+            : operation(std::exchange(other.operation, nullptr)), executor(other.executor), serial(other.serial) {}
+        elapsed& operator=(elapsed&&) = delete;
+        ~elapsed() {
+            if (operation != nullptr) operation->let_go(false);
+        }
+        executor_type get_executor() const noexcept { return executor; }
+        void operator()() {
+            hedge_operation& o = *std::exchange(operation, nullptr);
+            o.finish(true, [&] {
+                {
+                    const lock_type lock(o.mutex_);
+                    if (serial != o.timer_serial_) return; // another attempt has started meanwhile
+                    o.timer_ = {};
+                }
+                o.launch(false);
+            });
+        }
+    };
+
+    // If the wheel takes no timer, attempts start only when another one fails.
+    void set_timer(std::uint64_t serial) {
+        basic_timer_token<clock> timer;
+        try {
+            std::error_code ignored;
+            timer = state_->schedule(from_now<clock>{options_.delay, clock::now()}, elapsed(*this, serial),
+                                     no_callable(), ignored);
+        } catch (...) {
+            return; // no memory for it: the same
+        }
+        lock_type lock(mutex_);
+        if (serial == timer_serial_) {
+            timer_ = timer;
+            return;
+        }
+        lock.unlock();
+        timer.cancel(); // not needed any more
+    }
+    void stop_timer() {
+        lock_type lock(mutex_);
+        const auto old = std::exchange(timer_, {});
+        ++timer_serial_;
+        lock.unlock();
+        old.cancel();
+    }
+
+    // ---- cancellation ----
+
+    // All that run, also if one of them throws at it.
+    void cancel_all(asio::cancellation_type type) {
+        std::exception_ptr trouble;
+        stop_timer();
+        for (branch& b : branches_) {
+            {
+                const lock_type lock(mutex_);
+                if (b.being_started) b.wanted = b.wanted | type; // who starts it emits
+                if (b.being_started || b.now != branch::running) continue;
+            }
+            try {
+                b.signal.emit(type);
+            } catch (...) {
+                trouble = std::current_exception();
+            }
+        }
+        if (trouble) std::rethrow_exception(trouble);
+    }
+
+    // ---- the end ----
+
+    // The memory is free when the handler is called.
+    auto take() {
+        const hedge_result summary{machine_.started(), machine_.winner(), machine_.last_error()};
+        results r = results_ ? std::move(*results_) : results{};
+        if (machine_.is_cancelled()) assign_error(std::get<0>(r), asio::error::operation_aborted);
+        auto all = std::apply(
+            [&](auto& error, auto&... rest) { return std::make_tuple(std::move(error), summary, std::move(rest)...); },
+            r);
+        struct freeing {
+            hedge_operation* self;
+            own_memory memory;
+            ~freeing() { destroy_in(memory, *self); }
+        } const freed{this, memory_of_handler<hedge_operation>(handler_)}; // asked before the handler moves
+        return handler_with_results<Handler, decltype(all)>{std::move(handler_), std::move(all)};
+    }
+
+    slot_link<hedge_operation> link_; // before the handler, which may own the slot
+    engine_user<State> state_;
+    mutex mutex_;
+    std::size_t references_ = 1; // the initiating function
+    bool abandoned_ = false;
+    hedge_options options_;
+    hedge_machine machine_;
+    std::vector<branch, handler_memory<Handler, branch>> branches_;
+    basic_timer_token<clock> timer_;
+    std::uint64_t timer_serial_ = 0;
+    std::optional<results> results_;
+    Function function_;
+    Handler handler_;
+    asio::executor_work_guard<executor_type> work_;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The inside of pending_requests: a request_table, and how its requests come to their ends.
+//
+// Everything belongs to the strand, but for one list: when a limit passes, the wheel's turn, on whatever thread, puts the request
+// among the expired and calls the strand; it decides nothing. The strand takes them from there, unless an answer comes first.
+// So there is one decision for each request, made in one place, and its memory can be freed at that moment.
+//
+// Whose end is decided waits in a queue for a drain: one posted function for as many as there are. The post comes before the
+// decision, so that without memory nothing is lost.
+#pragma once
+
+#include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/net/detail/request_operation.hpp>
+#include <cogwheel/net/detail/shutdown_list.hpp>
+#include <cogwheel/net/error.hpp>
+
+#include <memory>
+
+namespace cogwheel::detail {
+
+template <class Key, class Response, class Engine, class Hash, class Equal>
+class request_core final : public shutdown_list::member,
+                           public std::enable_shared_from_this<request_core<Key, Response, Engine, Hash, Equal>> {
+public:
+    using key_type = Key;
+    using response_type = Response;
+    using clock_type = typename Engine::clock_type;
+    using time_point = typename Engine::time_point;
+    using limit_type = basic_request_limit<clock_type>;
+    using completion = typename Engine::completion;
+    using request = detail::request<request_core>;
+
+private:
+    using lock_type = typename Engine::lock_type;
+    using from_now = typename Engine::from_now;
+
+public:
+    request_core(Engine& engine, const asio::any_io_executor& executor, std::size_t max_in_flight, std::size_t reserve,
+                 const Hash& hash, const Equal& equal)
+        : engine_(engine),
+          home_(executor),
+          at_home_(executor == engine.executor()),
+          table_(max_in_flight, reserve, hash, equal),
+          list_(asio::use_service<shutdown_list>(
+              asio::query(executor, asio::execution::context_as<asio::execution_context&>))) {
+        const lock_type lock = engine_.lock();
+        engine_.join();
+        list_.join(*this);
+    }
+    ~request_core() {
+        destroy_all(); // what a drain was to deliver that was destroyed with its strand
+        list_.leave(*this);
+        lock_type lock = engine_.lock();
+        engine_.leave(lock);
+    }
+
+    Engine& engine() noexcept { return engine_; }
+    const asio::any_io_executor& executor() const noexcept { return *home_; }
+    auto& table() noexcept { return table_; }
+    const auto& table() const noexcept { return table_; }
+
+    // ---- the start ----
+
+    template <class Handler, class K>
+    void start(Handler&& handler, K&& key, const limit_type& limit) {
+        using operation = request_operation<request_core, std::decay_t<Handler>>;
+        if (shut_down_) return; // the handler is destroyed, as everything else is
+        const auto verdict = table_.admit(key);
+        if (verdict.what != admission::accepted)
+            return operation::refuse(*this, std::forward<Handler>(handler), error_of(verdict.what));
+        const time_point now = clock_type::now();
+        const auto until = limit.at_start(now);
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        if (!work_) work_.emplace(*home_);
+        const struct undo_work {
+            request_core& self;
+            ~undo_work() { self.release_work(); }
+        } unless_started{*this};
+        lock_type lock = engine_.lock();
+        if (until) {
+            if (const outcome how = engine_.refuse(); how != outcome::expired) {
+                lock.unlock();
+                table_.count_refused();
+                return operation::refuse(*this, std::forward<Handler>(handler), error_of(how));
+            }
+        }
+        request& r = operation::create(*this, std::forward<K>(key), std::forward<Handler>(handler), limit, now);
+        try {
+            if (until) engine_.arm(*r.node, from_now{until.remaining(now), now});
+            if (slot.is_connected()) {
+                const timer_id id = link(r);
+                lock.unlock(); // the slot's memory is the user's
+                slot.template emplace<slot_cancel>(engine_, id);
+                lock.lock();
+            }
+        } catch (...) {
+            if (!lock.owns_lock()) lock.lock();
+            retire(r);
+            lock.unlock();
+            r.finish(r, false);
+            throw;
+        }
+        table_.insert(r, verdict.hash);
+    }
+
+    /// The limit of a request that counts from its writing begins. False if there is no such request.
+    bool start_limit(const Key& key) {
+        request* r = table_.find(key);
+        if (r == nullptr || !r->unwritten) return false;
+        const time_point now = clock_type::now();
+        const auto until = r->limit.at_write(now);
+        if (until != r->limit.at_start(now)) {
+            lock_type lock = engine_.lock();
+            const from_now when{until.remaining(now), now};
+            if (r->node->armed()) {
+                engine_.rearm(*r->node, when);
+            } else if (!r->expired) {
+                if (const outcome how = engine_.refuse(); how == outcome::expired) {
+                    engine_.arm(*r->node, when);
+                } else {
+                    lock.unlock();
+                    end(*r, ending::failed, error_of(how));
+                    return true;
+                }
+            }
+        }
+        r->unwritten = false;
+        return true;
+    }
+
+    // ---- the end, decided on the strand ----
+
+    /// Preconditions: the request is in the table. Errors: those of a post, and of moving the response; nothing changes.
+    void answer(request& r, Response&& response) {
+        request_drain();
+        r.response.emplace(std::move(response));
+        decide(r, ending::answered, {});
+    }
+    void end(request& r, ending how, const std::error_code& ec) {
+        request_drain();
+        decide(r, how, ec);
+    }
+    std::size_t end_all(ending how, const std::error_code& ec) {
+        if (table_.empty()) return 0;
+        request_drain();
+        return decide_all(how, ec);
+    }
+
+    /// The object is gone: what is in flight is aborted.
+    void close() noexcept {
+        if (table_.empty() && over_.empty()) return;
+        try {
+            request_drain();
+            decide_all(ending::cancelled, asio::error::operation_aborted);
+        } catch (...) {
+            // No memory for a post: the wheel's next turn comes instead.
+            decide_all(ending::cancelled, asio::error::operation_aborted);
+            const lock_type lock = engine_.lock();
+            try {
+                engine_.request_turn();
+            } catch (...) {
+                // Or the one after that.
+            }
+            send_herald();
+        }
+    }
+
+    void shut_down() noexcept override {
+        const auto self = this->weak_from_this().lock();
+        if (self == nullptr) return; // at its end already
+        {
+            const lock_type lock = engine_.lock();
+            shut_down_ = true;
+        }
+        destroy_all();
+        home_.reset(); // a strand must not outlive its service, which may be younger than ours
+    }
+
+    // ---- the wheel's side ----
+
+    /// The limit's timer has expired, or was dropped with all of the wheel's. The lock is held, then and when it returns; if it
+    /// throws, it is not.
+    void timer_ended(request& r, completion& c) {
+        if (c.how == outcome::expired) {
+            engine_.note_expiry(*r.node);
+            if (at_home_) {
+                c.lock.unlock();
+                take(r, ending::timed_out);
+                r.ec = asio::error::timed_out;
+                release_work();
+                if (over_.empty())
+                    r.finish(r, true);
+                else
+                    over_.push_back(r); // after those whose end was decided before
+                c.lock.lock();
+            } else {
+                list_expired(r);
+                if (!called_) call(c.lock, this->shared_from_this());
+            }
+        } else { // all of the wheel's are going: nothing may be posted here
+            r.withdrawn = true;
+            list_expired(r);
+            send_herald();
+        }
+    }
+
+private:
+    // From the handler's slot. It may come after all is over: then the id is stale.
+    struct slot_cancel {
+        Engine* engine;
+        timer_id id;
+
+        slot_cancel(Engine& e, timer_id i) noexcept : engine(&e), id(i) {}
+        void operator()(asio::cancellation_type_t type) {
+            if ((type & asio::cancellation_type::all) == asio::cancellation_type::none) return;
+            lock_type lock = engine->lock();
+            timer_node* node = engine->waits.find(id);
+            if (node == nullptr) return;
+            request& r = *linked(*node);
+            lock.unlock();
+            r.core.end(r, ending::cancelled, asio::error::operation_aborted);
+        }
+    };
+
+    static request*& linked(timer_node& node) noexcept { return *std::launder(reinterpret_cast<request**>(&node + 1)); }
+    timer_id link(request& r) {
+        timer_node& node = engine_.waits.allocate(link_size);
+        ::new (static_cast<void*>(&node + 1)) request*(&r);
+        r.slot_link.push_back(node);
+        return node.id();
+    }
+    static constexpr std::size_t link_size = sizeof(timer_node) + sizeof(void*);
+
+    static std::error_code error_of(admission what) noexcept {
+        return what == admission::duplicate_key ? net_errc::duplicate_key : net_errc::too_many_requests;
+    }
+    static std::error_code error_of(outcome how) noexcept {
+        return how == outcome::stopped ? errc::stopped : errc::too_many_timers;
+    }
+
+    // The wheel forgets the request. Preconditions: the lock is held.
+    void retire(request& r) noexcept {
+        if (r.node->armed()) engine_.disarm(*r.node);
+        if (r.expired) expired_.erase(r);
+        r.expired = false;
+        if (timer_node* node = r.slot_link.pop_front()) engine_.waits.release(*node, link_size);
+    }
+
+    // Out of the table and the wheel.
+    void take(request& r, ending how) noexcept {
+        table_.remove(r, how);
+        const lock_type lock = engine_.lock();
+        retire(r);
+    }
+
+    // Preconditions: a drain is on its way.
+    void decide(request& r, ending how, const std::error_code& ec) noexcept {
+        take(r, how);
+        r.ec = ec;
+        over_.push_back(r);
+        release_work();
+    }
+    std::size_t decide_all(ending how, const std::error_code& ec) noexcept {
+        std::size_t n = 0;
+        for (; request* r = table_.oldest(); ++n) decide(*r, how, ec);
+        return n;
+    }
+
+    void destroy_all() noexcept {
+        work_.reset();
+        for (;;) { // a handler that is destroyed may end others
+            request* r = table_.oldest();
+            if (r != nullptr)
+                take(*r, ending::cancelled);
+            else if ((r = over_.pop_front()) == nullptr)
+                return;
+            r->finish(*r, false);
+        }
+    }
+
+    // While requests are in flight, run() is not to return.
+    void release_work() noexcept {
+        if (table_.empty()) work_.reset();
+    }
+
+    // ---- handlers ----
+
+    static constexpr int batch = 256; // handlers that a drain invokes before it lets others run
+
+    void request_drain() {
+        if (drain_posted_ || shut_down_) return;
+        asio::post(*home_, [self = this->shared_from_this()] {
+            self->drain_posted_ = false;
+            self->drain();
+        });
+        drain_posted_ = true;
+    }
+
+    void drain() {
+        struct going_on { // also when a handler throws: the rest comes with the next drain
+            request_core& self;
+            int exceptions = std::uncaught_exceptions();
+            ~going_on() noexcept(false) {
+                try {
+                    if (self.has_over()) self.request_drain();
+                } catch (...) {
+                    if (std::uncaught_exceptions() == exceptions) throw;
+                }
+            }
+        } rest{*this};
+        for (int i = 0; i < batch; ++i) {
+            request* r = over_.pop_front();
+            if (r == nullptr && (r = next_expired()) == nullptr) return;
+            r->finish(*r, true);
+        }
+    }
+
+    bool has_over() {
+        if (!over_.empty()) return true;
+        const lock_type lock = engine_.lock();
+        return !expired_.empty();
+    }
+
+    request* next_expired() noexcept {
+        lock_type lock = engine_.lock();
+        request* r = expired_.pop_front();
+        if (r == nullptr) return nullptr;
+        r->expired = false;
+        retire(*r);
+        lock.unlock();
+        table_.remove(*r, r->withdrawn ? ending::cancelled : ending::timed_out);
+        r->ec = r->withdrawn ? asio::error::operation_aborted : asio::error::timed_out;
+        release_work();
+        return r;
+    }
+
+    // ---- from the wheel's turn to the strand; the lock is held ----
+
+    void list_expired(request& r) noexcept {
+        r.expired = true;
+        expired_.push_back(r);
+    }
+
+    // Calls the strand, without the lock, which is held again when this returns; if it throws, it is not.
+    void call(lock_type& lock, std::shared_ptr<request_core> self) {
+        if (called_ || shut_down_) return;
+        called_ = true;
+        const asio::any_io_executor home = *home_;
+        lock.unlock();
+        try {
+            asio::dispatch(home, [self] {
+                {
+                    const lock_type running = self->engine_.lock();
+                    self->called_ = false;
+                }
+                self->drain();
+            });
+        } catch (...) {
+            lock.lock();
+            if (std::exchange(called_, false)) send_herald(); // it never ran: the next turn tries again
+            lock.unlock();
+            throw;
+        }
+        self.reset(); // it may be the last one to know the core, whose end takes the lock
+        lock.lock();
+    }
+
+    // A node that can be deferred where nothing may fail, in place of requests, which may be answered and freed at any moment.
+    struct herald final : timer_node {
+        std::shared_ptr<request_core> self; // while it waits for a turn
+
+        explicit herald() noexcept : timer_node(&arrive) {}
+
+        static void arrive(timer_node& node, void* context) {
+            auto& c = *static_cast<completion*>(context);
+            auto self = std::move(static_cast<herald&>(node).self);
+            if (c.how == outcome::aborted) self->call(c.lock, self);
+            c.lock.unlock();
+            self.reset(); // as above
+            c.lock.lock();
+        }
+    };
+
+    void send_herald() {
+        if (herald_.self != nullptr) return;
+        herald_.self = this->shared_from_this();
+        engine_.defer(outcome::aborted, herald_);
+    }
+
+    Engine& engine_;
+    std::optional<asio::any_io_executor> home_;
+    bool at_home_; // turns of the wheel are turns of the strand
+    bool shut_down_ = false;
+    bool drain_posted_ = false;
+    request_table<request, Hash, Equal> table_;
+    request_queue<request> over_; // their end is decided, their handlers wait for a drain
+    std::optional<asio::executor_work_guard<asio::any_io_executor>> work_;
+    shutdown_list& list_;
+
+    // Under the engine's lock.
+    request_queue<request> expired_;
+    bool called_ = false;
+    herald herald_;
+};
+
+} // namespace cogwheel::detail

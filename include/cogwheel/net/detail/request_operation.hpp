@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A request in flight: its key, its limit's timer, its handler, and the answer once there is one, in one block of memory: the
+// wheel's pool, or the handler's associated allocator.
+#pragma once
+
+#include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/asio/detail/timed_results.hpp>
+#include <cogwheel/net/detail/request_table.hpp>
+#include <cogwheel/net/request_limit.hpp>
+#include <cogwheel/wheel/node_list.hpp>
+
+#include <asio/post.hpp>
+
+#include <optional>
+
+namespace cogwheel::detail {
+
+/// What the core (request_core.hpp) knows of a request, whatever its handler is.
+template <class Core>
+class request : public request_links<request<Core>, typename Core::key_type, typename Core::time_point> {
+    using links = request_links<request<Core>, typename Core::key_type, typename Core::time_point>;
+
+public:
+    using response_type = typename Core::response_type;
+    using limit_type = typename Core::limit_type;
+    using finish_function = void (*)(request&, bool invoke);
+
+    template <class K>
+    request(Core& c, K&& key, const limit_type& l, typename Core::time_point started, finish_function f)
+        : links(std::forward<K>(key), started), core(c), limit(l), unwritten(l.is_from_write()), finish(f) {}
+
+    Core& core;
+    timer_node* node = nullptr; // of the limit; armed iff it is pending
+    limit_type limit;
+    bool unwritten;         // its limit counts from a moment that is still to come
+    bool expired = false;   // in the core's list of those whose timer has ended; under the engine's lock
+    bool withdrawn = false; // the wheel dropped the timer
+    std::error_code ec;
+    std::optional<response_type> response;
+
+    // Frees the block, then invokes or destroys the handler.
+    // Preconditions: retired, in no table or list; the engine's lock is not held; if invoke, on the core's executor.
+    finish_function finish;
+
+    // The way from the handler's cancellation slot: found by an id that is stale as soon as the request has ended.
+    node_list slot_link;
+
+    // Of a request_queue.
+    request* before = nullptr;
+    request* after = nullptr;
+};
+
+/// First in, first out; those in the middle leave in O(1). Owns nothing.
+template <class Request>
+class request_queue {
+public:
+    bool empty() const noexcept { return first_ == nullptr; }
+
+    void push_back(Request& r) noexcept {
+        r.before = last_;
+        r.after = nullptr;
+        (last_ != nullptr ? last_->after : first_) = &r;
+        last_ = &r;
+    }
+    void erase(Request& r) noexcept {
+        (r.before != nullptr ? r.before->after : first_) = r.after;
+        (r.after != nullptr ? r.after->before : last_) = r.before;
+    }
+    Request* pop_front() noexcept {
+        Request* r = first_;
+        if (r != nullptr) erase(*r);
+        return r;
+    }
+
+private:
+    Request* first_ = nullptr;
+    Request* last_ = nullptr;
+};
+
+template <class Core, class Handler>
+class request_operation final : public request<Core> {
+    using base = request<Core>;
+    using block = detail::block<request_operation>;
+    using results = std::tuple<std::error_code, typename Core::response_type>;
+
+public:
+    using allocator_type = typename payload_allocator<Handler>::type;
+    auto get_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
+
+    template <class K, class H>
+    request_operation(Core& c, K&& key, H&& handler, const typename Core::limit_type& l,
+                      typename Core::time_point started)
+        : base(c, std::forward<K>(key), l, started, &do_finish),
+          handler_(std::forward<H>(handler)),
+          work_(handler_, c.executor()) {}
+
+    /// Preconditions: the engine's lock is held. Errors: those of the allocation, the key and the handler; nothing changes.
+    template <class K, class H>
+    static base& create(Core& core, K&& key, H&& handler, const typename Core::limit_type& limit,
+                        typename Core::time_point started) {
+        timer_node& node = block::create(core.engine().nodes, asio::get_associated_allocator(handler), core,
+                                         std::forward<K>(key), std::forward<H>(handler), limit, started);
+        node.on_expiry(&end);
+        request_operation& self = block::payload(node);
+        self.node = &node;
+        return self;
+    }
+
+    /// A request that does not come to be: posts the handler.
+    template <class H>
+    static void refuse(Core& core, H&& handler, const std::error_code& ec) {
+        handler_with_results<Handler, results> bound{std::forward<H>(handler),
+                                                     results(ec, typename Core::response_type())};
+        if constexpr (has_executor<Handler>)
+            asio::post(std::move(bound));
+        else
+            asio::post(core.executor(), std::move(bound));
+    }
+
+private:
+    static void end(timer_node& node, void* context) {
+        request_operation& self = block::payload(node);
+        self.core.timer_ended(self, *static_cast<typename Core::completion*>(context));
+    }
+
+    // The foreign executor's context is kept running until the handler has been handed to it.
+    struct taken {
+        foreign_work<Handler> work;
+        handler_with_results<Handler, results> bound;
+    };
+
+    static void do_finish(base& b, bool invoke) {
+        auto& self = static_cast<request_operation&>(b);
+        Core& core = self.core;
+        results r(self.ec, self.response ? std::move(*self.response) : typename Core::response_type());
+        auto lock = core.engine().lock();
+        taken t = block::take_out(core.engine().nodes, lock, *self.node, [&r](request_operation& o) -> taken {
+            return {std::move(o.work_), {std::move(o.handler_), std::move(r)}};
+        });
+        if (lock.owns_lock()) lock.unlock();
+        if (!invoke) return;
+        if constexpr (has_executor<Handler>)
+            run_associated(std::move(t.bound), core.executor());
+        else
+            t.bound();
+    }
+
+    Handler handler_;
+    [[no_unique_address]] foreign_work<Handler> work_;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Which requests are in flight: found by key, known in order of their start, counted. Knows neither clock nor handler.
+//
+// An intrusive hash table with chains, doubled when it holds as many requests as buckets, and never smaller again; and an
+// intrusive list. Requests are the caller's, and are neither moved nor freed here. The hash is kept in the request, so that to
+// remove one hashes nothing, and cannot throw.
+#pragma once
+
+#include <cogwheel/net/request_stats.hpp>
+
+#include <bit>
+#include <cassert>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace cogwheel::detail {
+
+enum class admission { accepted, duplicate_key, too_many };
+
+/// How a request ended: what it counts as.
+enum class ending { answered, timed_out, failed, cancelled };
+
+/// What a request is to its table: the base of the request proper, `Request`.
+template <class Request, class Key, class TimePoint>
+class request_links {
+public:
+    using key_type = Key;
+
+    template <class K>
+    request_links(K&& key, TimePoint started) : started_(started), key_(std::forward<K>(key)) {}
+
+    const Key& key() const noexcept { return key_; }
+    TimePoint started() const noexcept { return started_; }
+
+private:
+    template <class, class, class>
+    friend class request_table;
+
+    Request* same_bucket_ = nullptr;
+    std::size_t hash_ = 0;
+    Request* older_ = nullptr;
+    Request* newer_ = nullptr;
+    TimePoint started_;
+    Key key_;
+};
+
+/// All operations are O(1), amortised over the growth of the table, unless they say otherwise.
+/// Lifetime: requests outlive their place in the table; the table must be empty when it is destroyed.
+template <class Request, class Hash, class Equal>
+class request_table {
+public:
+    using key_type = typename Request::key_type;
+
+    explicit request_table(std::size_t max_in_flight, std::size_t room = 0, const Hash& hash = {},
+                           const Equal& equal = {})
+        : max_in_flight_(max_in_flight), hash_(hash), equal_(equal) {
+        if (room != 0) grow(std::bit_ceil(room));
+    }
+    request_table(const request_table&) = delete;
+    request_table& operator=(const request_table&) = delete;
+    ~request_table() { assert(stats_.in_flight == 0); }
+
+    struct verdict {
+        admission what;
+        std::size_t hash; // for insert()
+    };
+
+    /// May a request with this key start? Counts it as refused if not, else makes room for it.
+    /// Errors: std::bad_alloc, and those of Hash and Equal; nothing changes.
+    verdict admit(const key_type& key) {
+        const std::size_t hash = hash_of(key);
+        if (find(key, hash) != nullptr) return refuse(admission::duplicate_key);
+        if (stats_.in_flight >= max_in_flight_) return refuse(admission::too_many);
+        if (stats_.in_flight == capacity()) grow(capacity() == 0 ? smallest : 2 * capacity());
+        return {admission::accepted, hash};
+    }
+
+    /// It was admitted, and then refused elsewhere.
+    void count_refused() noexcept { ++stats_.refused; }
+
+    /// Preconditions: admit(request.key()) has just accepted it, with this hash.
+    void insert(Request& request, std::size_t hash) noexcept {
+        request.hash_ = hash;
+        file(request);
+        request.older_ = newest_;
+        request.newer_ = nullptr;
+        (newest_ != nullptr ? newest_->newer_ : oldest_) = &request;
+        newest_ = &request;
+        ++stats_.started;
+        ++stats_.in_flight;
+    }
+
+    /// nullptr if there is none. Errors: those of Hash and Equal.
+    Request* find(const key_type& key) const { return stats_.in_flight == 0 ? nullptr : find(key, hash_of(key)); }
+
+    /// The same for an answer: counts it as late if nobody waits for it.
+    Request* find_answered(const key_type& key) {
+        Request* request = find(key);
+        if (request == nullptr) ++stats_.late;
+        return request;
+    }
+
+    /// Preconditions: the request is in the table. Complexity: O(1) on average: the length of its chain.
+    void remove(Request& request, ending how) noexcept {
+        Request** at = &buckets_[bucket_of(request.hash_)];
+        while (*at != &request) at = &(*at)->same_bucket_;
+        *at = request.same_bucket_;
+        (request.older_ != nullptr ? request.older_->newer_ : oldest_) = request.newer_;
+        (request.newer_ != nullptr ? request.newer_->older_ : newest_) = request.older_;
+        ++count_of(how);
+        --stats_.in_flight;
+    }
+
+    /// In order of their start; nullptr at the end.
+    Request* oldest() const noexcept { return oldest_; }
+    static Request* next(const Request& request) noexcept { return request.newer_; }
+
+    std::size_t size() const noexcept { return stats_.in_flight; }
+    bool empty() const noexcept { return stats_.in_flight == 0; }
+    const request_stats& stats() const noexcept { return stats_; }
+
+    /// nullptr, or what is broken. For tests. Complexity: O(requests + buckets).
+    const char* check_invariants() const {
+        std::size_t filed = 0, listed = 0;
+        for (std::size_t b = 0; b < capacity(); ++b) {
+            for (const Request* r = buckets_[b]; r != nullptr; r = r->same_bucket_, ++filed) {
+                if (filed > stats_.in_flight) return "a chain does not end";
+                if (bucket_of(r->hash_) != b) return "a request is in a bucket that is not its own";
+                if (hash_of(r->key()) != r->hash_) return "a hash is not that of its key";
+            }
+        }
+        const Request* before = nullptr;
+        for (const Request* r = oldest_; r != nullptr; before = r, r = r->newer_, ++listed) {
+            if (listed > stats_.in_flight) return "the order does not end";
+            if (r->older_ != before) return "the order has a broken link";
+        }
+        if (newest_ != before) return "the newest is not the last";
+        if (filed != stats_.in_flight || listed != stats_.in_flight) return "not all are found by key and in order";
+        if (stats_.in_flight > capacity()) return "more requests than buckets";
+        const auto& s = stats_;
+        if (s.started != s.answered + s.timed_out + s.failed + s.cancelled + s.in_flight) return "counts do not add up";
+        return nullptr;
+    }
+
+    /// For tests: what find() walks at the most. Complexity: O(requests + buckets).
+    std::size_t longest_chain() const noexcept {
+        std::size_t longest = 0;
+        for (std::size_t b = 0; b < capacity(); ++b) {
+            std::size_t n = 0;
+            for (const Request* r = buckets_[b]; r != nullptr; r = r->same_bucket_) ++n;
+            longest = n > longest ? n : longest;
+        }
+        return longest;
+    }
+
+private:
+    static constexpr std::size_t smallest = 8;
+
+    verdict refuse(admission why) noexcept {
+        ++stats_.refused;
+        return {why, 0};
+    }
+
+    // The standard's hash of an integer is that integer: spread, or keys that are multiples of a power of two share a bucket.
+    // 2^64 / golden ratio (Knuth, The Art of Computer Programming 3, section 6.4); its upper bits are the good ones.
+    std::size_t hash_of(const key_type& key) const {
+        const std::uint64_t spread = static_cast<std::uint64_t>(hash_(key)) * 0x9e3779b97f4a7c15u;
+        return static_cast<std::size_t>(spread >> (64 - std::numeric_limits<std::size_t>::digits));
+    }
+    std::size_t bucket_of(std::size_t hash) const noexcept { return hash >> shift_; }
+    std::size_t capacity() const noexcept { return capacity_; }
+
+    Request* find(const key_type& key, std::size_t hash) const {
+        if (capacity_ == 0) return nullptr;
+        for (Request* r = buckets_[bucket_of(hash)]; r != nullptr; r = r->same_bucket_)
+            if (r->hash_ == hash && equal_(r->key(), key)) return r;
+        return nullptr;
+    }
+
+    void file(Request& request) noexcept {
+        Request*& head = buckets_[bucket_of(request.hash_)];
+        request.same_bucket_ = head;
+        head = &request;
+    }
+
+    void grow(std::size_t buckets) {
+        buckets = buckets < smallest ? smallest : buckets;
+        buckets_ = std::make_unique<Request*[]>(buckets);
+        capacity_ = buckets;
+        shift_ = static_cast<unsigned>(std::numeric_limits<std::size_t>::digits - std::countr_zero(buckets));
+        for (Request* r = oldest_; r != nullptr; r = r->newer_) file(*r);
+    }
+
+    std::uint64_t& count_of(ending how) noexcept {
+        switch (how) {
+        case ending::answered:
+            return stats_.answered;
+        case ending::timed_out:
+            return stats_.timed_out;
+        case ending::failed:
+            return stats_.failed;
+        default:
+            return stats_.cancelled;
+        }
+    }
+
+    std::unique_ptr<Request*[]> buckets_;
+    std::size_t capacity_ = 0; // a power of two, or none yet
+    unsigned shift_ = 0;
+    Request* oldest_ = nullptr;
+    Request* newest_ = nullptr;
+    std::size_t max_in_flight_;
+    request_stats stats_;
+    [[no_unique_address]] Hash hash_;
+    [[no_unique_address]] Equal equal_;
+};
+
+} // namespace cogwheel::detail

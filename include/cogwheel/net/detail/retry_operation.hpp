@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The inside of async_retry: one block that holds the machine, the operation's function object and the user's handler, from the
+// first attempt to the last. Attempts and waits are started with handlers of one pointer, which own it (step_pin.hpp). All of it
+// runs on the handler's executor.
+#pragma once
+
+#include <cogwheel/net/detail/attempt_call.hpp>
+#include <cogwheel/net/detail/engine_user.hpp>
+#include <cogwheel/net/detail/handler_memory.hpp>
+#include <cogwheel/net/detail/retry_handler.hpp>
+#include <cogwheel/net/detail/retry_machine.hpp>
+#include <cogwheel/net/detail/slot_link.hpp>
+
+#include <asio/post.hpp>
+
+namespace cogwheel::detail {
+
+/// State: the wheel's. Signature: of the operation (only_signature).
+template <class State, class Executor, class Function, class Signature, class Handler>
+class retry_operation {
+    using engine = typename State::engine;
+    using clock = typename State::clock_type;
+    using results = typename Signature::results;
+    using own_memory = handler_memory<Handler, retry_operation>;
+    using owner = step_owner<retry_operation>;
+
+public:
+    using executor_type = asio::associated_executor_t<Handler, Executor>;
+    static constexpr bool allocates = has_allocator<Handler>;
+    using user_allocator = asio::associated_allocator_t<Handler>;
+    using token = attempt_token<retry_operation>;
+
+    template <class H, class F>
+    static void start(State& state, const Executor& executor, const basic_retry_policy<clock>& policy, F&& f,
+                      H&& handler) {
+        auto outer = asio::get_associated_cancellation_slot(handler);
+        const auto memory = memory_of_handler<retry_operation>(handler);
+        owner own(
+            create_in<retry_operation>(memory, state, executor, policy, std::forward<F>(f), std::forward<H>(handler)));
+        own->link_.connect(outer, *own);
+        const retry_step first = own->machine_.start(clock::now());
+        if (first.what == retry_act::attempt)
+            begin_attempt(std::move(own), true);
+        else
+            own.release().complete(first, true);
+    }
+
+    // ---- from outside ----
+
+    void cancel(asio::cancellation_type_t type) {
+        machine_.cancel();
+        if (pin_.is_over()) return; // nothing is under way, and nothing will be
+        wanted_ = wanted_ | type;
+        if (pin_.is_held()) return; // whoever holds it emits
+        // What is under way may complete inside the emission, but may not go on there.
+        owner own(*this);
+        pin_.hold();
+        try {
+            emit_wanted();
+        } catch (...) {
+            if (pin_.let_go() == step_state::pending) own.release();
+            throw;
+        }
+        switch (pin_.let_go()) {
+        case step_state::pending:
+            own.release();
+            break;
+        case step_state::completed:
+            post_on(std::move(own));
+            break;
+        case step_state::dropped:
+            break;
+        }
+    }
+
+    // ---- for the handlers ----
+
+    step_pin<engine::concurrent>& pin() noexcept { return pin_; }
+    executor_type executor() const noexcept { return work_.get_executor(); }
+    asio::cancellation_slot slot() noexcept { return link_.connected() ? signal_.slot() : asio::cancellation_slot(); }
+    user_allocator get_user_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
+    State& state() const noexcept { return *state_; }
+    basic_deadline<clock> attempt_limit() noexcept { return machine_.attempt().deadline(); }
+
+    template <class... Args>
+    void attempt_done(Args&&... args) {
+        results_.emplace(std::forward<Args>(args)...);
+        if (pin_.complete()) after_attempt(owner(*this));
+    }
+    void wait_done(const std::error_code& ec) {
+        wait_ended_ = ec;
+        if (pin_.complete()) after_wait(owner(*this));
+    }
+    void drop() noexcept {
+        if (pin_.drop()) destroy_in(memory_of_handler<retry_operation>(handler_), *this);
+    }
+
+    /// By create_in() only, as the destructor by destroy_in().
+    template <class H, class F>
+    retry_operation(State& state, const Executor& executor, const basic_retry_policy<clock>& policy, F&& f, H&& handler)
+        : state_(state),
+          machine_(policy),
+          own_random_(seed()),
+          function_(std::forward<F>(f)),
+          handler_(std::forward<H>(handler)),
+          work_(asio::get_associated_executor(handler_, executor)) {}
+
+    ~retry_operation() { link_.cut(); }
+
+private:
+    // Clients that start together must not draw the same: neither on one machine (the address), nor on several (the clock, and
+    // the address once more, which the system makes up).
+    std::uint64_t seed() const noexcept {
+        return static_cast<std::uint64_t>(clock::now().time_since_epoch().count()) ^
+               reinterpret_cast<std::uintptr_t>(this) * 0x9e3779b97f4a7c15;
+    }
+
+    // ---- the steps ----
+
+    // Starts something by f, whose handler goes on. A wait comes between two attempts, and takes the slot: no emission reaches an
+    // attempt that is over; what a wait leaves there names a timer that is gone, which is harmless.
+    // In an initiating function (`initial`) nothing goes on at once.
+    // Errors: f's; then the operation is gone if it is pending, else with `own`.
+    template <class F>
+    static step_state begin(owner& own, F&& f) {
+        retry_operation& self = *own;
+        self.pin_.begin();
+        try {
+            std::forward<F>(f)(self);
+            self.emit_wanted();
+        } catch (...) {
+            if (self.pin_.let_go() == step_state::pending)
+                own.release(); // it was started all the same, and will complete
+            throw;
+        }
+        const step_state s = self.pin_.let_go();
+        if (s == step_state::pending) own.release();
+        return s;
+    }
+
+    static void begin_attempt(owner own, bool initial) {
+        retry_operation& self = *own;
+        self.results_.reset();
+        self.waiting_ = false;
+        step_state s;
+        try {
+            s = begin(own, [](retry_operation& o) {
+                call_attempt(o.function_, o.machine_.attempt(), o.executor(), token{&o});
+            });
+        } catch (...) {
+            if (!own) throw;
+            // What is thrown while an attempt is started is what came of it.
+            results failed{};
+            if (!assign_exception(std::get<0>(failed), std::current_exception())) {
+                if (!initial) own.release().post_completion(self.machine_.threw(no_code()));
+                throw;
+            }
+            self.results_.emplace(std::move(failed));
+            s = step_state::completed;
+        }
+        if (s != step_state::completed) return; // if dropped, own goes, too
+        if (initial)
+            post_on(std::move(own));
+        else
+            after_attempt(std::move(own));
+    }
+
+    static void begin_wait(owner own, std::chrono::nanoseconds delay) {
+        retry_operation& self = *own;
+        self.waiting_ = true;
+        step_state s;
+        try {
+            s = begin(own, [&](retry_operation& o) {
+                o.state_->start_wait(wait_handler<retry_operation>(o), from_now<clock>{delay, clock::now()});
+            });
+        } catch (...) {
+            if (!own) throw;
+            std::error_code ec;
+            assign_exception(ec, std::current_exception());
+            return own.release().complete(self.machine_.wait_ended(ec, clock::now()), false);
+        }
+        if (s == step_state::completed) after_wait(std::move(own));
+    }
+
+    static void after_attempt(owner own) {
+        retry_operation& self = *own;
+        retry_step next{retry_act::deliver};
+        try {
+            const std::error_code ec = code_of(std::get<0>(*self.results_));
+            random_ref random = self.machine_.random();
+            if (!random) random = self.own_random_;
+            next = self.machine_.attempt_ended(ec, clock::now(), random);
+        } catch (...) {
+            own.release().post_completion(self.machine_.give_up());
+            throw;
+        }
+        if (next.what == retry_act::wait)
+            begin_wait(std::move(own), next.delay);
+        else
+            own.release().complete(next, false);
+    }
+
+    static void after_wait(owner own) {
+        const retry_step next = own->machine_.wait_ended(own->wait_ended_, clock::now());
+        if (next.what == retry_act::attempt)
+            begin_attempt(std::move(own), false);
+        else
+            own.release().complete(next, false);
+    }
+
+    // Goes on from the executor.
+    static void post_on(owner own) {
+        const executor_type ex = own->executor();
+        asio::post(ex, continuation{std::move(own)});
+    }
+    struct continuation {
+        owner own;
+        void operator()() {
+            if (own->waiting_)
+                after_wait(std::move(own));
+            else
+                after_attempt(std::move(own));
+        }
+    };
+
+    void emit_wanted() {
+        while (wanted_ != asio::cancellation_type::none && !pin_.is_over())
+            signal_.emit(std::exchange(wanted_, asio::cancellation_type::none));
+    }
+
+    // ---- the end ----
+
+    void complete(const retry_step& last, bool initial) {
+        if (initial) return post_completion(last);
+        auto kept = std::move(work_);
+        auto bound = take(last);
+        bound();
+    }
+    void post_completion(const retry_step& last) {
+        auto kept = std::move(work_);
+        const executor_type ex = kept.get_executor();
+        asio::post(ex, take(last));
+    }
+
+    // The memory is free when the handler is called.
+    auto take(const retry_step& last) {
+        const retry_result& summary = machine_.result();
+        results r = results_ ? std::move(*results_) : results{};
+        if (last.what == retry_act::fail) assign_error(std::get<0>(r), error_of(last));
+        auto all = std::apply(
+            [&](auto& error, auto&... rest) {
+                return std::make_tuple(std::move(error), retry_result(summary), std::move(rest)...);
+            },
+            r);
+        struct freeing {
+            retry_operation* self;
+            own_memory memory;
+            ~freeing() { destroy_in(memory, *self); }
+        } const freed{this, memory_of_handler<retry_operation>(handler_)}; // asked before the handler moves
+        return handler_with_results<Handler, decltype(all)>{std::move(handler_), std::move(all)};
+    }
+    std::error_code error_of(const retry_step& last) const noexcept {
+        if (last.ec) return last.ec;
+        if (machine_.result().end == retry_end::cancelled) return asio::error::operation_aborted;
+        return asio::error::timed_out;
+    }
+
+    slot_link<retry_operation> link_; // before the handler, which may own the slot
+    engine_user<State> state_;
+    step_pin<engine::concurrent> pin_;
+    asio::cancellation_signal signal_;
+    asio::cancellation_type wanted_ = asio::cancellation_type::none;
+    bool waiting_ = false;
+    std::error_code wait_ended_;
+    retry_machine<clock> machine_;
+    small_random own_random_;
+    std::optional<results> results_;
+    Function function_;
+    Handler handler_;
+    asio::executor_work_guard<executor_type> work_;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Tells what holds handlers that its execution context is being shut down, so that they are destroyed with it: they may own the
+// very object that holds them.
+#pragma once
+
+#include <asio/execution_context.hpp>
+
+#include <mutex>
+#include <utility>
+
+namespace cogwheel::detail {
+
+class shutdown_list final : public asio::execution_context::service {
+public:
+    using key_type = shutdown_list;
+    static inline asio::execution_context::id id;
+
+    /// Lifetime: leaves the list before it is destroyed.
+    class member {
+    public:
+        member() = default;
+        member(const member&) = delete;
+        member& operator=(const member&) = delete;
+
+        /// Called once at most. The member may be destroyed meanwhile.
+        virtual void shut_down() noexcept = 0;
+
+    protected:
+        ~member() = default;
+
+    private:
+        friend class shutdown_list;
+        member* previous_ = nullptr;
+        member* next_ = nullptr;
+        bool listed_ = false;
+    };
+
+    explicit shutdown_list(asio::execution_context& context) : asio::execution_context::service(context) {}
+
+    void join(member& m) noexcept {
+        const std::lock_guard lock(mutex_);
+        m.previous_ = nullptr;
+        m.next_ = first_;
+        if (first_ != nullptr) first_->previous_ = &m;
+        first_ = &m;
+        m.listed_ = true;
+    }
+
+    /// Harmless for one that was told already.
+    void leave(member& m) noexcept {
+        const std::lock_guard lock(mutex_);
+        if (m.listed_) erase(m);
+    }
+
+private:
+    void shutdown() noexcept override {
+        for (;;) {
+            member* m = nullptr;
+            {
+                const std::lock_guard lock(mutex_);
+                if (first_ == nullptr) return;
+                m = first_;
+                erase(*m);
+            }
+            m->shut_down(); // without the lock: handlers that are destroyed may destroy other members
+        }
+    }
+
+    void erase(member& m) noexcept {
+        (m.previous_ != nullptr ? m.previous_->next_ : first_) = m.next_;
+        if (m.next_ != nullptr) m.next_->previous_ = m.previous_;
+        m.listed_ = false;
+    }
+
+    std::mutex mutex_;
+    member* first_ = nullptr;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What the helpers for networks answer beside Asio's own errors and the wheel's (asio/error.hpp).
+#pragma once
+
+#include <system_error>
+
+namespace cogwheel {
+
+enum class net_errc {
+    duplicate_key = 1, ///< a request with this key is in flight: it goes on, the new one was not started
+    too_many_requests, ///< as many requests are in flight as request_options::max_in_flight allows
+};
+
+/// The category "cogwheel.net". Thread-safe.
+const std::error_category& net_category() noexcept;
+
+inline std::error_code make_error_code(net_errc e) noexcept { return {static_cast<int>(e), net_category()}; }
+
+} // namespace cogwheel
+
+template <>
+struct std::is_error_code_enum<cogwheel::net_errc> : std::true_type {};

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+"""rpc_through_chaos.py RPC_SERVER RPC_CLIENT CHAOS_PROXY: calls through a network that delays, stalls, cuts and swallows.
+
+Every call has to be answered, time out or fail, once; afterwards the server and the proxy have no descriptor left of it. The whole:
+
+    rpc_through_chaos.py ... --connections 9000 --ramp 20s --in-flight 1 --pause 5s --timeout 1s --seconds 60
+"""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from echo_process import PATIENCE, Server, check, conclude, readable
+
+
+class Proxy(Server):
+    """The same first line, other options."""
+
+    def __init__(self, binary, *options):
+        self.process = subprocess.Popen([binary, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        first_line = self.process.stdout.readline() if readable(self.process.stdout) else ""
+        match = re.match(r"listening on ([0-9]+),", first_line)
+        if not match:
+            self.process.kill()
+            raise RuntimeError(f"the proxy began with {first_line!r}: {self.process.communicate()}")
+        self.port = int(match[1])
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def settled(pid):
+    """What they are when nothing has come or gone for a while: what is under way takes a moment."""
+    end = time.monotonic() + PATIENCE
+    counts = [descriptors(pid)]
+    while time.monotonic() < end and (len(counts) < 10 or len(set(counts[-10:])) > 1):
+        time.sleep(0.05)
+        counts.append(descriptors(pid))
+    return counts[-1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for program in ("rpc_server", "rpc_client", "chaos_proxy"):
+        parser.add_argument(program, help="path of the program")
+    parser.add_argument("--connections", type=int, default=100)
+    parser.add_argument("--in-flight", type=int, default=2)
+    parser.add_argument("--ramp", default="0")
+    parser.add_argument("--pause", default="50ms")
+    parser.add_argument("--timeout", default="200ms")
+    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    wanted = parser.parse_args()
+
+    with Server(wanted.rpc_server, "--delay", "150ms", "--idle", "5s") as server:
+        with Proxy(wanted.chaos_proxy, "--to", str(server.address[1]), "--seed", str(wanted.seed)) as proxy:
+            processes = server.process.pid, proxy.process.pid
+            before = [settled(pid) for pid in processes]
+            client = subprocess.run(
+                [wanted.rpc_client, "--port", str(proxy.port), "--connections", str(wanted.connections),
+                 "--in-flight", str(wanted.in_flight), "--ramp", wanted.ramp, "--pause", wanted.pause, "--timeout", wanted.timeout,
+                 "--seconds", str(wanted.seconds)],
+                capture_output=True, text=True, timeout=wanted.seconds + 10 * PATIENCE)
+            print(client.stdout, client.stderr, sep="", end="")
+            check("each call and each request ended once", client.returncode == 0, f"exit code {client.returncode}")
+            sums = dict(re.findall(r"(?m)^(\w+) +(\d+)", client.stdout))
+            check("calls were made", int(sums.get("calls", 0)) >= wanted.connections * wanted.in_flight)
+            check("and most were answered in spite of it all",
+                  2 * int(re.search(r"= (\d+) answered", client.stdout)[1]) > int(sums["calls"]))
+            check("connections were lost and made again", int(sums.get("network", 0)) > wanted.connections)
+            left = [settled(pid) for pid in processes]
+            check("no descriptor is left", left == before, f"server and proxy had {before}, have {left}")
+            code, out, err = proxy.end(signal.SIGINT)
+            print(out, err, sep="", end="")
+            check("the proxy ends in good order", code == 0)
+        code, out, err = server.end(signal.SIGTERM)
+        print(out, err, sep="", end="")
+        check("so does the server", code == 0 and err == "", err.splitlines()[0] if err else "")
+    return conclude()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

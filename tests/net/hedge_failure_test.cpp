@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Attempts of a hedge that throw, are dropped, or end inside their initiating function; its memory.
+#include "support/hedge_rig.hpp"
+#include "support/tracking_allocator.hpp"
+
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A handler that notes its end, and has an allocator of its own.
+struct noting {
+    using allocator_type = tracking_allocator<char>;
+
+    hedge_outcome* out;
+    allocation_log* log;
+    std::shared_ptr<int> life = std::make_shared<int>();
+
+    allocator_type get_allocator() const noexcept { return allocator_type(*log); }
+    void operator()(std::error_code ec, const hedge_result& result, std::size_t n) {
+        CHECK(log->live == 0);
+        out->handler()(ec, result, n);
+    }
+};
+
+/// Ends in its initiating function, as no operation should.
+template <class Token>
+auto async_inline_read(std::error_code ec, std::size_t n, Token&& token) {
+    return asio::async_initiate<Token, void(std::error_code, std::size_t)>(
+        [ec, n](auto handler) { std::move(handler)(ec, n); }, token);
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("hedge_is_two_allocations_and_frees_them_before_its_handler_runs", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    allocation_log log;
+    hedge_outcome out;
+    r.start({.delay = 30ms, .attempts = 3}, noting{&out, &log});
+    r.pass(40ms);
+    r.pass(40ms);
+    CHECK(r.started == 3);
+    // The timer is bound to the handler's executor, not to its memory.
+    CHECK(log.allocations == 2);
+    r.ends(2, {}, 1);
+    CHECK(out.times == 1);
+    CHECK(log.live == 0);
+}
+
+TEST_CASE_TEMPLATE("hedge_without_memory_throws_and_starts_nothing", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    allocation_log log;
+    hedge_outcome out;
+    log.fail = true;
+    CHECK_THROWS_AS(r.start({.delay = 30ms}, noting{&out, &log}), std::bad_alloc);
+    CHECK(r.started == 0);
+    CHECK(log.live == 0);
+    r.pass(1h);
+    CHECK(out.times == 0);
+}
+
+TEST_CASE_TEMPLATE("attempt_ends_inside_its_initiating_function_the_hedge_completes_later", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    int starts = 0;
+    std::error_code ec;
+    SUBCASE("with success") {}
+    SUBCASE("with a failure, each of them") { ec = asio::error::eof; }
+    async_hedge(
+        r.wheel, {.delay = 30ms, .attempts = 3},
+        [&](auto token) {
+            ++starts;
+            return async_inline_read(ec, static_cast<std::size_t>(starts), token);
+        },
+        out.handler());
+    CHECK(out.times == 0);
+    CHECK(starts == (ec ? 3 : 1));
+    r.run();
+    CHECK(out.times == 1);
+    CHECK(out.ec == ec);
+    CHECK(out.bytes == static_cast<std::size_t>(starts));
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("attempt_throws_its_code_is_what_came_of_it", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    async_hedge(
+        r.wheel, {.delay = 30ms, .attempts = 3},
+        [&](hedge_attempt& attempt, auto token) {
+            if (attempt.number() < 3) throw std::system_error(std::error_code(asio::error::no_descriptors));
+            return r.reads[0].async_run(token);
+        },
+        out.handler());
+    CHECK(r.reads[0].started == 1); // the third, at once
+    r.ends(1, asio::error::eof, 4);
+    CHECK(out.times == 1);
+    CHECK(out.result.attempts == 3);
+    CHECK(out.ec == asio::error::eof);
+}
+
+TEST_CASE_TEMPLATE("attempt_throws_with_its_handler_made_and_all_do", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    async_hedge(
+        r.wheel, {.delay = 30ms, .attempts = 2},
+        [&](auto token) {
+            return asio::async_initiate<decltype(token), void(std::error_code, std::size_t)>(
+                [](auto handler) {
+                    [[maybe_unused]] const auto taken = std::move(handler);
+                    throw std::bad_alloc();
+                },
+                token);
+        },
+        out.handler());
+    CHECK(out.times == 0);
+    r.run();
+    CHECK(out.times == 1);
+    CHECK(out.ec == std::errc::not_enough_memory);
+    CHECK(out.result.attempts == 2);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("attempt_throws_something_else_at_first_leaves_the_initiating_function", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    allocation_log log;
+    noting handler{&out, &log};
+    const auto life = handler.life;
+    const auto start = [&] {
+        async_hedge(
+            r.wheel, {.delay = 30ms},
+            [&](auto token) {
+                if (r.started == 0) throw std::logic_error("operation");
+                return r.reads[0].async_run(token);
+            },
+            std::move(handler));
+    };
+    CHECK_THROWS_AS(start(), std::logic_error);
+    CHECK(life.use_count() == 1);
+    CHECK(log.live == 0);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("attempt_throws_something_else_later_out_of_run_and_the_others_go_on", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    async_hedge(
+        r.wheel, {.delay = 30ms, .attempts = 3},
+        [&](hedge_attempt& attempt, auto token) {
+            if (attempt.number() == 2) throw std::logic_error("operation");
+            return r.reads[attempt.number() - 1].async_run(token);
+        },
+        out.handler());
+    CHECK_THROWS_AS(r.pass(40ms), std::logic_error);
+    CHECK(r.reads[2].started == 1); // in place of the second
+    r.run();
+    r.ends(1, {}, 1);
+    CHECK(out.times == 1);
+    CHECK(out.result.attempts == 3);
+    CHECK(out.result.winner == 1);
+}
+
+TEST_CASE_TEMPLATE("handler_throws_out_of_run_nothing_is_left", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    const auto life = std::make_shared<int>();
+    r.start({.delay = 30ms},
+            [life](std::error_code, const hedge_result&, std::size_t) { throw std::runtime_error("handler"); });
+    r.pass(40ms);
+    r.reads[1].complete({}, 0);
+    CHECK_THROWS_AS(r.run(), std::runtime_error);
+    CHECK(life.use_count() == 1);
+    r.run();
+    CHECK(r.wheel.pending() == 0);
+    CHECK(counts_agree(r.wheel.stats()));
+}
+
+TEST_CASE_TEMPLATE("attempt_dropped_the_handler_is_destroyed_when_the_others_have_ended", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    allocation_log log;
+    noting handler{&out, &log};
+    const auto life = handler.life;
+    bool at_once = false;
+    SUBCASE("at once") {
+        at_once = true;
+        r.reads[0].on_start = [&] { r.reads[0].drop(); };
+    }
+    SUBCASE("later") {}
+    r.start({.delay = 30ms}, std::move(handler));
+    if (!at_once) {
+        r.pass(40ms);
+        r.reads[0].drop();
+        CHECK(life.use_count() == 2);
+        r.ends(2, {}, 1);
+    }
+    CHECK(life.use_count() == 1);
+    CHECK(log.live == 0);
+    CHECK(r.wheel.pending() == 0);
+    r.pass(1h);
+    CHECK(out.times == 0);
+}
+
+TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_with_it", Wheel, BOTH_WHEELS) {
+    hedge_outcome out;
+    allocation_log log;
+    noting handler{&out, &log};
+    const auto life = handler.life;
+    {
+        hedge_rig<Wheel> r;
+        r.start({.delay = 30ms, .attempts = 3}, std::move(handler));
+        r.pass(40ms);
+        CHECK(life.use_count() == 2);
+    }
+    CHECK(life.use_count() == 1);
+    CHECK(log.live == 0);
+    CHECK(out.times == 0);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Handlers that throw, and executors that take no work just now: every count stays right, and nobody is lost.
+#include "support/failing_executor.hpp"
+#include "support/request_rig.hpp"
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
+
+#include <optional>
+#include <stdexcept>
+
+using namespace cogwheel;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Runs all, also what comes after an exception. Returns how many there were.
+template <class Io>
+int run_through(Io& io) {
+    for (int thrown = 0;; ++thrown) {
+        try {
+            run_ready(io);
+            return thrown;
+        } catch (const std::exception&) {
+            // out of run(), as in Asio
+        }
+    }
+}
+
+/// Requests on an executor that fails on demand; the wheel's own does not.
+struct failing_rig {
+    bool fail = false;
+    asio::io_context io;
+    testing::manual_timer_wheel wheel{io};
+    std::optional<requests_at_home::requests_type> requests;
+    request_book book;
+
+    failing_rig() { requests.emplace(wheel, asio::any_io_executor(failing_executor(io, fail))); }
+    void ask(int key, std::chrono::nanoseconds limit) { requests->async_wait(key, limit, book_keeper(book, key)); }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("throwing_handlers_the_others_still_hear", R, EVERY_REQUESTS) {
+    R r;
+    const auto throwing = [&](std::error_code, const std::string&) { throw std::runtime_error("handler"); };
+    for (int key = 0; key < 20; ++key) {
+        const auto limit = key < 10 ? std::chrono::nanoseconds(10ms) : std::chrono::nanoseconds(1h);
+        if (key % 2 == 0)
+            r.requests->async_wait(key, limit, throwing);
+        else
+            r.ask(key, limit);
+    }
+    for (int key = 10; key < 15; ++key) r.requests->complete(key, "");
+    r.requests->fail(15, asio::error::eof);
+    r.requests->cancel(16);
+    CHECK(counts_agree(r.requests->stats()));
+    manual_clock::advance(10ms);
+    CHECK(run_through(r.io) == 5 + 3 + 1);
+    CHECK(r.book.size() == 5 + 3);
+    CHECK(counts_agree(r.requests->stats()));
+    CHECK(r.requests->in_flight() == 3);
+    CHECK(r.wheel.pending() == 3);
+    CHECK(r.requests->fail_all(asio::error::eof) == 3);
+    CHECK(run_through(r.io) == 1);
+    CHECK(r.requests->stats() ==
+          request_stats{.started = 20, .answered = 5, .timed_out = 10, .failed = 4, .cancelled = 1});
+}
+
+TEST_CASE_TEMPLATE("throwing_handler_of_a_refused_request_counts_stay", R, EVERY_REQUESTS) {
+    R r({.max_in_flight = 1});
+    r.ask(1);
+    r.requests->async_wait(2, 1h, [](std::error_code, const std::string&) { throw std::runtime_error("handler"); });
+    CHECK(run_through(r.io) == 1);
+    CHECK(r.requests->stats() == request_stats{.started = 1, .refused = 1, .in_flight = 1});
+}
+
+TEST_CASE("post_fails_the_call_throws_and_the_request_goes_on") {
+    failing_rig r;
+    asio::cancellation_signal signal;
+    r.ask(1, 1h);
+    r.requests->async_wait(2, 1h, asio::bind_cancellation_slot(signal.slot(), book_keeper(r.book, 2)));
+    r.fail = true;
+    CHECK_THROWS_AS(r.requests->complete(1, "lost"), std::bad_alloc);
+    CHECK_THROWS_AS(r.requests->fail(1, asio::error::eof), std::bad_alloc);
+    CHECK_THROWS_AS(r.requests->cancel(1), std::bad_alloc);
+    CHECK_THROWS_AS(r.requests->fail_all(asio::error::eof), std::bad_alloc);
+    CHECK_THROWS_AS(signal.emit(asio::cancellation_type::total), std::bad_alloc);
+    CHECK(r.requests->stats() == request_stats{.started = 2, .in_flight = 2});
+    CHECK(r.wheel.pending() == 2);
+    r.fail = false;
+    CHECK(r.requests->complete(1, "one"));
+    signal.emit(asio::cancellation_type::total);
+    run_ready(r.io);
+    CHECK(r.book == request_book{{1, {}, "one"}, {2, aborted, ""}});
+}
+
+TEST_CASE("timeout_cannot_be_sent_to_the_strand_it_comes_later") {
+    failing_rig r;
+    for (int key = 1; key <= 5; ++key) r.ask(key, key == 5 ? 1h : 10ms);
+    r.fail = true;
+    manual_clock::advance(10ms);
+    r.io.restart();
+    for (int i = 0; i < 10; ++i) CHECK_THROWS_AS(r.io.poll_one(), std::bad_alloc); // each turn tries again
+    CHECK(r.requests->in_flight() == 5);
+    r.fail = false;
+    CHECK(r.requests->complete(3, "an answer wins as ever"));
+    CHECK(run_through(r.io) == 0);
+    CHECK(r.book.size() == 4);
+    CHECK(r.requests->stats() == request_stats{.started = 5, .answered = 1, .timed_out = 3, .in_flight = 1});
+}
+
+TEST_CASE("object_destroyed_while_nothing_can_be_posted_requests_are_aborted_by_the_wheels_turn") {
+    failing_rig r;
+    r.ask(1, 1h);
+    r.requests->async_wait(2, basic_deadline<manual_clock>(), book_keeper(r.book, 2));
+    r.fail = true;
+    r.requests.reset();
+    CHECK(r.book.empty());
+    r.fail = false;
+    run_ready(r.io);
+    CHECK(r.book == request_book{{1, aborted, ""}, {2, aborted, ""}});
+}
+
+TEST_CASE("drain_cannot_go_on_what_comes_next_sees_to_it") {
+    failing_rig r;
+    for (int key = 0; key < 600; ++key) r.ask(key, 1h);
+    for (int key = 0; key < 600; ++key) r.requests->complete(key, "");
+    r.ask(600, 1h);
+    r.io.restart();
+    r.fail = true;
+    CHECK_THROWS_AS(r.io.poll(), std::bad_alloc); // after the first batch
+    CHECK(r.book.size() < 600);
+    r.fail = false;
+    SUBCASE("one more is ended") { CHECK(r.requests->cancel(600)); }
+    SUBCASE("the object is destroyed") { r.requests.reset(); }
+    run_ready(r.io);
+    CHECK(r.book.size() == 601);
+}
