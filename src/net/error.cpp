@@ -17,6 +17,8 @@ const std::error_category& net_category() noexcept {
                 return "a request with this key is in flight already";
             case net_errc::too_many_requests:
                 return "too many requests in flight (request_options::max_in_flight)";
+            case net_errc::circuit_open:
+                return "not called: the circuit breaker is open";
             }
             return "unknown cogwheel.net error " + std::to_string(code);
         }

@@ -22,7 +22,6 @@ struct coarse {
     using rep = duration::rep;
     using period = duration::period;
     using time_point = std::chrono::time_point<coarse, duration>;
-    static constexpr bool is_steady = true;
     static time_point now() noexcept { return {}; }
 };
 

@@ -187,6 +187,7 @@ TEST_CASE_TEMPLATE("handlers_own_the_object_context_destroyed_nothing_is_left", 
 
 TEST_CASE("destroyed_handler_may_still_call_the_object") {
     bool asked = false;
+    int destroyed = 0;
     {
         asio::io_context io;
         testing::manual_timer_wheel wheel(io);
@@ -199,10 +200,10 @@ TEST_CASE("destroyed_handler_may_still_call_the_object") {
             probe(probe&&) = default;
             ~probe() {
                 if (requests == nullptr) return;
-                int destroyed = 0;
+                int destroyed_at_once = 0;
                 *asked = true;
-                requests->async_wait(9, 1h, must_not_end(destroyed));
-                CHECK(destroyed == 1);
+                requests->async_wait(9, 1h, must_not_end(destroyed_at_once));
+                CHECK(destroyed_at_once == 1);
                 CHECK(requests->complete(2, ""));
                 CHECK_FALSE(requests->cancel(1));
                 requests->fail_all(asio::error::eof);
@@ -211,12 +212,12 @@ TEST_CASE("destroyed_handler_may_still_call_the_object") {
             }
             void operator()(std::error_code, const std::string&) const { FAIL("ran"); }
         };
-        int destroyed = 0;
         requests->async_wait(1, 1h, probe(requests, asked));
         requests->async_wait(2, 1h, must_not_end(destroyed));
         requests->async_wait(3, 1h, must_not_end(destroyed));
     }
     CHECK(asked);
+    CHECK(destroyed == 2);
 }
 
 TEST_CASE("timeout_on_its_way_to_the_strand_context_destroyed") {

@@ -26,7 +26,6 @@ struct scripted_clock {
     using rep = duration::rep;
     using period = duration::period;
     using time_point = std::chrono::time_point<scripted_clock>;
-    static constexpr bool is_steady = true;
     static time_point now();
 };
 using policy = basic_retry_policy<scripted_clock>;

@@ -12,6 +12,18 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
+namespace {
+
+/// How many calls are inside each other.
+struct level {
+    int& now;
+
+    explicit level(int& depth) : now(++depth) {}
+    ~level() { --now; }
+};
+
+} // namespace
+
 TEST_CASE_TEMPLATE("retry_first_attempt_succeeds_no_timer_no_wait", Wheel, BOTH_WHEELS) {
     retry_rig<Wheel> r;
     retry_outcome out;
@@ -203,10 +215,7 @@ TEST_CASE_TEMPLATE("retry_delay_of_zero_goes_on_without_time_and_without_recursi
         async_retry(
             r.wheel, p,
             [&](auto token) {
-                struct level {
-                    int& now;
-                    ~level() { --now; }
-                } const inside{++depth};
+                const level inside(depth);
                 ++starts;
                 deepest = std::max(deepest, depth);
                 return async_quick_read(r.io, how, asio::error::eof, 9, token);

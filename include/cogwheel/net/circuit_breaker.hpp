@@ -6,7 +6,7 @@
 //     cogwheel::circuit_breaker breaker(wheel, {.failures_in_a_row = 5}, [](cogwheel::circuit_state s) { log(s); });
 //
 //     auto call = breaker.allow();
-//     if (!call) co_return unavailable;             // at once, and without any load on the peer
+//     if (!call) co_return net_errc::circuit_open;  // at once, and without any load on the peer
 //     call.ended(co_await send(request));           // or call.succeeded(), call.failed()
 //
 // Closed, it lets calls pass and watches how they end. Open, it refuses them. After open_for it is half open: a few calls pass as
