@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The echo coroutine and its two limits.
+// The way back: each write has a limit of its own.
 
 #include "connection.hpp"
 
@@ -11,20 +11,6 @@
 #include <asio/write.hpp>
 
 namespace echo {
-
-asio::awaitable<void> connection::serve(std::shared_ptr<connection>) {
-    stream_.close_when_idle([this](const cogwheel::idle_event& event) {
-        counts_.kicked(kick_reason::idle, event.idle_for - limits_.idle);
-    });
-
-    for (;;) {
-        std::error_code ec;
-        const std::size_t size =
-            co_await stream_.async_read_some(asio::buffer(data_), asio::redirect_error(asio::use_awaitable, ec));
-        if (ec || !co_await echo(size)) break;
-    }
-    close();
-}
 
 asio::awaitable<bool> connection::echo(std::size_t size) {
     std::error_code ec;

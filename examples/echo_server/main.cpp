@@ -1,48 +1,25 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// echo_server: an echo server that closes idle connections and those whose peers do not read.
-// Exit codes: 0 served until the end; 1 something failed on the way; 2 it could not start as asked.
+// echo_server: an echo server that closes idle connections and those whose peers do not read, with one timer for each.
 
-#include "server.hpp"
-#include "support/descriptor_limit.hpp"
+#include "program.hpp"
 
-#include <fmt/format.h>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
 
-#include <cstdio>
-#include <system_error>
+asio::awaitable<void> echo::connection::serve(std::shared_ptr<connection>) {
+    stream_.close_when_idle([this](const cogwheel::idle_event& event) {
+        counts_.kicked(kick_reason::idle, event.idle_for - limits_.idle);
+    });
 
-namespace {
-
-int run(int argc, char** argv) {
-    const echo::options options = echo::parse_options(argc, argv);
-    if (options.help) {
-        fmt::print("{}", echo::usage);
-        return 0;
+    for (;;) {
+        std::error_code ec;
+        const std::size_t size =
+            co_await stream_.async_read_some(asio::buffer(data_), asio::redirect_error(asio::use_awaitable, ec));
+        if (ec || !co_await echo(size)) break;
     }
-
-    raise_descriptor_limit();
-    echo::server server{options};
-    fmt::print("listening on {}\n", server.endpoint());
-    std::fflush(stdout);
-
-    try {
-        server.run();
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "echo_server: {}\n", error.what());
-        return 1;
-    }
-    fmt::print("{}", server.summary());
-    return 0;
+    close();
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
-    try {
-        return run(argc, argv);
-    } catch (const std::exception& error) { // options, tick and slots, the address
-        fmt::print(stderr, "echo_server: {}\n", error.what());
-        return 2;
-    }
-}
+int main(int argc, char** argv) { return echo::run(argc, argv); }

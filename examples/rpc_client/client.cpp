@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Calls, the connection they go over, and what keeps it alive.
+// The connection that calls go over, and what keeps it alive.
 
 #include "client.hpp"
 
@@ -16,17 +16,10 @@ namespace rpc {
 
 using namespace std::chrono_literals;
 
-asio::awaitable<std::string> client::call(std::string body, cogwheel::deadline until) {
-    const auto attempt = [&](cogwheel::retry_attempt& a) -> asio::awaitable<std::string> {
-        if (channel_ == nullptr) throw std::system_error(asio::error::connection_aborted); // until there is another one
-        const std::uint64_t id = ++last_id_;
-        channel_->send(kind::request, id, body);
-        co_return co_await requests_.async_wait(id, cogwheel::request_limit::from_write(options_.timeout, a.deadline()),
-                                                asio::use_awaitable);
-    };
-    auto [result, answer] = co_await cogwheel::async_retry(
-        wheel_, {.attempts = options_.attempts, .deadline = until, .budget = &budget_}, attempt, asio::use_awaitable);
-    co_return answer;
+std::uint64_t client::send(const std::string& body) {
+    if (channel_ == nullptr) throw std::system_error(asio::error::connection_aborted); // until there is another one
+    channel_->send(kind::request, ++last_id_, body);
+    return last_id_;
 }
 
 asio::awaitable<void> client::run() {

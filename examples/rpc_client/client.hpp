@@ -46,6 +46,8 @@ public:
     const cogwheel::request_stats& requests() const { return requests_.stats(); }
 
 private:
+    /// The id of the request. Errors: connection_aborted while there is no connection.
+    std::uint64_t send(const std::string& body);
     asio::awaitable<std::shared_ptr<channel>> connect();
     asio::awaitable<void> keep_alive(std::shared_ptr<channel> c);
 

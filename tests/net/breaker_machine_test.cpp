@@ -47,7 +47,7 @@ std::string refusal(const circuit_breaker_options& options) {
     }
     return "";
 }
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 
@@ -270,13 +270,14 @@ TEST_CASE("breaker_counts_add_up_over_any_history") {
 
 TEST_CASE("breaker_bad_options_name_value_range_and_remedy") {
     CHECK(refusal({}).empty());
-    for (const double bad : {-0.1, 1.01, std::nan("")}) CHECK(says(refusal({.failure_rate = bad}), "failure_rate is"));
-    CHECK(says(refusal({.failures_in_a_row = 0}), "both 0"));
+    for (const double bad : {-0.1, 1.01, std::nan("")})
+        CHECK(mentions(refusal({.failure_rate = bad}), "failure_rate is"));
+    CHECK(mentions(refusal({.failures_in_a_row = 0}), "both 0"));
     CHECK(refusal({.failures_in_a_row = 0, .failure_rate = 1}).empty());
-    CHECK(says(refusal({.window = 999'999ns}), "window is 999999 ns, but must be at least 1 ms"));
-    CHECK(says(refusal({.window = -1s}), "window is -1000000000 ns"));
-    CHECK(says(refusal({.min_calls = 0}), "min_calls is 0"));
-    CHECK(says(refusal({.open_for = backoff::constant(0s)}), "open_for begins with 0 ns"));
-    CHECK(says(refusal({.probes = 0}), "probes is 0"));
-    CHECK(says(refusal({.probes_to_close = 0}), "probes_to_close is 0"));
+    CHECK(mentions(refusal({.window = 999'999ns}), "window is 999999 ns, but must be at least 1 ms"));
+    CHECK(mentions(refusal({.window = -1s}), "window is -1000000000 ns"));
+    CHECK(mentions(refusal({.min_calls = 0}), "min_calls is 0"));
+    CHECK(mentions(refusal({.open_for = backoff::constant(0s)}), "open_for begins with 0 ns"));
+    CHECK(mentions(refusal({.probes = 0}), "probes is 0"));
+    CHECK(mentions(refusal({.probes_to_close = 0}), "probes_to_close is 0"));
 }

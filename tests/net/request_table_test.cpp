@@ -39,8 +39,8 @@ class bench {
 public:
     explicit bench(std::size_t max_in_flight) : table_(max_in_flight), max_(max_in_flight) {}
 
-    void step(random_source& random, int keys) {
-        const int key = static_cast<int>(random.below(static_cast<std::uint64_t>(keys)));
+    void step(random_source& random, int most_keys) {
+        const int key = static_cast<int>(random.below(static_cast<std::uint64_t>(most_keys)));
         switch (random.below(8)) {
         default:
             start(key);

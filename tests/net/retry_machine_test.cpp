@@ -30,7 +30,7 @@ struct scripted_clock {
 };
 using policy = basic_retry_policy<scripted_clock>;
 using limit = basic_deadline<scripted_clock>;
-using time_point = scripted_clock::time_point;
+using instant = scripted_clock::time_point;
 
 const std::error_code refused = asio::error::connection_refused;
 const std::error_code denied = asio::error::access_denied;
@@ -38,7 +38,7 @@ const std::error_code denied = asio::error::access_denied;
 struct script {
     retry_machine<scripted_clock> machine;
     detail::small_random random{1};
-    time_point now{100s};
+    instant now{100s};
 
     explicit script(const policy& p) : machine(p) {}
 
@@ -116,20 +116,20 @@ TEST_CASE("machine_attempt_is_limited_by_the_sooner_of_both_limits") {
     policy p = plain(9);
     CHECK_FALSE((script(p).start(), script(p).machine.attempt().deadline()));
     p.attempt_timeout = 2s;
-    p.deadline = limit(time_point(106s));
+    p.deadline = limit(instant(106s));
     script s(p);
     s.start();
-    CHECK(s.machine.attempt().deadline().expiry() == time_point(102s));
+    CHECK(s.machine.attempt().deadline().expiry() == instant(102s));
     s.attempt_ends(asio::error::timed_out, 2s);
     s.wait_ends(1s);
-    CHECK(s.machine.attempt().deadline().expiry() == time_point(105s));
+    CHECK(s.machine.attempt().deadline().expiry() == instant(105s));
     s.attempt_ends(refused); // at 103
     s.wait_ends(2s);
-    CHECK(s.machine.attempt().deadline().expiry() == time_point(106s));
+    CHECK(s.machine.attempt().deadline().expiry() == instant(106s));
     p.attempt_timeout.reset();
     script t(p);
     t.start();
-    CHECK(t.machine.attempt().deadline().expiry() == time_point(106s));
+    CHECK(t.machine.attempt().deadline().expiry() == instant(106s));
 }
 
 TEST_CASE("machine_attempt_timeout_of_zero_or_less_is_over_at_once") {
@@ -146,7 +146,7 @@ TEST_CASE("machine_deadline_that_has_come_starts_nothing") {
     policy p = plain();
     retry_budget budget;
     p.budget = &budget;
-    p.deadline = limit(time_point(100s));
+    p.deadline = limit(instant(100s));
     script s(p);
     const retry_step step = s.start();
     CHECK(step.what == retry_act::fail);
@@ -159,7 +159,7 @@ TEST_CASE("machine_deadline_that_has_come_starts_nothing") {
 TEST_CASE("machine_wait_that_would_reach_the_deadline_is_not_begun") {
     policy p = plain();
     SUBCASE("it would end at the deadline") {
-        p.deadline = limit(time_point(103s));
+        p.deadline = limit(instant(103s));
         script s(p);
         s.start();
         CHECK(s.attempt_ends(refused, 2s).what == retry_act::deliver);
@@ -167,7 +167,7 @@ TEST_CASE("machine_wait_that_would_reach_the_deadline_is_not_begun") {
         CHECK(s.result().last_error == refused);
     }
     SUBCASE("it would end just before") {
-        p.deadline = limit(time_point(103s) + 1ns);
+        p.deadline = limit(instant(103s) + 1ns);
         script s(p);
         s.start();
         CHECK(s.attempt_ends(refused, 2s).what == retry_act::wait);
@@ -176,7 +176,7 @@ TEST_CASE("machine_wait_that_would_reach_the_deadline_is_not_begun") {
 
 TEST_CASE("machine_deadline_comes_while_attempting") {
     policy p = plain();
-    p.deadline = limit(time_point(105s));
+    p.deadline = limit(instant(105s));
     script s(p);
     s.start();
     CHECK(s.attempt_ends(asio::error::timed_out, 5s).what == retry_act::deliver);
@@ -186,7 +186,7 @@ TEST_CASE("machine_deadline_comes_while_attempting") {
 
 TEST_CASE("machine_success_after_the_deadline_is_a_success") {
     policy p = plain();
-    p.deadline = limit(time_point(105s));
+    p.deadline = limit(instant(105s));
     script s(p);
     s.start();
     CHECK(s.attempt_ends({}, 6s).what == retry_act::deliver);
@@ -195,7 +195,7 @@ TEST_CASE("machine_success_after_the_deadline_is_a_success") {
 
 TEST_CASE("machine_wait_that_ends_after_the_deadline_fails_with_the_last_error") {
     policy p = plain();
-    p.deadline = limit(time_point(102s));
+    p.deadline = limit(instant(102s));
     script s(p);
     s.start();
     CHECK(s.attempt_ends(refused).what == retry_act::wait);
@@ -227,7 +227,7 @@ TEST_CASE("machine_hint_is_a_floor_below_the_backoff") {
 
 TEST_CASE("machine_hint_beyond_the_deadline_ends_at_once") {
     policy p = plain();
-    p.deadline = limit(time_point(110s));
+    p.deadline = limit(instant(110s));
     script s(p);
     s.start();
     s.machine.attempt().retry_after(20s);
@@ -265,7 +265,7 @@ TEST_CASE("machine_budget_pays_only_for_what_nothing_else_forbids") {
     }
     SUBCASE("deadline") {
         p.attempts = 3;
-        p.deadline = limit(time_point(100s) + 1ms);
+        p.deadline = limit(instant(100s) + 1ms);
     }
     SUBCASE("success") { ec = {}; }
     script s(p);
@@ -380,7 +380,7 @@ TEST_CASE("machine_last_possible_delay_does_not_overflow") {
     script s(p);
     s.start();
     CHECK(s.attempt_ends(refused).delay == std::chrono::nanoseconds::max());
-    p.deadline = limit(time_point::max() - 1ns);
+    p.deadline = limit(instant::max() - 1ns);
     script t(p);
     t.start();
     CHECK(t.attempt_ends(refused).what == retry_act::deliver);

@@ -8,7 +8,7 @@
 //         asio::use_awaitable);
 //
 // For what may be done twice, and whose slowest calls are slow by chance (J. Dean, L. A. Barroso, "The Tail at Scale", CACM 56(2),
-// 2013). A limit on the whole: cogwheel::timeout_after(wheel, 1s, token) for a token.
+// 2013). A limit on the whole: cogwheel::timeout_after(wheel, 1s, token) for a token, or timeout_at(wheel, deadline.expiry(), token).
 //
 // The operation has the same forms as that of async_retry (retry.hpp), but its attempts run side by side: what they write to
 // must not be shared between them.

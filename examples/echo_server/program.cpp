@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// From the command line to the exit code.
+
+#include "program.hpp"
+
+#include "support/descriptor_limit.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <system_error>
+
+namespace echo {
+namespace {
+
+int serve(int argc, char** argv) {
+    const options options = parse_options(argc, argv);
+    if (options.help) {
+        fmt::print("{}", usage);
+        return 0;
+    }
+
+    raise_descriptor_limit();
+    server server{options};
+    fmt::print("listening on {}\n", server.endpoint());
+    std::fflush(stdout);
+
+    try {
+        server.run();
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "echo_server: {}\n", error.what());
+        return 1;
+    }
+    fmt::print("{}", server.summary());
+    return 0;
+}
+
+} // namespace
+
+int run(int argc, char** argv) {
+    try {
+        return serve(argc, argv);
+    } catch (const std::exception& error) { // options, tick and slots, the address
+        fmt::print(stderr, "echo_server: {}\n", error.what());
+        return 2;
+    }
+}
+
+} // namespace echo
