@@ -82,6 +82,11 @@ private:
         }
     }
     void walk(Engine& engine, lock_type& lock) noexcept {
+        try {
+            engine.request_turn(); // which plans for all of them; else each that is sooner would arm the driver anew
+        } catch (...) {
+            // No memory for it: each plans for itself.
+        }
         for (int n = 1; cursor_ != nullptr; ++n) {
             shorten(*cursor_);
             cursor_ = cursor_->next;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What a falling factor costs beside its walk: the driver is armed once for all whose limits come sooner, not once for each.
+#include "support/scripted_driver.hpp"
+
+#include <cogwheel/net/idle_monitor.hpp>
+#include <cogwheel/net/overload_factor.hpp>
+
+#include <doctest/doctest.h>
+
+#include <deque>
+
+using namespace cogwheel;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+TEST_CASE("overload_arming_factor_falls_one_arming_for_all") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    std::deque<basic_idle_monitor<scripted_clock, single_threaded>> monitors;
+    int told = 0;
+    for (int i = 0; i < 100; ++i) { // the walk meets the last to expire first
+        monitors.emplace_back(wheel, idle_limits{.reader = 10s});
+        monitors.back().async_idle([&](std::error_code, const idle_event&) { ++told; });
+        pass_scripted(io, 20ms);
+    }
+    const int before = script::the().arms;
+    overload_factor(wheel, 0.5);
+    pass_scripted(io, 0s);
+    CHECK(script::the().arms == before + 1);
+    pass_scripted(io, 2990ms); // the first is 2 s old already
+    CHECK(told == 0);
+    pass_scripted(io, 20ms);
+    CHECK(told == 1);
+}
