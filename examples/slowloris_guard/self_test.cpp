@@ -22,7 +22,7 @@ using asio::redirect_error;
 using asio::use_awaitable;
 using asio::ip::tcp;
 
-constexpr demands demanded{.within = 1500ms, .grace = 200ms, .rate = 20};
+constexpr demands trial_demands{.within = 1500ms, .grace = 200ms, .rate = 20};
 constexpr int clients_of_a_kind = 20;
 
 struct kind {
@@ -76,17 +76,17 @@ int self_test() {
     std::array kinds{
         kind{"prompt", get + "Host: x" + end, "", 0, 0ms, "", ok, 0ms},
         kind{"slow but steady", get + cookie, std::string(100, 'x'), 10, 30ms, end, ok, 300ms},
-        kind{"silent", "", "", 0, 0ms, "", late, demanded.grace},
-        kind{"drips", "G", "E", 1000, 100ms, "", late, demanded.grace},
-        kind{"much, then silent", get + cookie, "", 0, 0ms, "", late, demanded.grace},
-        kind{"never ends", get + cookie, std::string(60, 'x'), 1000, 20ms, "", late, demanded.within},
+        kind{"silent", "", "", 0, 0ms, "", late, trial_demands.grace},
+        kind{"drips", "G", "E", 1000, 100ms, "", late, trial_demands.grace},
+        kind{"much, then silent", get + cookie, "", 0, 0ms, "", late, trial_demands.grace},
+        kind{"never ends", get + cookie, std::string(60, 'x'), 1000, 20ms, "", late, trial_demands.within},
         kind{"too much", get + std::string(9000, 'x'), "", 0, 0ms, "", too_large, 0ms},
         kind{"leaves", get, "", 0, 0ms, "", "", 0ms},
     };
     constexpr std::size_t connections = kinds.size() * clients_of_a_kind;
 
     asio::io_context io{1};
-    server server{io, 0, demanded};
+    server server{io, 0, trial_demands};
     wheel clients_timers{io, {.tick = 1ms}};
     std::size_t running = connections;
     for (kind& k : kinds)

@@ -2,18 +2,20 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How delays grow without jitter, that they saturate at the cap, and what is no backoff.
+#include "support/refusal.hpp"
+
 #include <cogwheel/net/backoff.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 using cogwheel::backoff;
 using cogwheel::backoff_jitter;
 using std::chrono::nanoseconds;
+using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
 static_assert(std::is_trivially_copyable_v<backoff> && std::equality_comparable<backoff>);
@@ -41,17 +43,6 @@ std::vector<nanoseconds> delays(const backoff& b, std::uint32_t count) {
     return all;
 }
 using table = std::vector<nanoseconds>;
-
-template <class F>
-std::string refusal(F f) {
-    try {
-        f();
-    } catch (const std::invalid_argument& e) {
-        return e.what();
-    }
-    return "";
-}
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 
@@ -115,18 +106,18 @@ TEST_CASE("backoff_equal_values_are_equal") {
 }
 
 TEST_CASE("backoff_bad_input_names_value_range_and_remedy") {
-    const std::string negative = refusal([] { backoff::constant(-1ms); });
+    const std::string negative = refusal_of([] { backoff::constant(-1ms); });
     CHECK(says(negative, "-1000000 ns"));
     CHECK(says(negative, "zero or more"));
-    CHECK(says(refusal([] { backoff::linear(-1ns, 1s); }), "first delay is -1 ns"));
-    CHECK(says(refusal([] { backoff::exponential(-1ns); }), "first delay is -1 ns"));
-    CHECK(says(refusal([] { backoff::linear(1s, -1ns); }), "step is -1 ns"));
-    CHECK(says(refusal([] { backoff::exponential(0s); }), "above zero"));
+    CHECK(says(refusal_of([] { backoff::linear(-1ns, 1s); }), "first delay is -1 ns"));
+    CHECK(says(refusal_of([] { backoff::exponential(-1ns); }), "first delay is -1 ns"));
+    CHECK(says(refusal_of([] { backoff::linear(1s, -1ns); }), "step is -1 ns"));
+    CHECK(says(refusal_of([] { backoff::exponential(0s); }), "above zero"));
     for (const double factor : {0.0, 0.999, -2.0, std::nan(""), HUGE_VAL, -HUGE_VAL})
-        CHECK(says(refusal([&] { backoff::exponential(1s, factor); }), "factor is"));
-    const std::string low = refusal([] { backoff::exponential(1s).cap(999ms); });
+        CHECK(says(refusal_of([&] { backoff::exponential(1s, factor); }), "factor is"));
+    const std::string low = refusal_of([] { backoff::exponential(1s).cap(999ms); });
     CHECK(says(low, "cap is 999000000 ns"));
     CHECK(says(low, "1000000000 ns"));
-    CHECK(says(refusal([] { backoff::constant(1s).jitter(static_cast<backoff_jitter>(4)); }), "jitter is 4"));
-    CHECK(says(refusal([] { backoff::constant(0s).jitter(backoff_jitter::decorrelated); }), "full jitter"));
+    CHECK(says(refusal_of([] { backoff::constant(1s).jitter(static_cast<backoff_jitter>(4)); }), "jitter is 4"));
+    CHECK(says(refusal_of([] { backoff::constant(0s).jitter(backoff_jitter::decorrelated); }), "full jitter"));
 }

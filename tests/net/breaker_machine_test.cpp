@@ -3,29 +3,30 @@
 //
 // What a circuit breaker decides, by scripts of events: time is passed in, nothing runs.
 #include "support/random.hpp"
+#include "support/refusal.hpp"
 
 #include <cogwheel/net/detail/breaker_machine.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 using namespace cogwheel;
 using cogwheel::detail::breaker_machine;
 using cogwheel::detail::verdict;
+using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
 namespace {
 
-struct script {
+struct breaker_script {
     breaker_machine machine;
     detail::small_random random{1};
     std::chrono::nanoseconds now = 100s;
 
-    explicit script(const circuit_breaker_options& options = {}) : machine(options) {}
+    explicit breaker_script(const circuit_breaker_options& options = {}) : machine(options) {}
 
     void ends(verdict v, std::uint64_t generation) { machine.ended(v, generation, now, random); }
     void call(verdict v) {
@@ -40,19 +41,13 @@ struct script {
 };
 
 std::string refusal(const circuit_breaker_options& options) {
-    try {
-        options.validate();
-    } catch (const std::invalid_argument& e) {
-        return e.what();
-    }
-    return "";
+    return refusal_of([&] { options.validate(); });
 }
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 
 TEST_CASE("breaker_opens_at_the_last_of_so_many_failures_in_a_row") {
-    script s({.failures_in_a_row = 3});
+    breaker_script s({.failures_in_a_row = 3});
     s.fail(2);
     CHECK(s.state() == circuit_state::closed);
     s.call(verdict::succeeded); // the row begins anew
@@ -66,7 +61,7 @@ TEST_CASE("breaker_opens_at_the_last_of_so_many_failures_in_a_row") {
 }
 
 TEST_CASE("breaker_open_refuses_until_its_time_is_over") {
-    script s({.failures_in_a_row = 1});
+    breaker_script s({.failures_in_a_row = 1});
     s.fail(1);
     CHECK_FALSE(s.allow_after(0s));
     CHECK_FALSE(s.allow_after(4999ms));
@@ -76,7 +71,7 @@ TEST_CASE("breaker_open_refuses_until_its_time_is_over") {
 }
 
 TEST_CASE("breaker_elapsed_by_the_timer_no_sooner_than_it_should") {
-    script s({.failures_in_a_row = 1});
+    breaker_script s({.failures_in_a_row = 1});
     CHECK_FALSE(s.machine.elapsed(1h)); // closed
     s.fail(1);
     CHECK_FALSE(s.machine.elapsed(104999ms));
@@ -87,7 +82,7 @@ TEST_CASE("breaker_elapsed_by_the_timer_no_sooner_than_it_should") {
 }
 
 TEST_CASE("breaker_half_open_lets_so_many_probes_pass_at_once") {
-    script s({.failures_in_a_row = 1, .probes = 2, .probes_to_close = 5});
+    breaker_script s({.failures_in_a_row = 1, .probes = 2, .probes_to_close = 5});
     s.fail(1);
     CHECK(s.allow_after(5s));
     CHECK(s.machine.allow(s.now));
@@ -108,7 +103,7 @@ TEST_CASE("breaker_half_open_lets_so_many_probes_pass_at_once") {
 }
 
 TEST_CASE("breaker_half_open_starts_no_more_probes_than_it_takes_to_close") {
-    script s({.failures_in_a_row = 1, .probes = 10, .probes_to_close = 3});
+    breaker_script s({.failures_in_a_row = 1, .probes = 10, .probes_to_close = 3});
     s.fail(1);
     CHECK(s.allow_after(5s));
     CHECK(s.machine.allow(s.now));
@@ -122,7 +117,7 @@ TEST_CASE("breaker_half_open_starts_no_more_probes_than_it_takes_to_close") {
 }
 
 TEST_CASE("breaker_probe_that_fails_opens_it_again_for_longer") {
-    script s({.failures_in_a_row = 1, .open_for = backoff::exponential(5s).cap(20s)});
+    breaker_script s({.failures_in_a_row = 1, .open_for = backoff::exponential(5s).cap(20s)});
     s.fail(1);
     for (const auto pause : {5s, 10s, 20s, 20s}) {
         CHECK(s.machine.open_until() == s.now + pause);
@@ -139,7 +134,7 @@ TEST_CASE("breaker_probe_that_fails_opens_it_again_for_longer") {
 }
 
 TEST_CASE("breaker_late_results_say_nothing_about_the_present") {
-    script s({.failures_in_a_row = 2, .probes = 1, .probes_to_close = 2});
+    breaker_script s({.failures_in_a_row = 2, .probes = 1, .probes_to_close = 2});
     std::vector<std::uint64_t> early;
     for (int i = 0; i < 4; ++i) {
         REQUIRE(s.machine.allow(s.now));
@@ -161,7 +156,7 @@ TEST_CASE("breaker_late_results_say_nothing_about_the_present") {
 }
 
 TEST_CASE("breaker_second_failed_probe_of_a_generation_is_late") {
-    script s({.failures_in_a_row = 1, .probes = 2, .probes_to_close = 2});
+    breaker_script s({.failures_in_a_row = 1, .probes = 2, .probes_to_close = 2});
     s.fail(1);
     CHECK(s.allow_after(5s));
     CHECK(s.machine.allow(s.now));
@@ -175,7 +170,7 @@ TEST_CASE("breaker_second_failed_probe_of_a_generation_is_late") {
 }
 
 TEST_CASE("breaker_closed_by_hand_starts_anew") {
-    script s({.failures_in_a_row = 2, .open_for = backoff::exponential(5s)});
+    breaker_script s({.failures_in_a_row = 2, .open_for = backoff::exponential(5s)});
     s.fail(2);
     s.machine.close();
     CHECK(s.state() == circuit_state::closed);
@@ -186,7 +181,7 @@ TEST_CASE("breaker_closed_by_hand_starts_anew") {
 }
 
 TEST_CASE("breaker_rate_opens_at_its_share_of_enough_calls") {
-    script s({.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10s, .min_calls = 10});
+    breaker_script s({.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10s, .min_calls = 10});
     s.fail(4);
     for (int i = 0; i < 5; ++i) s.call(verdict::succeeded);
     CHECK(s.state() == circuit_state::closed); // 4 of 9
@@ -195,7 +190,7 @@ TEST_CASE("breaker_rate_opens_at_its_share_of_enough_calls") {
 }
 
 TEST_CASE("breaker_rate_below_its_share_stays_closed_and_success_never_opens") {
-    script s({.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10s, .min_calls = 4});
+    breaker_script s({.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10s, .min_calls = 4});
     s.fail(3);
     s.call(verdict::succeeded); // 3 of 4, but a success is no reason
     CHECK(s.state() == circuit_state::closed);
@@ -205,7 +200,7 @@ TEST_CASE("breaker_rate_below_its_share_stays_closed_and_success_never_opens") {
 }
 
 TEST_CASE("breaker_rate_forgets_what_left_the_window") {
-    script s({.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10s, .min_calls = 10});
+    breaker_script s({.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10s, .min_calls = 10});
     s.fail(9);
     s.now += 10s;
     s.fail(9);
@@ -221,7 +216,7 @@ TEST_CASE("breaker_random_source_that_throws_leaves_state_and_counts_right") {
         static constexpr result_type max() { return ~result_type{0}; }
         result_type operator()() { throw std::runtime_error("random"); }
     } random;
-    script s({.failures_in_a_row = 1, .open_for = backoff::constant(5s).jitter(backoff_jitter::equal)});
+    breaker_script s({.failures_in_a_row = 1, .open_for = backoff::constant(5s).jitter(backoff_jitter::equal)});
     REQUIRE(s.machine.allow(s.now));
     CHECK_THROWS_AS(s.machine.ended(verdict::failed, s.machine.generation(), s.now, random), std::runtime_error);
     CHECK(s.state() == circuit_state::closed);
@@ -234,14 +229,14 @@ TEST_CASE("breaker_random_source_that_throws_leaves_state_and_counts_right") {
 TEST_CASE("breaker_counts_add_up_over_any_history") {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         CAPTURE(seed);
-        cogwheel_tests::random_source random(seed);
-        script s({.failures_in_a_row = static_cast<std::uint32_t>(1 + random.below(4)),
-                  .failure_rate = random.below(2) == 0 ? 0 : 0.4,
-                  .window = 1s,
-                  .min_calls = 3,
-                  .open_for = backoff::exponential(100ms).cap(1s).jitter(backoff_jitter::full),
-                  .probes = static_cast<std::uint32_t>(1 + random.below(3)),
-                  .probes_to_close = static_cast<std::uint32_t>(1 + random.below(3))});
+        random_source random(seed);
+        breaker_script s({.failures_in_a_row = static_cast<std::uint32_t>(1 + random.below(4)),
+                          .failure_rate = random.below(2) == 0 ? 0 : 0.4,
+                          .window = 1s,
+                          .min_calls = 3,
+                          .open_for = backoff::exponential(100ms).cap(1s).jitter(backoff_jitter::full),
+                          .probes = static_cast<std::uint32_t>(1 + random.below(3)),
+                          .probes_to_close = static_cast<std::uint32_t>(1 + random.below(3))});
         std::vector<std::uint64_t> in_flight;
         std::uint64_t asked = 0;
         for (int i = 0; i < 1000; ++i) {
@@ -270,14 +265,13 @@ TEST_CASE("breaker_counts_add_up_over_any_history") {
 
 TEST_CASE("breaker_bad_options_name_value_range_and_remedy") {
     CHECK(refusal({}).empty());
-    for (const double bad : {-0.1, 1.01, std::nan("")})
-        CHECK(mentions(refusal({.failure_rate = bad}), "failure_rate is"));
-    CHECK(mentions(refusal({.failures_in_a_row = 0}), "both 0"));
+    for (const double bad : {-0.1, 1.01, std::nan("")}) CHECK(says(refusal({.failure_rate = bad}), "failure_rate is"));
+    CHECK(says(refusal({.failures_in_a_row = 0}), "both 0"));
     CHECK(refusal({.failures_in_a_row = 0, .failure_rate = 1}).empty());
-    CHECK(mentions(refusal({.window = 999'999ns}), "window is 999999 ns, but must be at least 1 ms"));
-    CHECK(mentions(refusal({.window = -1s}), "window is -1000000000 ns"));
-    CHECK(mentions(refusal({.min_calls = 0}), "min_calls is 0"));
-    CHECK(mentions(refusal({.open_for = backoff::constant(0s)}), "open_for begins with 0 ns"));
-    CHECK(mentions(refusal({.probes = 0}), "probes is 0"));
-    CHECK(mentions(refusal({.probes_to_close = 0}), "probes_to_close is 0"));
+    CHECK(says(refusal({.window = 999'999ns}), "window is 999999 ns, but must be at least 1 ms"));
+    CHECK(says(refusal({.window = -1s}), "window is -1000000000 ns"));
+    CHECK(says(refusal({.min_calls = 0}), "min_calls is 0"));
+    CHECK(says(refusal({.open_for = backoff::constant(0s)}), "open_for begins with 0 ns"));
+    CHECK(says(refusal({.probes = 0}), "probes is 0"));
+    CHECK(says(refusal({.probes_to_close = 0}), "probes_to_close is 0"));
 }

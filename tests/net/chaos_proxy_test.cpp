@@ -20,7 +20,7 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr auto token = as_tuple(asio::use_awaitable);
+constexpr auto awaited = as_tuple(asio::use_awaitable);
 
 std::size_t open_descriptors() {
     const std::filesystem::directory_iterator all("/proc/self/fd");
@@ -34,7 +34,7 @@ std::string text_of(std::size_t bytes) {
 }
 
 /// A server, and a proxy before it. The server answers each byte with the same, until its client is done.
-struct rig {
+struct proxy_rig {
     asio::io_context io{1};
     cogwheel::timer_wheel wheel{io, {.tick = 1ms}};
     tcp::acceptor server{io, loopback(0)};
@@ -43,9 +43,9 @@ struct rig {
     std::error_code served_until;
     int clients = 0;
 
-    explicit rig(chaos_plan plan, const chaos_options& options = {})
-        : rig([plan = std::move(plan)](std::uint64_t) { return plan; }, options) {}
-    explicit rig(chaos_proxy::planner planner, const chaos_options& options = {}) {
+    explicit proxy_rig(chaos_plan plan, const chaos_options& options = {})
+        : proxy_rig([plan = std::move(plan)](std::uint64_t) { return plan; }, options) {}
+    explicit proxy_rig(chaos_proxy::planner planner, const chaos_options& options = {}) {
         proxy.emplace(io.get_executor(), wheel, loopback(0), server.local_endpoint(), std::move(planner), options);
         asio::co_spawn(io, accept(), asio::detached);
     }
@@ -58,7 +58,7 @@ struct rig {
             io,
             [&, client]() -> asio::awaitable<void> {
                 tcp::socket socket(io);
-                const auto [ec] = co_await socket.async_connect(proxy->endpoint(), token);
+                const auto [ec] = co_await socket.async_connect(proxy->endpoint(), awaited);
                 REQUIRE_FALSE(ec);
                 co_await client(socket);
             },
@@ -75,7 +75,7 @@ struct rig {
 
     asio::awaitable<void> accept() {
         for (;;) {
-            auto [ec, socket] = co_await server.async_accept(token);
+            auto [ec, socket] = co_await server.async_accept(awaited);
             if (ec) co_return;
             asio::co_spawn(io, serve(std::move(socket)), asio::detached);
         }
@@ -83,11 +83,11 @@ struct rig {
     asio::awaitable<void> serve(tcp::socket socket) {
         std::array<char, 1000> buffer;
         for (;;) {
-            const auto [ec, n] = co_await socket.async_read_some(asio::buffer(buffer), token);
+            const auto [ec, n] = co_await socket.async_read_some(asio::buffer(buffer), awaited);
             served.append(buffer.data(), n);
             served_until = ec;
             if (ec) co_return;
-            const auto [failed, ignored] = co_await asio::async_write(socket, asio::buffer(buffer.data(), n), token);
+            const auto [failed, ignored] = co_await asio::async_write(socket, asio::buffer(buffer.data(), n), awaited);
             if (failed) {
                 served_until = failed;
                 co_return;
@@ -103,11 +103,11 @@ struct heard {
 
 /// Sends, says that it is done, and reads to the end.
 asio::awaitable<void> exchange(tcp::socket& socket, std::string text, heard& h) {
-    co_await asio::async_write(socket, asio::buffer(text), token);
+    co_await asio::async_write(socket, asio::buffer(text), awaited);
     std::error_code ignored;
     socket.shutdown(tcp::socket::shutdown_send, ignored);
     h.text.resize(2 * text.size());
-    const auto [ec, n] = co_await asio::async_read(socket, asio::buffer(h.text), token);
+    const auto [ec, n] = co_await asio::async_read(socket, asio::buffer(h.text), awaited);
     h.text.resize(n);
     h.end = ec;
 }
@@ -120,7 +120,7 @@ auto exchanging(std::string text, heard& h) {
 TEST_CASE("proxy_without_chaos_forwards_all_and_both_ends") {
     const std::size_t before = open_descriptors();
     {
-        rig r(chaos_plan{}, {.buffer = 100});
+        proxy_rig r(chaos_plan{}, {.buffer = 100});
         heard h;
         r.run(exchanging(text_of(20000), h));
         r.finish();
@@ -137,7 +137,7 @@ TEST_CASE("proxy_delays_stalls_and_splits_lose_nothing") {
     for (const chaos_step& step : {chaos_step{chaos::delay, 5000, 1ms}, chaos_step{chaos::stall, 0, 5ms},
                                    chaos_step{chaos::split, 300, 1ms, 25}}) {
         CAPTURE(name_of(step.kind));
-        rig r(chaos_plan{{{chaos::forward, 100}, step}, {step}});
+        proxy_rig r(chaos_plan{{{chaos::forward, 100}, step}, {step}});
         heard h;
         r.run(exchanging(text_of(3000), h));
         r.finish();
@@ -150,7 +150,7 @@ TEST_CASE("proxy_delays_stalls_and_splits_lose_nothing") {
 
 TEST_CASE("proxy_truncates_after_exactly_so_many_bytes") {
     SUBCASE("of the answer") {
-        rig r(chaos_plan{{}, {{chaos::forward, 123}, {chaos::truncate}}});
+        proxy_rig r(chaos_plan{{}, {{chaos::forward, 123}, {chaos::truncate}}});
         heard h;
         r.run(exchanging(text_of(3000), h));
         r.finish();
@@ -159,7 +159,7 @@ TEST_CASE("proxy_truncates_after_exactly_so_many_bytes") {
         CHECK(r.proxy->counts().of(chaos::truncate) == 1);
     }
     SUBCASE("of the request") {
-        rig r(chaos_plan{{{chaos::forward, 123}, {chaos::truncate}}, {}});
+        proxy_rig r(chaos_plan{{{chaos::forward, 123}, {chaos::truncate}}, {}});
         heard h;
         r.run(exchanging(text_of(3000), h));
         r.finish();
@@ -171,7 +171,7 @@ TEST_CASE("proxy_truncates_after_exactly_so_many_bytes") {
 }
 
 TEST_CASE("proxy_resets_both_peers") {
-    rig r(chaos_plan{{{chaos::forward, 10}, {chaos::reset}}, {}});
+    proxy_rig r(chaos_plan{{{chaos::forward, 10}, {chaos::reset}}, {}});
     heard h;
     r.run(exchanging(text_of(1000), h));
     r.finish();
@@ -185,13 +185,13 @@ TEST_CASE("proxy_resets_both_peers") {
 TEST_CASE("proxy_swallows_until_the_client_gives_up") {
     const std::size_t before = open_descriptors();
     {
-        rig r(chaos_plan{{{chaos::forward, 10}, {chaos::swallow}}, {}});
+        proxy_rig r(chaos_plan{{{chaos::forward, 10}, {chaos::swallow}}, {}});
         std::string heard;
         r.run([&](tcp::socket& socket) -> asio::awaitable<void> {
             const std::string text = text_of(1000);
-            co_await asio::async_write(socket, asio::buffer(text), token);
+            co_await asio::async_write(socket, asio::buffer(text), awaited);
             heard.resize(10);
-            co_await asio::async_read(socket, asio::buffer(heard), token); // no more will come
+            co_await asio::async_read(socket, asio::buffer(heard), awaited); // no more will come
         });
         r.finish();
         CHECK(heard == text_of(10));
@@ -203,7 +203,7 @@ TEST_CASE("proxy_swallows_until_the_client_gives_up") {
 }
 
 TEST_CASE("proxy_without_a_server_refuses") {
-    rig r(chaos_plan{});
+    proxy_rig r(chaos_plan{});
     r.server.close();
     heard h;
     r.run(exchanging("anybody there?", h));
@@ -215,7 +215,7 @@ TEST_CASE("proxy_without_a_server_refuses") {
 TEST_CASE("proxy_closed_or_destroyed_ends_all_connections_at_once") {
     const std::size_t before = open_descriptors();
     {
-        rig r(chaos_plan{{{chaos::stall, 0, 1h}}, {}});
+        proxy_rig r(chaos_plan{{{chaos::stall, 0, 1h}}, {}});
         std::vector<heard> heards(20);
         for (heard& h : heards) r.run(exchanging("stalled", h));
         while (r.proxy->counts().of(chaos::stall) != 20) r.io.run_one();
@@ -235,7 +235,7 @@ TEST_CASE("proxy_closed_or_destroyed_ends_all_connections_at_once") {
 TEST_CASE("proxy_destroyed_with_the_context_leaves_nothing") {
     const std::size_t before = open_descriptors();
     {
-        rig r(chaos_plan{{{chaos::stall, 0, 1h}}, {{chaos::swallow}}});
+        proxy_rig r(chaos_plan{{{chaos::stall, 0, 1h}}, {{chaos::swallow}}});
         heard h;
         r.run(exchanging("stalled", h));
         while (r.proxy->counts().of(chaos::stall) != 1) r.io.run_one();
@@ -245,7 +245,7 @@ TEST_CASE("proxy_destroyed_with_the_context_leaves_nothing") {
 
 TEST_CASE("proxy_numbers_connections_in_order") {
     std::vector<std::uint64_t> numbers;
-    rig r([&](std::uint64_t number) {
+    proxy_rig r([&](std::uint64_t number) {
         numbers.push_back(number);
         return chaos_plan{};
     });
@@ -262,7 +262,7 @@ TEST_CASE("proxy_of_random_chaos_each_client_gets_its_answer_or_an_error") {
     {
         chaos_profile profile;
         profile.longest = 5ms;
-        rig r([&](std::uint64_t number) { return make_chaos(2026, number, profile); });
+        proxy_rig r([&](std::uint64_t number) { return make_chaos(2026, number, profile); });
         constexpr std::size_t clients = 200;
         std::vector<heard> heards(clients);
         std::size_t done = 0;
@@ -274,7 +274,7 @@ TEST_CASE("proxy_of_random_chaos_each_client_gets_its_answer_or_an_error") {
                     r.io,
                     [&]() -> asio::awaitable<void> {
                         patience.expires_after(1s);
-                        const auto [ec] = co_await patience.async_wait(token);
+                        const auto [ec] = co_await patience.async_wait(awaited);
                         if (!ec) socket.cancel();
                     },
                     asio::detached);

@@ -10,7 +10,7 @@
 
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
-using what = chaos_cursor::what;
+using verb = chaos_cursor::what;
 
 namespace {
 
@@ -18,7 +18,7 @@ struct fate {
     std::size_t forwarded = 0, dropped = 0, pieces = 0;
     std::chrono::milliseconds waited{0};
     std::vector<chaos> begun;
-    what end = what::read; // close, reset; read: all went through
+    verb end = verb::read; // close, reset; read: all went through
 };
 
 /// Feeds `bytes` in lots of `lot`, and does what the cursor says.
@@ -30,13 +30,13 @@ fate feed(const chaos_script& script, std::size_t bytes, std::size_t lot) {
         const auto order = cursor.next(buffered);
         if (order.begun != nullptr) f.begun.push_back(order.begun->kind);
         switch (order.todo) {
-        case what::read:
+        case verb::read:
             REQUIRE(buffered == 0);
             if (bytes == 0) return f;
             buffered = std::min(bytes, lot);
             bytes -= buffered;
             break;
-        case what::forward:
+        case verb::forward:
             REQUIRE(order.bytes > 0);
             REQUIRE(order.bytes <= buffered);
             buffered -= order.bytes;
@@ -44,16 +44,16 @@ fate feed(const chaos_script& script, std::size_t bytes, std::size_t lot) {
             ++f.pieces;
             cursor.forwarded(order.bytes);
             break;
-        case what::drop:
+        case verb::drop:
             buffered -= order.bytes;
             f.dropped += order.bytes;
             break;
-        case what::wait:
+        case verb::wait:
             REQUIRE(order.time > 0ms);
             f.waited += order.time;
             break;
-        case what::close:
-        case what::reset:
+        case verb::close:
+        case verb::reset:
             f.end = order.todo;
             return f;
         }
@@ -74,8 +74,8 @@ TEST_CASE("chaos_without_a_script_forwards_all") {
 TEST_CASE("chaos_forward_then_reset_resets_after_exactly_so_many_bytes") {
     for (const std::size_t lot : {1u, 7u, 100u, 1000u}) {
         CHECK(feed({{chaos::forward, 100}, {chaos::reset}}, 1000, lot).forwarded == 100);
-        CHECK(feed({{chaos::forward, 100}, {chaos::reset}}, 1000, lot).end == what::reset);
-        CHECK(feed({{chaos::forward, 100}, {chaos::truncate}}, 100, lot).end == what::close); // needs no byte more
+        CHECK(feed({{chaos::forward, 100}, {chaos::reset}}, 1000, lot).end == verb::reset);
+        CHECK(feed({{chaos::forward, 100}, {chaos::truncate}}, 100, lot).end == verb::close); // needs no byte more
     }
 }
 
@@ -105,15 +105,15 @@ TEST_CASE("chaos_swallow_drops_the_rest_and_is_counted_once") {
     CHECK(f.forwarded == 50);
     CHECK(f.dropped == 950);
     CHECK(f.begun == std::vector{chaos::forward, chaos::swallow});
-    CHECK(f.end == what::read);
+    CHECK(f.end == verb::read);
 }
 
 TEST_CASE("chaos_cut_drops_whatever_still_comes") {
     chaos_cursor cursor({{chaos::forward, 50}, {chaos::reset}});
-    CHECK(cursor.next(0).todo == what::read);
+    CHECK(cursor.next(0).todo == verb::read);
     cursor.cut();
-    CHECK(cursor.next(10).todo == what::drop);
-    CHECK(cursor.next(0).todo == what::read);
+    CHECK(cursor.next(10).todo == verb::drop);
+    CHECK(cursor.next(0).todo == verb::read);
     CHECK_FALSE(cursor.swallows());
 }
 

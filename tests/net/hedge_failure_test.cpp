@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A handler that notes its end, and has an allocator of its own.
-struct noting {
+struct noting_attempts {
     using allocator_type = tracking_allocator<char>;
 
     hedge_outcome* out;
@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("hedge_is_two_allocations_and_frees_them_before_its_handler_r
     hedge_rig<Wheel> r;
     allocation_log log;
     hedge_outcome out;
-    r.start({.delay = 30ms, .attempts = 3}, noting{&out, &log});
+    r.start({.delay = 30ms, .attempts = 3}, noting_attempts{&out, &log});
     r.pass(40ms);
     r.pass(40ms);
     CHECK(r.started == 3);
@@ -60,7 +60,7 @@ TEST_CASE_TEMPLATE("hedge_without_memory_throws_and_starts_nothing", Wheel, BOTH
     allocation_log log;
     hedge_outcome out;
     log.fail = true;
-    CHECK_THROWS_AS(r.start({.delay = 30ms}, noting{&out, &log}), std::bad_alloc);
+    CHECK_THROWS_AS(r.start({.delay = 30ms}, noting_attempts{&out, &log}), std::bad_alloc);
     CHECK(r.started == 0);
     CHECK(log.live == 0);
     r.pass(1h);
@@ -133,7 +133,7 @@ TEST_CASE_TEMPLATE("attempt_throws_something_else_at_first_leaves_the_initiating
     hedge_rig<Wheel> r;
     hedge_outcome out;
     allocation_log log;
-    noting handler{&out, &log};
+    noting_attempts handler{&out, &log};
     const auto life = handler.life;
     const auto start = [&] {
         async_hedge(
@@ -187,7 +187,7 @@ TEST_CASE_TEMPLATE("attempt_dropped_the_handler_is_destroyed_when_the_others_hav
     hedge_rig<Wheel> r;
     hedge_outcome out;
     allocation_log log;
-    noting handler{&out, &log};
+    noting_attempts handler{&out, &log};
     const auto life = handler.life;
     bool at_once = false;
     SUBCASE("at once") {
@@ -212,7 +212,7 @@ TEST_CASE_TEMPLATE("attempt_dropped_the_handler_is_destroyed_when_the_others_hav
 TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_with_it", Wheel, BOTH_WHEELS) {
     hedge_outcome out;
     allocation_log log;
-    noting handler{&out, &log};
+    noting_attempts handler{&out, &log};
     const auto life = handler.life;
     {
         hedge_rig<Wheel> r;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr nanoseconds forever = nanoseconds::max();
 
-struct rig : idle_machine {
+struct machine_rig : idle_machine {
     struct queues {
         bool input = false;
         std::optional<std::uint64_t> output;
@@ -40,7 +40,7 @@ struct rig : idle_machine {
     } system;
     double factor = 1;
 
-    explicit rig(const idle_limits& limits, nanoseconds now = 0s) : idle_machine(limits, now, 1) {}
+    explicit machine_rig(const idle_limits& limits, nanoseconds now = 0s) : idle_machine(limits, now, 1) {}
 
     step ask(nanoseconds now) { return next(now, factor, system); }
     bool silent_at(nanoseconds now) { return !ask(now).event; }
@@ -60,17 +60,17 @@ struct rig : idle_machine {
 
 TEST_CASE("limit_zero_or_negative_is_off") {
     for (const nanoseconds off : {nanoseconds(0), nanoseconds(-1), nanoseconds::min()}) {
-        rig r({.reader = off, .writer = off, .all = off});
+        machine_rig r({.reader = off, .writer = off, .all = off});
         CHECK(r.look_at(0s) == forever);
         CHECK(r.look_at(24h) == forever);
     }
-    rig r({.reader = 10s, .writer = -1s});
+    machine_rig r({.reader = 10s, .writer = -1s});
     CHECK(r.look_at(0s) == 10s);
     CHECK(r.event_at(24h).kind == idle_kind::reader);
 }
 
 TEST_CASE("reader_idle_is_due_a_limit_after_the_last_read_and_not_before") {
-    rig r({.reader = 10s});
+    machine_rig r({.reader = 10s});
     CHECK(r.look_at(0s) == 10s);
     r.read(4s);
     r.written(9s);                // is none
@@ -83,7 +83,7 @@ TEST_CASE("reader_idle_is_due_a_limit_after_the_last_read_and_not_before") {
 }
 
 TEST_CASE("writer_idle_counts_from_the_last_completed_write") {
-    rig r({.writer = 10s});
+    machine_rig r({.writer = 10s});
     r.written(3s);
     r.read(9s);
     CHECK(r.look_at(10s) == 13s);
@@ -93,7 +93,7 @@ TEST_CASE("writer_idle_counts_from_the_last_completed_write") {
 }
 
 TEST_CASE("all_idle_counts_from_the_later_of_read_and_write") {
-    rig r({.all = 10s});
+    machine_rig r({.all = 10s});
     r.read(4s);
     r.written(6s);
     CHECK(r.look_at(10s) == 16s);
@@ -103,7 +103,7 @@ TEST_CASE("all_idle_counts_from_the_later_of_read_and_write") {
 }
 
 TEST_CASE("event_first_then_repeats_each_period_and_says_so") {
-    rig r({.reader = 10s});
+    machine_rig r({.reader = 10s});
     CHECK(r.event_at(10s).first);
     CHECK(r.look_at(10s) == 20s); // a full period, from before the event was told
     for (const nanoseconds at : {20s, 30s, 45s}) {
@@ -119,7 +119,7 @@ TEST_CASE("event_first_then_repeats_each_period_and_says_so") {
 }
 
 TEST_CASE("event_first_flags_are_kept_for_each_kind") {
-    rig r({.reader = 10s, .writer = 10s, .all = 10s});
+    machine_rig r({.reader = 10s, .writer = 10s, .all = 10s});
     CHECK(r.event_at(10s).kind == idle_kind::reader);
     CHECK(r.event_at(10s).kind == idle_kind::writer);
     CHECK(r.event_at(10s).kind == idle_kind::all);
@@ -138,7 +138,7 @@ TEST_CASE("event_first_flags_are_kept_for_each_kind") {
 }
 
 TEST_CASE("event_answered_at_once_by_a_write_the_next_one_is_a_first_one") {
-    rig r({.writer = 10s});
+    machine_rig r({.writer = 10s});
     CHECK(r.event_at(10s).first);
     r.written(10s); // the ping it is good for
     CHECK(r.look_at(10s) == 20s);
@@ -146,7 +146,7 @@ TEST_CASE("event_answered_at_once_by_a_write_the_next_one_is_a_first_one") {
 }
 
 TEST_CASE("read_in_progress_is_not_idle") {
-    rig r({.reader = 10s, .writer = 10s, .all = 10s});
+    machine_rig r({.reader = 10s, .writer = 10s, .all = 10s});
     r.begin_read();
     r.begin_read();
     r.written(5s);
@@ -163,7 +163,7 @@ TEST_CASE("read_in_progress_is_not_idle") {
 }
 
 TEST_CASE("input_that_waits_is_activity_and_is_looked_for_only_when_due") {
-    rig r({.reader = 10s, .all = 20s});
+    machine_rig r({.reader = 10s, .all = 20s});
     r.system.input = true;
     CHECK(r.silent_at(9s));
     CHECK(r.system.asked == 0);
@@ -173,7 +173,7 @@ TEST_CASE("input_that_waits_is_activity_and_is_looked_for_only_when_due") {
 }
 
 TEST_CASE("netty_6150_8912_bytes_leaving_a_slow_peers_queue_are_activity") {
-    rig r({.reader = 1h, .writer = 10s, .all = 30s});
+    machine_rig r({.reader = 1h, .writer = 10s, .all = 30s});
     r.system.output = 100;
     CHECK(r.look_at(10s) == 20s);
     r.system.output = 250;
@@ -189,13 +189,13 @@ TEST_CASE("netty_6150_8912_bytes_leaving_a_slow_peers_queue_are_activity") {
 }
 
 TEST_CASE("output_progress_not_observed_only_completed_writes_count") {
-    rig r({.writer = 10s});
+    machine_rig r({.writer = 10s});
     CHECK(r.event_at(10s).first);
     CHECK_FALSE(r.event_at(20s).first);
 }
 
 TEST_CASE("netty_16982_reset_resets_times_and_first_flags") {
-    rig r({.reader = 10s, .writer = 20s, .all = 15s});
+    machine_rig r({.reader = 10s, .writer = 20s, .all = 15s});
     CHECK(r.event_at(10s).kind == idle_kind::reader);
     CHECK(r.event_at(15s).kind == idle_kind::all);
     r.reset(18s);
@@ -212,7 +212,7 @@ TEST_CASE("netty_16982_reset_resets_times_and_first_flags") {
 TEST_CASE("netty_973_jitter_spreads_those_who_fell_silent_together") {
     std::set<nanoseconds> dues;
     for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
-        rig r({.writer = 60s, .jitter = 0.5, .seed = seed});
+        machine_rig r({.writer = 60s, .jitter = 0.5, .seed = seed});
         nanoseconds at{};
         for (int period = 0; period < 3; ++period) {
             const nanoseconds due = r.look_at(at);
@@ -233,7 +233,8 @@ TEST_CASE("netty_973_jitter_spreads_those_who_fell_silent_together") {
 }
 
 TEST_CASE("jitter_with_the_same_seed_is_the_same") {
-    rig a({.reader = 1s, .all = 3s, .jitter = 1, .seed = 7}), b({.reader = 1s, .all = 3s, .jitter = 1, .seed = 7});
+    machine_rig a({.reader = 1s, .all = 3s, .jitter = 1, .seed = 7}),
+        b({.reader = 1s, .all = 3s, .jitter = 1, .seed = 7});
     for (nanoseconds at{}; at < 60s;) {
         const auto s = a.ask(at), t = b.ask(at);
         REQUIRE(s.look_at == t.look_at);
@@ -243,7 +244,7 @@ TEST_CASE("jitter_with_the_same_seed_is_the_same") {
 }
 
 TEST_CASE("factor_shortens_the_running_period_and_lengthening_it_is_not_early") {
-    rig r({.reader = 10s});
+    machine_rig r({.reader = 10s});
     r.factor = 0.5;
     CHECK(r.look_at(1s) == 5s);
     r.factor = 0.25;
@@ -258,7 +259,7 @@ TEST_CASE("factor_shortens_the_running_period_and_lengthening_it_is_not_early") 
 }
 
 TEST_CASE("limits_changed_count_from_the_last_activity") {
-    rig r({.reader = 10s});
+    machine_rig r({.reader = 10s});
     r.read(5s);
     r.set_limits({.reader = 60s});
     CHECK(r.look_at(15s) == 65s);
@@ -268,26 +269,26 @@ TEST_CASE("limits_changed_count_from_the_last_activity") {
 }
 
 TEST_CASE("limit_extreme_never_comes") {
-    rig r({.reader = nanoseconds::max(), .writer = nanoseconds::max() - 1s, .jitter = 1}, 10s);
+    machine_rig r({.reader = nanoseconds::max(), .writer = nanoseconds::max() - 1s, .jitter = 1}, 10s);
     CHECK(r.look_at(nanoseconds::max()) == forever);
 }
 
 TEST_CASE("clock_reading_older_than_the_last_activity_is_harmless") {
-    rig r({.reader = 10s}, 100s);
+    machine_rig r({.reader = 10s}, 100s);
     CHECK(r.look_at(90s) == 110s);
     r.read(50s);
     CHECK(r.look_at(55s) == 60s);
 }
 
 TEST_CASE("stamps_at_the_end_of_time_are_harmless") {
-    rig r({.reader = 10s}, nanoseconds::min());
+    machine_rig r({.reader = 10s}, nanoseconds::min());
     CHECK(r.event_at(0s).idle_for == nanoseconds::max());
     r.read(nanoseconds::max());
     CHECK(r.silent_at(1s));
 }
 
 TEST_CASE("seed_set_with_the_limits_counts_from_then_on") {
-    rig a({.reader = 1s}), b({.reader = 2s, .jitter = 0.3, .seed = 5});
+    machine_rig a({.reader = 1s}), b({.reader = 2s, .jitter = 0.3, .seed = 5});
     a.set_limits({.reader = 1s, .jitter = 1, .seed = 7});
     b.set_limits({.reader = 1s, .jitter = 1, .seed = 7});
     CHECK(a.look_at(0s) == b.look_at(0s));
@@ -301,7 +302,7 @@ TEST_CASE("random_scripts_agree_with_a_reference_that_remembers_everything") {
         const auto limit = [&] { return nanoseconds(static_cast<std::int64_t>(random.below(4) * random.below(20))); };
         const idle_limits limits{.reader = limit(), .writer = limit(), .all = limit()};
         const nanoseconds of[] = {limits.reader, limits.writer, limits.all};
-        rig r(limits);
+        machine_rig r(limits);
         std::vector<nanoseconds> reads{0ns}, writes{0ns};
         std::vector<nanoseconds> events[3];
         bool fresh[3] = {true, true, true};

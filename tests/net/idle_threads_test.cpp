@@ -28,14 +28,14 @@ namespace {
 using strand = asio::strand<asio::any_io_executor>;
 using monitor = monitor_on<manual_timer_wheel>;
 
-struct tally {
+struct idle_tally {
     std::atomic<int> started{0}, events{0}, aborted{0};
     int completed() const { return events + aborted; }
 };
 
 // A connection's life: waits for events, is touched from its strand, is moved, and goes.
 struct connection : std::enable_shared_from_this<connection> {
-    connection(manual_timer_wheel& wheel, strand s, tally& t)
+    connection(manual_timer_wheel& wheel, strand s, idle_tally& t)
         : home(std::move(s)),
           counts(t),
           idle(std::in_place, wheel, home, idle_limits{.reader = 2ms, .all = 3ms, .jitter = 0.5}) {}
@@ -56,7 +56,7 @@ struct connection : std::enable_shared_from_this<connection> {
     }
 
     strand home;
-    tally& counts;
+    idle_tally& counts;
     std::optional<monitor> idle;
 };
 
@@ -64,7 +64,7 @@ struct connection : std::enable_shared_from_this<connection> {
 
 TEST_CASE("monitors_on_strands_each_wait_completes_once") {
     asio::io_context io;
-    tally counts;
+    idle_tally counts;
     {
         runners threads(io, 3);
         manual_timer_wheel wheel(io, {.tick = 1ms, .work_per_turn = 16});

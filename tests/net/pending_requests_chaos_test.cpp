@@ -22,37 +22,37 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr auto token = as_tuple(asio::use_awaitable);
+constexpr auto with_error = as_tuple(asio::use_awaitable);
 using message = std::array<std::uint32_t, 50>; // its first word is the id
 
 tcp::endpoint loopback(asio::ip::port_type port) { return {asio::ip::address_v4::loopback(), port}; }
 
 asio::awaitable<void> serve(tcp::socket socket) {
     for (message m{};;) {
-        const auto [ec, read] = co_await asio::async_read(socket, asio::buffer(m), token);
+        const auto [ec, read] = co_await asio::async_read(socket, asio::buffer(m), with_error);
         if (ec) co_return;
         if (m[0] % 16 == 5) continue; // never answered
-        const auto [failed, written] = co_await asio::async_write(socket, asio::buffer(m), token);
+        const auto [failed, written] = co_await asio::async_write(socket, asio::buffer(m), with_error);
         if (failed) co_return;
     }
 }
 asio::awaitable<void> accept(tcp::acceptor& acceptor) {
     for (;;) {
-        auto [ec, socket] = co_await acceptor.async_accept(token);
+        auto [ec, socket] = co_await acceptor.async_accept(with_error);
         if (ec) co_return;
         asio::co_spawn(acceptor.get_executor(), serve(std::move(socket)), asio::detached);
     }
 }
 
-class client : public std::enable_shared_from_this<client> {
+class chaotic_client : public std::enable_shared_from_this<chaotic_client> {
 public:
     static constexpr std::uint32_t each = 30;
 
-    client(asio::io_context& io, const timer_wheel& wheel) : socket_(io), requests_(wheel) {}
+    chaotic_client(asio::io_context& io, const timer_wheel& wheel) : socket_(io), requests_(wheel) {}
 
     asio::awaitable<void> run(tcp::endpoint server) {
         const auto self = shared_from_this();
-        const auto [ec] = co_await socket_.async_connect(server, token);
+        const auto [ec] = co_await socket_.async_connect(server, with_error);
         for (std::uint32_t id = 0; id < each; ++id) {
             requests_.async_wait(id, request_limit::from_write(250ms, deadline::after(10s)),
                                  [self](std::error_code failed, const message& m) { self->ended(failed, m); });
@@ -65,7 +65,7 @@ public:
         for (std::uint32_t id = 0; id < each; ++id) {
             message m;
             m.fill(id);
-            const auto [failed, n] = co_await asio::async_write(socket_, asio::buffer(m), token);
+            const auto [failed, n] = co_await asio::async_write(socket_, asio::buffer(m), with_error);
             if (failed) {
                 requests_.fail_all(failed);
                 co_return;
@@ -79,9 +79,9 @@ public:
     int wrong() const { return wrong_; }
 
 private:
-    asio::awaitable<void> read([[maybe_unused]] std::shared_ptr<client> self) {
+    asio::awaitable<void> read([[maybe_unused]] std::shared_ptr<chaotic_client> self) {
         for (message m{};;) {
-            const auto [ec, n] = co_await asio::async_read(socket_, asio::buffer(m), token);
+            const auto [ec, n] = co_await asio::async_read(socket_, asio::buffer(m), with_error);
             if (ec) {
                 requests_.fail_all(ec);
                 co_return;
@@ -110,12 +110,12 @@ TEST_CASE("requests_through_chaos_each_ends_once_and_the_counts_add_up") {
     chaos_profile profile;
     profile.longest = 30ms;
     profile.most_bytes = 4000;
-    std::vector<std::shared_ptr<client>> clients;
+    std::vector<std::shared_ptr<chaotic_client>> clients;
     {
         chaos_proxy proxy(io.get_executor(), wheel, loopback(0), acceptor.local_endpoint(),
                           [&](std::uint64_t number) { return make_chaos(4711, number, profile); });
         for (int i = 0; i < 150; ++i) {
-            clients.push_back(std::make_shared<client>(io, wheel));
+            clients.push_back(std::make_shared<chaotic_client>(io, wheel));
             asio::co_spawn(io, clients.back()->run(proxy.endpoint()), asio::detached);
         }
         const auto done = [](const auto& c) { return c->done(); };
@@ -126,8 +126,8 @@ TEST_CASE("requests_through_chaos_each_ends_once_and_the_counts_add_up") {
     request_stats sum;
     for (const auto& c : clients) {
         const request_stats& s = c->stats();
-        CHECK(s.started == client::each);
-        CHECK(s.answered + s.timed_out + s.failed == client::each);
+        CHECK(s.started == chaotic_client::each);
+        CHECK(s.answered + s.timed_out + s.failed == chaotic_client::each);
         CHECK(s.in_flight == 0);
         CHECK(c->wrong() == 0);
         sum.answered += s.answered;

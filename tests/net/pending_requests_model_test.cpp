@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int keys = 12;
+constexpr int key_count = 12;
 
 template <class Rig>
-class script {
+class request_script {
     using deadline = typename Rig::deadline;
     using limit = typename Rig::limit;
 
@@ -38,7 +38,7 @@ class script {
     };
 
 public:
-    explicit script(std::uint64_t seed)
+    explicit request_script(std::uint64_t seed)
         : random_(seed),
           rig_({.max_in_flight = seed % 3 == 0 ? 5u : 1000u}, {.tick = 10ms, .slots = 4, .work_per_turn = 2}),
           most_(seed % 3 == 0 ? 5 : 1000) {}
@@ -59,7 +59,7 @@ public:
 
 private:
     void step() {
-        const int key = static_cast<int>(random_.below(keys));
+        const int key = static_cast<int>(random_.below(key_count));
         auto& requests = *rig_.requests;
         switch (random_.below(16)) {
         default:
@@ -278,6 +278,6 @@ private:
 TEST_CASE_TEMPLATE("random_scripts_agree_with_a_map", R, EVERY_REQUESTS) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         CAPTURE(seed);
-        script<R>(seed).play(500);
+        request_script<R>(seed).play(500);
     }
 }

@@ -25,9 +25,9 @@ namespace {
 using requests_type = pending_requests<int, std::string, testing::manual_timer_wheel>;
 
 /// Works on its strand, a step at a time, without any lock.
-class client : public std::enable_shared_from_this<client> {
+class threaded_client : public std::enable_shared_from_this<threaded_client> {
 public:
-    client(asio::io_context& io, const testing::manual_timer_wheel& wheel, std::uint64_t seed)
+    threaded_client(asio::io_context& io, const testing::manual_timer_wheel& wheel, std::uint64_t seed)
         : strand_(asio::make_strand(io)), random_(seed) {
         requests_.emplace(wheel, strand_, request_options{.max_in_flight = 40});
     }
@@ -103,12 +103,12 @@ private:
 
 TEST_CASE("clients_on_strands_every_request_completes_once") {
     asio::io_context io;
-    std::vector<std::shared_ptr<client>> clients;
+    std::vector<std::shared_ptr<threaded_client>> clients;
     {
         runners threads(io, 3);
         testing::manual_timer_wheel wheel(io, {.tick = 1ms, .work_per_turn = 8});
         for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-            clients.push_back(std::make_shared<client>(io, wheel, seed));
+            clients.push_back(std::make_shared<threaded_client>(io, wheel, seed));
             clients.back()->step(3000);
         }
         while (!std::all_of(clients.begin(), clients.end(), [](const auto& c) { return c->finished(); })) {

@@ -20,12 +20,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct point {
+struct coordinates {
     int x, y;
-    friend bool operator==(const point&, const point&) = default;
+    friend bool operator==(const coordinates&, const coordinates&) = default;
 };
-struct point_hash {
-    std::size_t operator()(const point& p) const { return static_cast<std::size_t>(p.x ^ p.y); }
+struct coordinates_hash {
+    std::size_t operator()(const coordinates& p) const { return static_cast<std::size_t>(p.x ^ p.y); }
 };
 
 } // namespace
@@ -86,10 +86,10 @@ TEST_CASE("default_token_of_the_wheels_executor_is_that_of_the_requests") {
 TEST_CASE("executor_type_of_ones_own") {
     asio::io_context io;
     testing::manual_timer_wheel wheel(io);
-    using strand = asio::strand<asio::io_context::executor_type>;
-    using requests_type = requests_at_home::requests_type::rebind_executor<strand>::other;
-    requests_type requests(wheel, asio::make_strand(io));
-    static_assert(std::is_same_v<requests_type::executor_type, strand>);
+    using own_executor = asio::strand<asio::io_context::executor_type>;
+    using requests_of_ones_own = requests_at_home::requests_type::rebind_executor<own_executor>::other;
+    requests_of_ones_own requests(wheel, asio::make_strand(io));
+    static_assert(std::is_same_v<requests_of_ones_own::executor_type, own_executor>);
     bool in_strand = false;
     requests.async_wait(1, 10ms, [&](std::error_code, const std::string&) {
         in_strand = requests.get_executor().running_in_this_thread();
@@ -102,17 +102,17 @@ TEST_CASE("move_only_responses_and_keys_of_a_users_own") {
     requests_at_home r;
     using response = std::unique_ptr<int>;
     pending_requests<std::string, response, testing::manual_timer_wheel> by_name(r.wheel);
-    pending_requests<point, response, testing::manual_timer_wheel, point_hash> by_point(r.wheel);
+    pending_requests<coordinates, response, testing::manual_timer_wheel, coordinates_hash> by_coordinates(r.wheel);
     int sum = 0;
     const auto add = [&](std::error_code ec, const response& p) { sum += ec ? 100 : *p; };
     by_name.async_wait("a rather long key that is no short string", 1s, add);
     by_name.async_wait("b", 10ms, add); // with an empty response
-    by_point.async_wait({1, 2}, 1s, add);
-    by_point.async_wait({2, 1}, 1s, add); // the same hash
+    by_coordinates.async_wait({1, 2}, 1s, add);
+    by_coordinates.async_wait({2, 1}, 1s, add); // the same hash
     CHECK(by_name.complete("a rather long key that is no short string", std::make_unique<int>(1)));
-    CHECK(by_point.complete({2, 1}, std::make_unique<int>(2)));
-    CHECK_FALSE(by_point.complete({2, 2}, std::make_unique<int>(3)));
-    CHECK(by_point.contains({1, 2}));
+    CHECK(by_coordinates.complete({2, 1}, std::make_unique<int>(2)));
+    CHECK_FALSE(by_coordinates.complete({2, 2}, std::make_unique<int>(3)));
+    CHECK(by_coordinates.contains({1, 2}));
     r.pass(10ms);
     CHECK(sum == 103);
 }

@@ -21,26 +21,26 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Its now() may not be called.
-struct scripted_clock {
+struct forbidden_clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
     using period = duration::period;
-    using time_point = std::chrono::time_point<scripted_clock>;
+    using time_point = std::chrono::time_point<forbidden_clock>;
     static time_point now();
 };
-using policy = basic_retry_policy<scripted_clock>;
-using limit = basic_deadline<scripted_clock>;
-using instant = scripted_clock::time_point;
+using scripted_policy = basic_retry_policy<forbidden_clock>;
+using scripted_deadline = basic_deadline<forbidden_clock>;
+using instant = forbidden_clock::time_point;
 
 const std::error_code refused = asio::error::connection_refused;
 const std::error_code denied = asio::error::access_denied;
 
-struct script {
-    retry_machine<scripted_clock> machine;
+struct retry_script {
+    retry_machine<forbidden_clock> machine;
     detail::small_random random{1};
     instant now{100s};
 
-    explicit script(const policy& p) : machine(p) {}
+    explicit retry_script(const scripted_policy& p) : machine(p) {}
 
     retry_step start() { return machine.start(now); }
     retry_step attempt_ends(const std::error_code& ec, std::chrono::nanoseconds after = 0s) {
@@ -52,8 +52,8 @@ struct script {
     const retry_result& result() { return machine.result(); }
 };
 
-policy plain(std::uint32_t attempts = 3) {
-    policy p;
+scripted_policy plain(std::uint32_t attempts = 3) {
+    scripted_policy p;
     p.attempts = attempts;
     p.backoff = backoff::exponential(1s);
     return p;
@@ -62,7 +62,7 @@ policy plain(std::uint32_t attempts = 3) {
 } // namespace
 
 TEST_CASE("machine_first_attempt_succeeds") {
-    script s(plain());
+    retry_script s(plain());
     CHECK(s.start().what == retry_act::attempt);
     CHECK(s.machine.attempt().number() == 1);
     CHECK_FALSE(s.machine.attempt().last_error());
@@ -73,7 +73,7 @@ TEST_CASE("machine_first_attempt_succeeds") {
 }
 
 TEST_CASE("machine_waits_grow_until_the_attempts_are_used") {
-    script s(plain(4));
+    retry_script s(plain(4));
     s.start();
     for (const auto delay : {1s, 2s, 4s}) {
         const retry_step step = s.attempt_ends(refused, 10ms);
@@ -90,19 +90,19 @@ TEST_CASE("machine_waits_grow_until_the_attempts_are_used") {
 }
 
 TEST_CASE("machine_single_attempt_never_waits") {
-    script s(plain(1));
+    retry_script s(plain(1));
     s.start();
     CHECK(s.attempt_ends(refused).what == retry_act::deliver);
     CHECK(s.result().end == retry_end::attempts_used);
 }
 
 TEST_CASE("machine_predicate_decides") {
-    policy p = plain();
+    scripted_policy p = plain();
     SUBCASE("the default knows what passes") {}
     SUBCASE("the user's") {
         p.retryable = [](const std::error_code& ec) { return ec == refused; };
     }
-    script s(p);
+    retry_script s(p);
     s.start();
     CHECK(s.attempt_ends(refused).what == retry_act::wait);
     s.wait_ends(1s);
@@ -113,11 +113,11 @@ TEST_CASE("machine_predicate_decides") {
 }
 
 TEST_CASE("machine_attempt_is_limited_by_the_sooner_of_both_limits") {
-    policy p = plain(9);
-    CHECK_FALSE((script(p).start(), script(p).machine.attempt().deadline()));
+    scripted_policy p = plain(9);
+    CHECK_FALSE((retry_script(p).start(), retry_script(p).machine.attempt().deadline()));
     p.attempt_timeout = 2s;
-    p.deadline = limit(instant(106s));
-    script s(p);
+    p.deadline = scripted_deadline(instant(106s));
+    retry_script s(p);
     s.start();
     CHECK(s.machine.attempt().deadline().expiry() == instant(102s));
     s.attempt_ends(asio::error::timed_out, 2s);
@@ -127,27 +127,27 @@ TEST_CASE("machine_attempt_is_limited_by_the_sooner_of_both_limits") {
     s.wait_ends(2s);
     CHECK(s.machine.attempt().deadline().expiry() == instant(106s));
     p.attempt_timeout.reset();
-    script t(p);
+    retry_script t(p);
     t.start();
     CHECK(t.machine.attempt().deadline().expiry() == instant(106s));
 }
 
 TEST_CASE("machine_attempt_timeout_of_zero_or_less_is_over_at_once") {
     for (const auto timeout : {0s, -5s}) {
-        policy p = plain();
+        scripted_policy p = plain();
         p.attempt_timeout = timeout;
-        script s(p);
+        retry_script s(p);
         CHECK(s.start().what == retry_act::attempt);
         CHECK(s.machine.attempt().deadline().expired(s.now));
     }
 }
 
 TEST_CASE("machine_deadline_that_has_come_starts_nothing") {
-    policy p = plain();
+    scripted_policy p = plain();
     retry_budget budget;
     p.budget = &budget;
-    p.deadline = limit(instant(100s));
-    script s(p);
+    p.deadline = scripted_deadline(instant(100s));
+    retry_script s(p);
     const retry_step step = s.start();
     CHECK(step.what == retry_act::fail);
     CHECK(s.result().end == retry_end::out_of_time);
@@ -157,27 +157,27 @@ TEST_CASE("machine_deadline_that_has_come_starts_nothing") {
 }
 
 TEST_CASE("machine_wait_that_would_reach_the_deadline_is_not_begun") {
-    policy p = plain();
+    scripted_policy p = plain();
     SUBCASE("it would end at the deadline") {
-        p.deadline = limit(instant(103s));
-        script s(p);
+        p.deadline = scripted_deadline(instant(103s));
+        retry_script s(p);
         s.start();
         CHECK(s.attempt_ends(refused, 2s).what == retry_act::deliver);
         CHECK(s.result().end == retry_end::out_of_time);
         CHECK(s.result().last_error == refused);
     }
     SUBCASE("it would end just before") {
-        p.deadline = limit(instant(103s) + 1ns);
-        script s(p);
+        p.deadline = scripted_deadline(instant(103s) + 1ns);
+        retry_script s(p);
         s.start();
         CHECK(s.attempt_ends(refused, 2s).what == retry_act::wait);
     }
 }
 
 TEST_CASE("machine_deadline_comes_while_attempting") {
-    policy p = plain();
-    p.deadline = limit(instant(105s));
-    script s(p);
+    scripted_policy p = plain();
+    p.deadline = scripted_deadline(instant(105s));
+    retry_script s(p);
     s.start();
     CHECK(s.attempt_ends(asio::error::timed_out, 5s).what == retry_act::deliver);
     CHECK(s.result().end == retry_end::out_of_time);
@@ -185,18 +185,18 @@ TEST_CASE("machine_deadline_comes_while_attempting") {
 }
 
 TEST_CASE("machine_success_after_the_deadline_is_a_success") {
-    policy p = plain();
-    p.deadline = limit(instant(105s));
-    script s(p);
+    scripted_policy p = plain();
+    p.deadline = scripted_deadline(instant(105s));
+    retry_script s(p);
     s.start();
     CHECK(s.attempt_ends({}, 6s).what == retry_act::deliver);
     CHECK(s.result().end == retry_end::succeeded);
 }
 
 TEST_CASE("machine_wait_that_ends_after_the_deadline_fails_with_the_last_error") {
-    policy p = plain();
-    p.deadline = limit(instant(102s));
-    script s(p);
+    scripted_policy p = plain();
+    p.deadline = scripted_deadline(instant(102s));
+    retry_script s(p);
     s.start();
     CHECK(s.attempt_ends(refused).what == retry_act::wait);
     const retry_step step = s.wait_ends(3s); // a busy loop
@@ -207,7 +207,7 @@ TEST_CASE("machine_wait_that_ends_after_the_deadline_fails_with_the_last_error")
 }
 
 TEST_CASE("machine_hint_is_a_floor_below_the_backoff") {
-    script s(plain(9));
+    retry_script s(plain(9));
     s.start();
     s.machine.attempt().retry_after(5s);
     CHECK(s.attempt_ends(refused).delay == 6s);
@@ -226,9 +226,9 @@ TEST_CASE("machine_hint_is_a_floor_below_the_backoff") {
 }
 
 TEST_CASE("machine_hint_beyond_the_deadline_ends_at_once") {
-    policy p = plain();
-    p.deadline = limit(instant(110s));
-    script s(p);
+    scripted_policy p = plain();
+    p.deadline = scripted_deadline(instant(110s));
+    retry_script s(p);
     s.start();
     s.machine.attempt().retry_after(20s);
     CHECK(s.attempt_ends(refused).what == retry_act::deliver);
@@ -237,9 +237,9 @@ TEST_CASE("machine_hint_beyond_the_deadline_ends_at_once") {
 
 TEST_CASE("machine_budget_counts_first_attempts_and_retries") {
     retry_budget budget({.ratio = 0, .min_per_second = 0, .capacity = 2});
-    policy p = plain(9);
+    scripted_policy p = plain(9);
     p.budget = &budget;
-    script s(p);
+    retry_script s(p);
     s.start();
     CHECK(s.attempt_ends(refused).what == retry_act::wait);
     s.wait_ends(1s);
@@ -255,7 +255,7 @@ TEST_CASE("machine_budget_counts_first_attempts_and_retries") {
 
 TEST_CASE("machine_budget_pays_only_for_what_nothing_else_forbids") {
     retry_budget budget({.ratio = 0, .min_per_second = 0, .capacity = 5});
-    policy p = plain(1);
+    scripted_policy p = plain(1);
     p.budget = &budget;
     std::error_code ec = refused;
     SUBCASE("attempts used") {}
@@ -265,10 +265,10 @@ TEST_CASE("machine_budget_pays_only_for_what_nothing_else_forbids") {
     }
     SUBCASE("deadline") {
         p.attempts = 3;
-        p.deadline = limit(instant(100s) + 1ms);
+        p.deadline = scripted_deadline(instant(100s) + 1ms);
     }
     SUBCASE("success") { ec = {}; }
-    script s(p);
+    retry_script s(p);
     s.start();
     CHECK(s.attempt_ends(ec).what == retry_act::deliver);
     CHECK(budget.stats().granted == 0);
@@ -276,7 +276,7 @@ TEST_CASE("machine_budget_pays_only_for_what_nothing_else_forbids") {
 }
 
 TEST_CASE("machine_cancelled_makes_no_further_attempt") {
-    script s(plain());
+    retry_script s(plain());
     s.start();
     SUBCASE("while attempting, which fails") {
         s.machine.cancel();
@@ -307,14 +307,14 @@ TEST_CASE("machine_cancelled_makes_no_further_attempt") {
 
 TEST_CASE("machine_cancelled_by_its_predicate_does_not_wait") {
     retry_budget budget;
-    retry_machine<scripted_clock>* machine = nullptr;
-    policy p = plain();
+    retry_machine<forbidden_clock>* machine = nullptr;
+    scripted_policy p = plain();
     p.budget = &budget;
     p.retryable = [&](const std::error_code&) {
         machine->cancel();
         return true;
     };
-    script s(p);
+    retry_script s(p);
     machine = &s.machine;
     s.start();
     CHECK(s.attempt_ends(refused).what == retry_act::fail);
@@ -323,14 +323,14 @@ TEST_CASE("machine_cancelled_by_its_predicate_does_not_wait") {
 }
 
 TEST_CASE("machine_wheel_takes_no_timer_ends_with_its_error") {
-    policy p = plain();
+    scripted_policy p = plain();
     p.retryable = [](const std::error_code&) { return true; };
     for (const std::error_code ec : {make_error_code(errc::stopped), make_error_code(errc::too_many_timers)}) {
-        script attempting(p);
+        retry_script attempting(p);
         attempting.start();
         CHECK(attempting.attempt_ends(ec).what == retry_act::deliver);
         CHECK(attempting.result().end == retry_end::wheel);
-        script waiting(p);
+        retry_script waiting(p);
         waiting.start();
         waiting.attempt_ends(refused);
         const retry_step step = waiting.wait_ends(0s, ec);
@@ -343,10 +343,10 @@ TEST_CASE("machine_wheel_takes_no_timer_ends_with_its_error") {
 
 TEST_CASE("machine_predicate_that_throws_leaves_the_counts_right") {
     retry_budget budget;
-    policy p = plain();
+    scripted_policy p = plain();
     p.budget = &budget;
     p.retryable = [](const std::error_code&) -> bool { throw std::runtime_error("predicate"); };
-    script s(p);
+    retry_script s(p);
     s.start();
     CHECK_THROWS_AS(s.attempt_ends(refused), std::runtime_error);
     CHECK(s.machine.give_up().what == retry_act::deliver);
@@ -357,9 +357,9 @@ TEST_CASE("machine_predicate_that_throws_leaves_the_counts_right") {
 }
 
 TEST_CASE("machine_decorrelated_jitter_remembers_what_was_waited") {
-    policy p = plain(50);
+    scripted_policy p = plain(50);
     p.backoff = backoff::exponential(1s).cap(1h).jitter(backoff_jitter::decorrelated);
-    script s(p);
+    retry_script s(p);
     s.start();
     std::chrono::nanoseconds before = 1s, longest = 0s;
     for (int i = 0; i < 20; ++i) {
@@ -375,13 +375,13 @@ TEST_CASE("machine_decorrelated_jitter_remembers_what_was_waited") {
 }
 
 TEST_CASE("machine_last_possible_delay_does_not_overflow") {
-    policy p = plain();
+    scripted_policy p = plain();
     p.backoff = backoff::constant(std::chrono::nanoseconds::max());
-    script s(p);
+    retry_script s(p);
     s.start();
     CHECK(s.attempt_ends(refused).delay == std::chrono::nanoseconds::max());
-    p.deadline = limit(instant::max() - 1ns);
-    script t(p);
+    p.deadline = scripted_deadline(instant::max() - 1ns);
+    retry_script t(p);
     t.start();
     CHECK(t.attempt_ends(refused).what == retry_act::deliver);
 }

@@ -17,12 +17,13 @@ using namespace cogwheel;
 TEST_CASE("transient_errors_are_those_that_pass") {
     using namespace asio::error;
     for (const std::error_code ec :
-         {std::error_code(timed_out), std::error_code(connection_refused), std::error_code(connection_reset),
-          std::error_code(connection_aborted), std::error_code(broken_pipe), std::error_code(eof),
-          std::error_code(host_unreachable), std::error_code(network_unreachable), std::error_code(network_down),
-          std::error_code(network_reset), std::error_code(asio::error::basic_errors::try_again),
-          std::error_code(interrupted), std::error_code(host_not_found_try_again),
-          std::make_error_code(std::errc::timed_out), std::error_code(ECONNREFUSED, std::system_category())}) {
+         {std::error_code(asio::error::timed_out), std::error_code(connection_refused),
+          std::error_code(connection_reset), std::error_code(connection_aborted), std::error_code(broken_pipe),
+          std::error_code(eof), std::error_code(host_unreachable), std::error_code(network_unreachable),
+          std::error_code(network_down), std::error_code(network_reset),
+          std::error_code(asio::error::basic_errors::try_again), std::error_code(interrupted),
+          std::error_code(host_not_found_try_again), std::make_error_code(std::errc::timed_out),
+          std::error_code(ECONNREFUSED, std::system_category())}) {
         CAPTURE(ec.message());
         CHECK(is_transient(ec));
     }

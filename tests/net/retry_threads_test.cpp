@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct tally {
+struct retry_tally {
     std::atomic<int> completed{0}, succeeded{0}, cancelled{0};
     std::atomic<std::uint64_t> attempts{0}, started{0};
 
@@ -36,7 +36,7 @@ struct tally {
 };
 
 /// Fails until its third attempt.
-auto third_time_lucky(asio::io_context& io, tally& t) {
+auto third_time_lucky(asio::io_context& io, retry_tally& t) {
     return [&io, &t](virtual_attempt& attempt, auto token) {
         ++t.started;
         const auto ec = attempt.number() < 3 ? std::error_code(asio::error::eof) : std::error_code();
@@ -66,7 +66,7 @@ const retry_budget_options plenty{.ratio = 10, .min_per_second = 1e6, .capacity 
 
 TEST_CASE("threads_retries_on_strands_started_from_outside_complete_once") {
     asio::io_context io;
-    tally t;
+    retry_tally t;
     retry_budget budget(plenty);
     runners threads(io, 4);
     manual_timer_wheel wheel(io, {.tick = 1ms});
@@ -86,7 +86,7 @@ TEST_CASE("threads_retries_on_strands_started_from_outside_complete_once") {
 
 TEST_CASE("threads_retries_without_a_strand_go_on_one_step_after_the_other") {
     asio::io_context io;
-    tally t;
+    retry_tally t;
     retry_budget budget(plenty);
     runners threads(io, 4);
     manual_timer_wheel wheel(io, {.tick = 1ms});
@@ -101,7 +101,7 @@ TEST_CASE("threads_retries_without_a_strand_go_on_one_step_after_the_other") {
 
 TEST_CASE("threads_coroutines_on_strands_complete_once") {
     asio::io_context io;
-    tally t;
+    retry_tally t;
     retry_budget budget(plenty);
     runners threads(io, 4);
     manual_timer_wheel wheel(io, {.tick = 1ms});
@@ -122,7 +122,7 @@ TEST_CASE("threads_coroutines_on_strands_complete_once") {
 
 TEST_CASE("threads_retries_cancelled_on_their_strands_at_any_moment_complete_once") {
     asio::io_context io;
-    tally t;
+    retry_tally t;
     retry_budget budget(plenty);
     struct client {
         asio::strand<asio::io_context::executor_type> strand;

@@ -10,7 +10,7 @@ using namespace cogwheel_tests;
 using cogwheel::tick;
 
 namespace {
-constexpr std::uint64_t last = tick::max().value;
+constexpr std::uint64_t last_tick = tick::max().value;
 } // namespace
 
 TEST_CASE("advance_around_every_wrap_fires_at_the_very_tick") {
@@ -31,25 +31,26 @@ TEST_CASE("advance_around_every_wrap_fires_at_the_very_tick") {
 }
 
 TEST_CASE("schedule_the_last_tick_fires_there_and_not_before") {
-    for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{1}, last / 2, last - 600, last - 1}) {
+    for (const std::uint64_t start :
+         {std::uint64_t{0}, std::uint64_t{1}, last_tick / 2, last_tick - 600, last_tick - 1}) {
         wheel_bench bench(4, start);
-        bench.schedule(last);
-        CHECK(bench.advance(last - 1).fired == 0);
+        bench.schedule(last_tick);
+        CHECK(bench.advance(last_tick - 1).fired == 0);
         CHECK(bench.wheel.size() == 1);
         CHECK(bench.wheel.check_invariants() == nullptr);
-        CHECK(bench.next_due() == last);
-        CHECK(bench.advance(last).fired == 1);
+        CHECK(bench.next_due() == last_tick);
+        CHECK(bench.advance(last_tick).fired == 1);
         CHECK(bench.next_due() == ~std::uint64_t{0});
     }
 }
 
 TEST_CASE("schedule_at_the_end_of_time_is_overdue") {
-    wheel_bench bench(4, last);
-    bench.schedule(last);
+    wheel_bench bench(4, last_tick);
+    bench.schedule(last_tick);
     bench.schedule(0);
-    CHECK(bench.next_due() == last);
-    CHECK(bench.advance(last).fired == 2);
-    CHECK(!bench.advance(last).more);
+    CHECK(bench.next_due() == last_tick);
+    CHECK(bench.advance(last_tick).fired == 2);
+    CHECK(!bench.advance(last_tick).more);
 }
 
 TEST_CASE("schedule_tick_zero_is_overdue_at_the_start") {
@@ -66,8 +67,8 @@ TEST_CASE("advance_from_the_first_tick_to_the_last_fires_everything_in_order") {
     wheel_bench bench(8);
     std::uint64_t at = 1;
     for (int i = 0; i < 62; ++i, at <<= 1) bench.schedule(at + 1);
-    bench.schedule(last);
-    bench.advance(last);
+    bench.schedule(last_tick);
+    bench.advance(last_tick);
     REQUIRE(bench.fired.size() == 63);
     for (int i = 0; i < 63; ++i) CHECK(bench.fired[static_cast<std::size_t>(i)] == i);
 }

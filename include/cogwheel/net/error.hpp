@@ -11,7 +11,7 @@ namespace cogwheel {
 enum class net_errc {
     duplicate_key = 1, ///< a request with this key is in flight: it goes on, the new one was not started
     too_many_requests, ///< as many requests are in flight as request_options::max_in_flight allows
-    circuit_open,      ///< a circuit_breaker refused the call; for the caller to return, and by is_transient() not worth a retry
+    circuit_open,      ///< a circuit_breaker refused the call: for its caller to return; is_transient() says no
 };
 
 /// The category "cogwheel.net". Thread-safe.
