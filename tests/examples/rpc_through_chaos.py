@@ -5,7 +5,8 @@
 
 Every call has to be answered, time out or fail, once; afterwards the server and the proxy have no descriptor left of it. The whole:
 
-    rpc_through_chaos.py ... --connections 9000 --ramp 20s --in-flight 1 --pause 5s --timeout 1s --seconds 60
+    rpc_through_chaos.py ... --connections 9000 --ramp 20s --in-flight 1 --pause 5s --timeout 2s --deadline 8s --heartbeat 10s \\
+        --idle 30s --seconds 60
 """
 
 import argparse
@@ -57,18 +58,21 @@ def main():
     parser.add_argument("--ramp", default="0")
     parser.add_argument("--pause", default="50ms")
     parser.add_argument("--timeout", default="200ms")
+    parser.add_argument("--deadline", default="1s")
+    parser.add_argument("--heartbeat", default="1s")
+    parser.add_argument("--idle", default="5s", help="until the server drops who says nothing")
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()
 
-    with Server(wanted.rpc_server, "--delay", "150ms", "--idle", "5s") as server:
+    with Server(wanted.rpc_server, "--delay", "150ms", "--idle", wanted.idle) as server:
         with Proxy(wanted.chaos_proxy, "--to", str(server.address[1]), "--seed", str(wanted.seed)) as proxy:
             processes = server.process.pid, proxy.process.pid
             before = [settled(pid) for pid in processes]
             client = subprocess.run(
                 [wanted.rpc_client, "--port", str(proxy.port), "--connections", str(wanted.connections),
                  "--in-flight", str(wanted.in_flight), "--ramp", wanted.ramp, "--pause", wanted.pause, "--timeout", wanted.timeout,
-                 "--seconds", str(wanted.seconds)],
+                 "--deadline", wanted.deadline, "--heartbeat", wanted.heartbeat, "--seconds", str(wanted.seconds)],
                 capture_output=True, text=True, timeout=wanted.seconds + 10 * PATIENCE)
             print(client.stdout, client.stderr, sep="", end="")
             check("each call and each request ended once", client.returncode == 0, f"exit code {client.returncode}")
