@@ -161,7 +161,7 @@ private:
         return static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24F * jitter_;
     }
 
-    std::array<nanoseconds, 2> stamps_; // of the last read, of the last write
+    alignas(16) std::array<nanoseconds, 2> stamps_; // of the last read, of the last write: one store, in one cache line
     std::array<kind_state, 3> kinds_{};
     std::uint64_t progress_ = 0;
     std::uint64_t random_;
