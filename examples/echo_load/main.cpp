@@ -5,12 +5,12 @@
 // Exit codes: 0 every promise was kept; 1 one was not, and a line says which; 2 it could not start as asked.
 
 #include "clients.hpp"
+#include "support/command_line.hpp"
 #include "support/descriptor_limit.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <exception>
 
 namespace {
 
@@ -41,10 +41,5 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-    try {
-        return run(argc, argv);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "echo_load: {}\n", error.what());
-        return 2;
-    }
+    return command_line::run("echo_load", [&] { return run(argc, argv); });
 }

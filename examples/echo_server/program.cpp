@@ -5,6 +5,7 @@
 
 #include "program.hpp"
 
+#include "support/command_line.hpp"
 #include "support/descriptor_limit.hpp"
 
 #include <fmt/format.h>
@@ -40,12 +41,7 @@ int serve(int argc, char** argv) {
 } // namespace
 
 int run(int argc, char** argv) {
-    try {
-        return serve(argc, argv);
-    } catch (const std::exception& error) { // options, tick and slots, the address
-        fmt::print(stderr, "echo_server: {}\n", error.what());
-        return 2;
-    }
+    return command_line::run("echo_server", [&] { return serve(argc, argv); });
 }
 
 } // namespace echo

@@ -137,17 +137,14 @@ int fetch(const options& wanted) {
 } // namespace
 
 int run(int argc, char** argv) {
-    try {
+    return command_line::run("http_get_with_timeout", [&] {
         const options wanted = parse_options(argc, argv);
         if (wanted.help) {
             fmt::print("{}", usage);
             return 0;
         }
         return wanted.self_test ? self_test() : fetch(wanted);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "http_get_with_timeout: {}\n", error.what());
-        return 2;
-    }
+    });
 }
 
 } // namespace http

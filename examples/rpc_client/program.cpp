@@ -157,15 +157,12 @@ int run(const options& o) {
 } // namespace
 
 int run(int argc, char** argv) {
-    try {
+    return command_line::run("rpc_client", [&] {
         const options o = parse(argc, argv);
         if (o.help) return fmt::print("{}", usage), 0;
         raise_descriptor_limit();
         return run(o);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "rpc_client: {}\n", error.what());
-        return 2;
-    }
+    });
 }
 
 } // namespace rpc

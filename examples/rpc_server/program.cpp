@@ -44,16 +44,13 @@ options parse(int argc, char** argv) {
 } // namespace
 
 int run(int argc, char** argv) {
-    try {
+    return command_line::run("rpc_server", [&] {
         const options o = parse(argc, argv);
         if (o.help) return fmt::print("{}", usage), 0;
         raise_descriptor_limit();
         server{o}.run();
         return 0;
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "rpc_server: {}\n", error.what());
-        return 2;
-    }
+    });
 }
 
 } // namespace rpc

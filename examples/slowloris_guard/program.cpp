@@ -75,17 +75,14 @@ int serve(const options& wanted) {
 } // namespace
 
 int run(int argc, char** argv) {
-    try {
+    return command_line::run("slowloris_guard", [&] {
         const options wanted = parse_options(argc, argv);
         if (wanted.help) {
             fmt::print("{}", usage);
             return 0;
         }
         return wanted.port ? serve(wanted) : self_test();
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "slowloris_guard: {}\n", error.what());
-        return 2;
-    }
+    });
 }
 
 } // namespace guard

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Reads "--name value" and "--name=value". Whatever is wrong becomes a usage_error whose text is one line that names
-// the option, what was given and what would be right. Shared by the example programs.
+// the option, what was given and what would be right.
 #pragma once
 
 #include <asio/ip/address.hpp>
@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -22,6 +23,17 @@ namespace command_line {
 class usage_error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
+
+/// What the program's body returns, or 2 and a line with the reason if it could not start as asked.
+template <class Body>
+int run(std::string_view program, Body body) {
+    try {
+        return body();
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "{}: {}\n", program, error.what());
+        return 2;
+    }
+}
 
 /// Walks over the arguments: next() moves to the next option; name() and value() belong to that one.
 class reader {

@@ -4,19 +4,58 @@
 // The cold half of the chunk pool, and the sort that a long jump needs.
 #include <cogwheel/wheel/detail/entry_chain.hpp>
 
+#include <algorithm>
+#include <new>
+
 namespace cogwheel::detail {
 
+void chunk_pool::add_group() {
+    if (groups_.size() == groups_.capacity()) groups_.reserve(std::max<std::size_t>(16, 2 * groups_.size()));
+    groups_.push_back({reinterpret_cast<chunk*>(memory_.take(group_size * sizeof(chunk))), 0});
+}
+
 chunk* chunk_pool::carve() {
-    if (carved_ == slabs_.size() * slab_size) slabs_.push_back(std::make_unique_for_overwrite<chunk[]>(slab_size));
-    chunk* c = &slabs_[carved_ / slab_size][carved_ % slab_size];
-    ++carved_;
+    while (carving_ < groups_.size() && groups_[carving_].carved == group_size) ++carving_;
+    if (carving_ == groups_.size()) add_group();
+    group& from = groups_[carving_];
+    chunk* c = ::new (static_cast<void*>(from.chunks + from.carved)) chunk;
+    ++from.carved;
+    c->group = static_cast<std::uint32_t>(carving_);
     return c;
 }
 
 void chunk_pool::reserve(std::size_t count) {
-    std::size_t room = slabs_.size() * slab_size - carved_;
+    std::size_t room = 0;
+    for (const group& g : groups_) room += group_size - g.carved;
     for (const chunk* c = free_; c != nullptr && room < count; c = c->next) ++room;
-    for (; room < count; room += slab_size) slabs_.push_back(std::make_unique_for_overwrite<chunk[]>(slab_size));
+    for (; room < count; room += group_size) add_group();
+}
+
+void chunk_pool::trim() noexcept {
+    std::vector<std::uint16_t> free; // chunks of each group
+    try {
+        free.resize(groups_.size());
+    } catch (const std::bad_alloc&) {
+        return;
+    }
+    for (const chunk* c = free_; c != nullptr; c = c->next) ++free[c->group];
+    const auto goes = [&](std::size_t g) { return groups_[g].carved != 0 && groups_[g].carved == free[g]; };
+    chunk* last = nullptr;
+    for (chunk* c = std::exchange(free_, nullptr); c != nullptr;) {
+        chunk* following = c->next;
+        if (!goes(c->group)) {
+            (last != nullptr ? last->next : free_) = c;
+            c->next = nullptr;
+            last = c;
+        }
+        c = following;
+    }
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        if (!goes(g)) continue;
+        slab_memory::give_back(reinterpret_cast<std::byte*>(groups_[g].chunks), group_size * sizeof(chunk));
+        groups_[g].carved = 0;
+    }
+    carving_ = 0;
 }
 
 void entry_chain::sort(chunk_pool& pool, std::uint32_t base, unsigned bits) {

@@ -52,6 +52,16 @@ hashed_wheel::entry* hashed_wheel::first_overdue() noexcept {
 
 void hashed_wheel::pop_overdue() noexcept { ++overdue_position_; }
 
+// Drops the dead entries that it meets. Preconditions: not advancing.
+bool hashed_wheel::overdue_pending() noexcept {
+    overdue_.append(overdue_new_);
+    while (const entry* e = first_overdue()) {
+        if (covers_overdue(*e, nodes_.find(e->index))) return true;
+        pop_overdue();
+    }
+    return false;
+}
+
 detail::entry_chain hashed_wheel::take(std::size_t slot_index) noexcept {
     slot& s = slots_[slot_index];
     s.low = slot{}.low;
@@ -105,11 +115,7 @@ void hashed_wheel::forget(entry e, timer_node* node) noexcept {
 std::optional<tick> hashed_wheel::next_due() {
     if (size_ == 0) return std::nullopt;
     if (advancing_ || !ready_.empty() || walked_ < now_) return tick{now_};
-    overdue_.append(overdue_new_);
-    while (const entry* e = first_overdue()) {
-        if (covers_overdue(*e, nodes_.find(e->index))) return tick{now_};
-        pop_overdue();
-    }
+    if (overdue_pending()) return tick{now_};
     for (;;) {
         std::uint64_t best = ~std::uint64_t{0};
         std::size_t best_slot = 0;
@@ -181,20 +187,40 @@ void hashed_wheel::sweep() noexcept {
         --sweep_left_;
         slot& s = slots_[sweep_slot_];
         chunk* head = s.chain.pop_front();
-        const chunk copy = *head; // given back first, so that putting the survivors back cannot fail
-        chunks_.give(head);
-        s.entries -= copy.count;
+        s.entries -= head->count;
         if (s.chain.empty()) take(sweep_slot_);
-        for (std::uint32_t i = 0; i < copy.count; ++i) nodes_.prefetch_node(copy.entries[i].index);
-        for (std::uint32_t i = 0; i < copy.count; ++i) {
-            const entry e = copy.entries[i];
-            timer_node* node = nodes_.find(e.index);
-            if (covers(e, node))
-                keep(e, full_tick(e));
-            else
-                forget(e, node);
-        }
+        refile_living(head);
     }
+}
+
+// Back into its slot, without the dead.
+void hashed_wheel::refile_living(chunk* c) noexcept {
+    const chunk copy = *c; // given back first, so that putting the survivors back cannot fail
+    chunks_.give(c);
+    for (std::uint32_t i = 0; i < copy.count; ++i) nodes_.prefetch_node(copy.entries[i].index);
+    for (std::uint32_t i = 0; i < copy.count; ++i) {
+        const entry e = copy.entries[i];
+        timer_node* node = nodes_.find(e.index);
+        if (covers(e, node))
+            keep(e, full_tick(e));
+        else
+            forget(e, node);
+    }
+}
+
+bool hashed_wheel::trim() noexcept {
+    if (advancing_) return false;
+    if (size_ == 0) {
+        clear([](timer_node&) {}); // a turn that ended half-way may have left more than the slots hold
+    } else {
+        if (!ready_.empty() || overdue_pending()) return false;
+        for (std::size_t s = 0; s < slots(); ++s)
+            for (detail::entry_chain all = take(s); !all.empty();) refile_living(all.pop_front());
+    }
+    sweep_left_ = 0;
+    chunks_.trim();
+    nodes_.trim();
+    return true;
 }
 
 void hashed_wheel::reserve(std::size_t timers) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The cold half of node_table: pages, places, and giving everything back.
+// The cold half of node_table: pages, places, and giving them back.
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <algorithm>
@@ -12,34 +12,35 @@
 namespace cogwheel {
 
 namespace {
-constexpr std::align_val_t page_alignment{64}; // a 64-byte block is one cache line, not two halves
 constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size - 1; // so that indices can be counted
 } // namespace
 
 std::uint32_t node_table::new_page(std::size_t stride) {
     if (pages_.size() >= max_pages) throw std::length_error("cogwheel: 2^32 timers are the limit of one wheel");
     if (pages_.size() == pages_.capacity()) pages_.reserve(std::max<std::size_t>(16, 2 * pages_.size()));
-    const auto base = reinterpret_cast<std::uintptr_t>(::operator new(page_size * stride, page_alignment));
-    pages_.push_back({base - pages_.size() * page_size * stride, static_cast<std::uint32_t>(stride), 0});
+    const auto base = reinterpret_cast<std::uintptr_t>(memory_.take(page_size * stride));
+    pages_.push_back(
+        {base - pages_.size() * page_size * stride, static_cast<std::uint16_t>(stride), 0, generation_floor_});
     limit_ = index_of(pages_.size(), 0);
     return static_cast<std::uint32_t>(pages_.size() - 1);
 }
 
+// The current one, or one that follows it (reserve() makes them ahead, trim() empties them), or a new one.
+std::uint32_t node_table::page_with_room(std::size_t stride, std::uint32_t current) {
+    std::uint32_t p = current == none ? 0 : current;
+    while (p < pages_.size() && (pages_[p].stride != stride || pages_[p].used == page_size)) ++p;
+    return p < pages_.size() ? p : new_page(stride);
+}
+
 void node_table::refill(std::size_t size_class_index) {
     size_class& c = classes_[size_class_index];
-    if (c.page == none || pages_[c.page].used == page_size) {
-        // Pages that reserve() made ahead follow the one that is full.
-        const std::size_t stride = min_block << size_class_index;
-        std::uint32_t p = c.page == none ? 0 : c.page + 1;
-        while (p < pages_.size() && (pages_[p].stride != stride || pages_[p].used == page_size)) ++p;
-        c.page = p < pages_.size() ? p : new_page(stride);
-    }
+    c.page = page_with_room(min_block << size_class_index, c.page);
     // One at a time: a block that was never needed costs no page fault.
     page& p = pages_[c.page];
     const std::uint32_t index = index_of(c.page, p.used);
     auto* node = ::new (p.at(index)) timer_node;
     node->index_ = index;
-    node->generation_ = generation_floor_;
+    node->generation_ = p.floor;
     ++p.used;
     next_free(*node, nullptr);
     c.free = node;
@@ -57,10 +58,10 @@ void node_table::reserve(std::size_t count, std::size_t bytes) {
 
 void node_table::attach(timer_node& node) {
     if (free_place_ == none) {
-        if (place_page_ == none || pages_[place_page_].used == page_size) place_page_ = new_page(sizeof(place));
+        place_page_ = page_with_room(sizeof(place), place_page_);
         page& p = pages_[place_page_];
         free_place_ = index_of(place_page_, p.used);
-        ::new (p.at(free_place_)) place{nullptr, generation_floor_, none};
+        ::new (p.at(free_place_)) place{nullptr, p.floor, none};
         ++p.used;
     }
     node.index_ = free_place_;
@@ -93,21 +94,90 @@ void node_table::relocate(timer_node& from, timer_node& to) noexcept {
     to.index_ = std::exchange(from.index_, 0);
 }
 
+std::uint32_t node_table::generation_at(std::uint32_t index) const noexcept {
+    const page& p = pages_[page_of(index)];
+    return p.stride == sizeof(place) ? reinterpret_cast<const place*>(p.at(index))->generation
+                                     : reinterpret_cast<const timer_node*>(p.at(index))->generation_;
+}
+
+// All of a page's later nodes start where its busiest one is: not if that has half of its lives behind it.
+bool node_table::is_worth_trimming(std::size_t page_number, std::size_t free) const noexcept {
+    const page& p = pages_[page_number];
+    if (p.used == 0 || p.used != free) return false;
+    for (std::size_t i = 0; i < p.used; ++i)
+        if (generation_at(index_of(page_number, i)) >> 31 != 0) return false;
+    return true;
+}
+
+void node_table::trim() noexcept {
+    std::vector<std::uint16_t> free; // nodes of each page
+    try {
+        free.resize(pages_.size());
+    } catch (const std::bad_alloc&) {
+        return;
+    }
+    for (const size_class& c : classes_)
+        for (const timer_node* n = c.free; n != nullptr; n = next_free(*n)) ++free[page_of(n->index_)];
+    const auto place_at = [this](std::uint32_t i) -> place& {
+        return *reinterpret_cast<place*>(pages_[page_of(i)].at(i));
+    };
+    for (std::uint32_t i = free_place_; i != none; i = place_at(i).next_free) ++free[page_of(i)];
+
+    for (std::size_t number = 0; number < pages_.size(); ++number)
+        free[number] = is_worth_trimming(number, free[number]) ? trimmed : std::uint16_t{0};
+    const auto stays = [&free](std::uint32_t index) { return free[page_of(index)] != trimmed; };
+
+    // The free lists without what goes, in their order.
+    for (size_class& c : classes_) {
+        timer_node* last = nullptr;
+        for (timer_node* n = std::exchange(c.free, nullptr); n != nullptr;) {
+            timer_node* following = next_free(*n);
+            if (stays(n->index_)) {
+                if (last != nullptr)
+                    next_free(*last, n);
+                else
+                    c.free = n;
+                next_free(*n, nullptr);
+                last = n;
+            }
+            n = following;
+        }
+        c.page = none;
+    }
+    std::uint32_t last = none;
+    for (std::uint32_t i = std::exchange(free_place_, none); i != none;) {
+        const std::uint32_t following = place_at(i).next_free;
+        if (stays(i)) {
+            (last != none ? place_at(last).next_free : free_place_) = i;
+            place_at(i).next_free = none;
+            last = i;
+        }
+        i = following;
+    }
+    place_page_ = none;
+
+    for (std::size_t number = 0; number < pages_.size(); ++number) {
+        if (free[number] != trimmed) continue;
+        page& p = pages_[number];
+        for (std::size_t i = 0; i < p.used; ++i) p.floor = std::max(p.floor, generation_at(index_of(number, i)));
+        p.used = 0;
+        detail::slab_memory::give_back(p.at(index_of(number, 0)), page_size * p.stride);
+    }
+}
+
 bool node_table::release_all() noexcept {
     std::uint32_t highest = generation_floor_;
     bool wrapped = false;
     for (std::size_t number = 0; number < pages_.size(); ++number) {
         const page& p = pages_[number];
         for (std::size_t i = 0; i < p.used; ++i) {
-            const std::byte* at = p.at(index_of(number, i));
-            const std::uint32_t generation = p.stride == sizeof(place)
-                                                 ? reinterpret_cast<const place*>(at)->generation
-                                                 : reinterpret_cast<const timer_node*>(at)->generation_;
+            const std::uint32_t generation = generation_at(index_of(number, i));
             highest = std::max(highest, generation);
             wrapped |= generation < generation_floor_;
         }
-        ::operator delete(p.at(index_of(number, 0)), page_alignment);
+        highest = std::max(highest, p.floor);
     }
+    memory_.release();
     pages_.clear();
     limit_ = 0;
     pages_.shrink_to_fit();
@@ -117,10 +187,6 @@ bool node_table::release_all() noexcept {
     return !wrapped;
 }
 
-std::size_t node_table::footprint() const noexcept {
-    std::size_t bytes = pages_.capacity() * sizeof(page);
-    for (const page& p : pages_) bytes += page_size * p.stride;
-    return bytes;
-}
+std::size_t node_table::footprint() const noexcept { return pages_.capacity() * sizeof(page) + memory_.footprint(); }
 
 } // namespace cogwheel

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How often the wheel asks the heap, and what happens when the heap says no.
+#include "support/counted_heap.hpp"
 #include "support/handler_archetypes.hpp"
 #include "support/virtual_wheel.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <new>
 #include <optional>
 #include <vector>
@@ -15,43 +15,6 @@ using namespace cogwheel;
 using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
-
-namespace {
-
-// Of this thread: others of the same executable are none of our business.
-thread_local std::size_t allocations = 0;
-thread_local bool heap_fails = false;
-
-void* take(std::size_t bytes, std::size_t alignment) {
-    ++allocations;
-    if (heap_fails) throw std::bad_alloc();
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    if (void* p = std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes)) return p;
-    throw std::bad_alloc();
-}
-
-} // namespace
-
-// Not inlined, or the compiler sees free() on what it takes for its own new.
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return take(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t a) {
-    return take(bytes, static_cast<std::size_t>(a));
-}
-// All the forms in use: a sanitizer brings its own for those that are left out.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    try {
-        return operator new(bytes);
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-}
-[[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
-[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 TEST_CASE("steady_state_schedule_cancel_reschedule_fire_allocate_nothing") {
     virtual_wheel w({.reserve = 1000});

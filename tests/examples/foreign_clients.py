@@ -19,7 +19,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from echo_process import PATIENCE, TICK, Server, check, conclude, cpu_seconds, echo, readable, seconds_until_closed
+from server_process import PATIENCE, TICK, Server, check, conclude, cpu_seconds, echo, readable, seconds_until_closed
 from many_connections import many
 
 IDLE = 1.0

@@ -7,7 +7,7 @@ import resource
 import select
 import time
 
-from echo_process import PATIENCE, TICK, Server, check, readable
+from server_process import PATIENCE, TICK, Server, check, readable
 
 
 def many(binary, count, strict):

@@ -10,43 +10,14 @@ Every call has to be answered, time out or fail, once; afterwards the server and
 """
 
 import argparse
-import os
 import re
 import signal
 import subprocess
 import sys
-import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from echo_process import PATIENCE, Server, check, conclude, readable
-
-
-class Proxy(Server):
-    """The same first line, other options."""
-
-    def __init__(self, binary, *options):
-        self.process = subprocess.Popen([binary, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        first_line = self.process.stdout.readline() if readable(self.process.stdout) else ""
-        match = re.match(r"listening on ([0-9]+),", first_line)
-        if not match:
-            self.process.kill()
-            raise RuntimeError(f"the proxy began with {first_line!r}: {self.process.communicate()}")
-        self.port = int(match[1])
-
-
-def descriptors(pid):
-    return len(os.listdir(f"/proc/{pid}/fd"))
-
-
-def settled(pid):
-    """What they are when nothing has come or gone for a while: what is under way takes a moment."""
-    end = time.monotonic() + PATIENCE
-    counts = [descriptors(pid)]
-    while time.monotonic() < end and (len(counts) < 10 or len(set(counts[-10:])) > 1):
-        time.sleep(0.05)
-        counts.append(descriptors(pid))
-    return counts[-1]
+from server_process import PATIENCE, Server, check, conclude, descriptors, eventually
 
 
 def main():
@@ -66,11 +37,11 @@ def main():
     wanted = parser.parse_args()
 
     with Server(wanted.rpc_server, "--delay", "150ms", "--idle", wanted.idle) as server:
-        with Proxy(wanted.chaos_proxy, "--to", str(server.address[1]), "--seed", str(wanted.seed)) as proxy:
+        with Server(wanted.chaos_proxy, "--to", str(server.address[1]), "--seed", str(wanted.seed)) as proxy:
             processes = server.process.pid, proxy.process.pid
-            before = [settled(pid) for pid in processes]
+            before = [descriptors(pid) for pid in processes]
             client = subprocess.run(
-                [wanted.rpc_client, "--port", str(proxy.port), "--connections", str(wanted.connections),
+                [wanted.rpc_client, "--port", str(proxy.address[1]), "--connections", str(wanted.connections),
                  "--in-flight", str(wanted.in_flight), "--ramp", wanted.ramp, "--pause", wanted.pause, "--timeout", wanted.timeout,
                  "--deadline", wanted.deadline, "--heartbeat", wanted.heartbeat, "--seconds", str(wanted.seconds)],
                 capture_output=True, text=True, timeout=wanted.seconds + 10 * PATIENCE)
@@ -81,8 +52,8 @@ def main():
             check("and most were answered in spite of it all",
                   2 * int(re.search(r"= (\d+) answered", client.stdout)[1]) > int(sums["calls"]))
             check("connections were lost and made again", int(sums.get("network", 0)) > wanted.connections)
-            left = [settled(pid) for pid in processes]
-            check("no descriptor is left", left == before, f"server and proxy had {before}, have {left}")
+            left = lambda: [descriptors(pid) for pid in processes]
+            check("no descriptor is left", eventually(lambda: left() == before), f"server and proxy had {before}, have {left()}")
             code, out, err = proxy.end(signal.SIGINT)
             print(out, err, sep="", end="")
             check("the proxy ends in good order", code == 0)

@@ -20,7 +20,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from echo_process import PATIENCE, check, conclude
+from server_process import PATIENCE, check, conclude
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"

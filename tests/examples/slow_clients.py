@@ -19,7 +19,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from echo_process import PATIENCE, Server, check, conclude
+from server_process import PATIENCE, Server, check, conclude, descriptors, eventually
 
 WITHIN, GRACE, RATE = 3.0, 1.0, 100
 GET = b"GET / HTTP/1.1\r\n"
@@ -76,48 +76,37 @@ CASES = [
 ]
 
 
-def descriptors(server):
-    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
-
-
-def eventually(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
-
-
 def many(server, count):
     """Silent ones, which do not hang up either."""
-    before = descriptors(server)
+    before = descriptors(server.process.pid)
     began = time.monotonic()
     clients = [server.connect() for _ in range(count)]
     statuses = [answer(sock) for sock in clients]
     check(f"{count} silent clients are all late", all(s and s.startswith("HTTP/1.1 408") for s in statuses) and
           time.monotonic() - began >= GRACE)
-    check("and let go, though they do not hang up", eventually(lambda: descriptors(server) <= before),
-          f"{before} descriptors before, {descriptors(server)} after")
+    check("and let go, though they do not hang up", eventually(lambda: descriptors(server.process.pid) <= before),
+          f"{before} descriptors before, {descriptors(server.process.pid)} after")
     for sock in clients:
         sock.close()
 
 
 def leaves_early(server):
-    before = descriptors(server)
+    before = descriptors(server.process.pid)
     with server.connect() as sock:
         sock.sendall(GET)
-        seen = eventually(lambda: descriptors(server) > before)
-    check("a client that leaves is let go", seen and eventually(lambda: descriptors(server) <= before))
+        seen = eventually(lambda: descriptors(server.process.pid) > before)
+    check("a client that leaves is let go", seen and eventually(lambda: descriptors(server.process.pid) <= before))
 
 
 def suspended(server):
     """What has arrived is not late, though nobody has looked at it."""
-    before = descriptors(server)
+    before = descriptors(server.process.pid)
     with server.connect() as sock:
         sock.sendall(GET)
-        eventually(lambda: descriptors(server) > before)  # now its time runs
+        eventually(lambda: descriptors(server.process.pid) > before)  # now its time runs
         server.process.send_signal(signal.SIGSTOP)
         sock.sendall(b"Host: x" + END)
-        time.sleep(GRACE + 0.5)
+        time.sleep(GRACE + 0.5)  # the time under test
         server.process.send_signal(signal.SIGCONT)
         line = answer(sock)
     check("a header that came in time while the server was suspended", line == "HTTP/1.1 200 OK", str(line))

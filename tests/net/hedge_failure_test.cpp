@@ -3,7 +3,6 @@
 //
 // Attempts of a hedge that throw, are dropped, or end inside their initiating function; its memory.
 #include "support/hedge_rig.hpp"
-#include "support/tracking_allocator.hpp"
 
 #include <memory>
 #include <new>
@@ -14,37 +13,11 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-namespace {
-
-/// A handler that notes its end, and has an allocator of its own.
-struct noting_attempts {
-    using allocator_type = tracking_allocator<char>;
-
-    hedge_outcome* out;
-    allocation_log* log;
-    std::shared_ptr<int> life = std::make_shared<int>();
-
-    allocator_type get_allocator() const noexcept { return allocator_type(*log); }
-    void operator()(std::error_code ec, const hedge_result& result, std::size_t n) {
-        CHECK(log->live == 0);
-        out->handler()(ec, result, n);
-    }
-};
-
-/// Ends in its initiating function, as no operation should.
-template <class Token>
-auto async_inline_read(std::error_code ec, std::size_t n, Token&& token) {
-    return asio::async_initiate<Token, void(std::error_code, std::size_t)>(
-        [ec, n](auto handler) { std::move(handler)(ec, n); }, token);
-}
-
-} // namespace
-
 TEST_CASE_TEMPLATE("hedge_is_two_allocations_and_frees_them_before_its_handler_runs", Wheel, BOTH_WHEELS) {
     hedge_rig<Wheel> r;
     allocation_log log;
     hedge_outcome out;
-    r.start({.delay = 30ms, .attempts = 3}, noting_attempts{&out, &log});
+    r.start({.delay = 30ms, .attempts = 3}, logging_handler{&out, &log});
     r.pass(40ms);
     r.pass(40ms);
     CHECK(r.started == 3);
@@ -60,7 +33,7 @@ TEST_CASE_TEMPLATE("hedge_without_memory_throws_and_starts_nothing", Wheel, BOTH
     allocation_log log;
     hedge_outcome out;
     log.fail = true;
-    CHECK_THROWS_AS(r.start({.delay = 30ms}, noting_attempts{&out, &log}), std::bad_alloc);
+    CHECK_THROWS_AS(r.start({.delay = 30ms}, logging_handler{&out, &log}), std::bad_alloc);
     CHECK(r.started == 0);
     CHECK(log.live == 0);
     r.pass(1h);
@@ -78,7 +51,7 @@ TEST_CASE_TEMPLATE("attempt_ends_inside_its_initiating_function_the_hedge_comple
         r.wheel, {.delay = 30ms, .attempts = 3},
         [&](auto token) {
             ++starts;
-            return async_inline_read(ec, static_cast<std::size_t>(starts), token);
+            return async_quick_read(r.io, ends::inside, ec, static_cast<std::size_t>(starts), token);
         },
         out.handler());
     CHECK(out.times == 0);
@@ -111,16 +84,7 @@ TEST_CASE_TEMPLATE("attempt_throws_with_its_handler_made_and_all_do", Wheel, BOT
     hedge_rig<Wheel> r;
     hedge_outcome out;
     async_hedge(
-        r.wheel, {.delay = 30ms, .attempts = 2},
-        [&](auto token) {
-            return asio::async_initiate<decltype(token), void(std::error_code, std::size_t)>(
-                [](auto handler) {
-                    [[maybe_unused]] const auto taken = std::move(handler);
-                    throw std::bad_alloc();
-                },
-                token);
-        },
-        out.handler());
+        r.wheel, {.delay = 30ms, .attempts = 2}, [&](auto token) { return async_throwing_read(token); }, out.handler());
     CHECK(out.times == 0);
     r.run();
     CHECK(out.times == 1);
@@ -133,7 +97,7 @@ TEST_CASE_TEMPLATE("attempt_throws_something_else_at_first_leaves_the_initiating
     hedge_rig<Wheel> r;
     hedge_outcome out;
     allocation_log log;
-    noting_attempts handler{&out, &log};
+    logging_handler handler{&out, &log};
     const auto life = handler.life;
     const auto start = [&] {
         async_hedge(
@@ -187,7 +151,7 @@ TEST_CASE_TEMPLATE("attempt_dropped_the_handler_is_destroyed_when_the_others_hav
     hedge_rig<Wheel> r;
     hedge_outcome out;
     allocation_log log;
-    noting_attempts handler{&out, &log};
+    logging_handler handler{&out, &log};
     const auto life = handler.life;
     bool at_once = false;
     SUBCASE("at once") {
@@ -212,7 +176,7 @@ TEST_CASE_TEMPLATE("attempt_dropped_the_handler_is_destroyed_when_the_others_hav
 TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_with_it", Wheel, BOTH_WHEELS) {
     hedge_outcome out;
     allocation_log log;
-    noting_attempts handler{&out, &log};
+    logging_handler handler{&out, &log};
     const auto life = handler.life;
     {
         hedge_rig<Wheel> r;

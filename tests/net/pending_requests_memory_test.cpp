@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a request costs in memory, where that comes from, when it is free again, and what happens when there is none.
+#include "support/counted_heap.hpp"
 #include "support/request_rig.hpp"
 #include "support/tracking_allocator.hpp"
 
@@ -10,50 +11,12 @@
 #include <asio/cancellation_signal.hpp>
 
 #include <array>
-#include <cstdlib>
 #include <functional>
 #include <new>
 
 using namespace cogwheel;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
-
-namespace {
-
-// Of this thread: others of the same executable are none of our business.
-thread_local std::size_t allocations = 0;
-thread_local bool heap_fails = false;
-
-void* take(std::size_t bytes, std::size_t alignment) {
-    ++allocations;
-    if (heap_fails) throw std::bad_alloc();
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    if (void* p = std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes)) return p;
-    throw std::bad_alloc();
-}
-
-} // namespace
-
-// Not inlined, or the compiler sees free() on what it takes for its own new.
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return take(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t a) {
-    return take(bytes, static_cast<std::size_t>(a));
-}
-// All the forms in use: a sanitizer brings its own for those that are left out.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    try {
-        return operator new(bytes);
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-}
-[[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
-[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 TEST_CASE_TEMPLATE("handlers_allocator_gives_one_block_free_before_the_handler_runs", R, EVERY_REQUESTS) {
     R r;

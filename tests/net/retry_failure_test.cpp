@@ -15,18 +15,6 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-namespace {
-
-/// A handler that notes its end.
-struct noting {
-    retry_outcome* out;
-    std::shared_ptr<int> life;
-
-    void operator()(std::error_code ec, const retry_result& result, std::size_t n) { out->handler()(ec, result, n); }
-};
-
-} // namespace
-
 TEST_CASE_TEMPLATE("predicate_throws_out_of_run_and_the_retry_completes", Wheel, BOTH_WHEELS) {
     retry_rig<Wheel> r;
     retry_outcome out;
@@ -127,17 +115,7 @@ TEST_CASE_TEMPLATE("operation_throws_where_its_handler_is_made_already", Wheel, 
         virtual_policy p = doubling(2);
         if (limited) p.attempt_timeout = 1s;
         p.retryable = [](const std::error_code& ec) { return ec == std::errc::not_enough_memory; };
-        async_retry(
-            r.wheel, p,
-            [&](auto token) {
-                return asio::async_initiate<decltype(token), void(std::error_code, std::size_t)>(
-                    [](auto handler) {
-                        [[maybe_unused]] const auto taken = std::move(handler);
-                        throw std::bad_alloc();
-                    },
-                    token);
-            },
-            out.handler());
+        async_retry(r.wheel, p, [&](auto token) { return async_throwing_read(token); }, out.handler());
         r.run();
         CHECK(out.times == 0);
         r.pass(110ms);
@@ -161,7 +139,7 @@ TEST_CASE_TEMPLATE("operation_throws_something_else_at_first_leaves_the_initiati
                 if (r.read.started == 0) throw std::logic_error("operation");
                 return r.read.async_run(token);
             },
-            noting{&out, life});
+            noting_handler{&out, life});
     };
     CHECK_THROWS_AS(start(), std::logic_error);
     CHECK(life.use_count() == 1);
@@ -212,7 +190,7 @@ TEST_CASE_TEMPLATE("operation_drops_its_handler_the_users_is_destroyed", Wheel, 
     virtual_policy p = doubling();
     if (limited) p.attempt_timeout = 1s;
     if (at_once) r.read.on_start = [&] { r.read.drop(); };
-    r.start(p, noting{&out, life});
+    r.start(p, noting_handler{&out, life});
     CHECK(life.use_count() == (at_once ? 1 : 2));
     if (!at_once) r.read.drop();
     CHECK(life.use_count() == 1);
@@ -230,7 +208,7 @@ TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_with_it", Wheel, 
     SUBCASE("while waiting") { waiting = true; }
     {
         retry_rig<Wheel> r;
-        r.start(doubling(), noting{&out, life});
+        r.start(doubling(), noting_handler{&out, life});
         if (waiting) r.attempt_fails();
         CHECK(life.use_count() == 2);
     }

@@ -3,7 +3,6 @@
 //
 // What a retry costs in memory: one block, from the handler's allocator, and free again before the handler runs.
 #include "support/retry_rig.hpp"
-#include "support/tracking_allocator.hpp"
 
 #include <asio/bind_allocator.hpp>
 #include <asio/bind_cancellation_slot.hpp>
@@ -27,19 +26,6 @@ struct owning_handler {
     std::unique_ptr<allocator> own = std::make_unique<allocator>(*log);
 
     allocator_type get_allocator() const noexcept { return *own; }
-    void operator()(std::error_code ec, const retry_result& result, std::size_t n) {
-        CHECK(log->live == 0);
-        out->handler()(ec, result, n);
-    }
-};
-
-struct logging_handler {
-    using allocator_type = allocator;
-
-    allocation_log* log;
-    retry_outcome* out;
-
-    allocator_type get_allocator() const noexcept { return allocator(*log); }
     void operator()(std::error_code ec, const retry_result& result, std::size_t n) {
         CHECK(log->live == 0);
         out->handler()(ec, result, n);
@@ -96,7 +82,7 @@ TEST_CASE_TEMPLATE("retry_memory_is_free_before_the_handler_runs_whatever_the_en
     }
     SUBCASE("cancelled while waiting") {}
     // Bound outside: the slot's own memory is no business of ours.
-    r.start(p, asio::bind_cancellation_slot(signal.slot(), logging_handler{&log, &out}));
+    r.start(p, asio::bind_cancellation_slot(signal.slot(), logging_handler{&out, &log}));
     if (!over) {
         r.attempt_fails();
         signal.emit(asio::cancellation_type::terminal);

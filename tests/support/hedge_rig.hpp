@@ -4,6 +4,7 @@
 // What a test of async_hedge needs: a read for each attempt, which does what the test says, and a note of what came of it all.
 #pragma once
 
+#include "support/read_outcome.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <cogwheel/net/hedge.hpp>
@@ -14,22 +15,7 @@
 
 namespace cogwheel_tests {
 
-/// What a hedge of reads completed with, and how often.
-struct hedge_outcome {
-    std::error_code ec;
-    cogwheel::hedge_result result;
-    std::size_t bytes = 0;
-    int times = 0;
-
-    auto handler() {
-        return [this](std::error_code e, const cogwheel::hedge_result& r, std::size_t n) {
-            ec = e;
-            result = r;
-            bytes = n;
-            ++times;
-        };
-    }
-};
+using hedge_outcome = read_outcome<cogwheel::hedge_result>;
 
 template <class Wheel>
 struct hedge_rig {

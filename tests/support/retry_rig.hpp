@@ -5,6 +5,7 @@
 // came of it all.
 #pragma once
 
+#include "support/read_outcome.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <cogwheel/net/retry.hpp>
@@ -25,35 +26,7 @@ inline virtual_policy doubling(std::uint32_t attempts = 3) {
     return p;
 }
 
-/// What a retry of a read completed with, and how often.
-struct retry_outcome {
-    std::error_code ec;
-    cogwheel::retry_result result;
-    std::size_t bytes = 0;
-    int times = 0;
-
-    auto handler() {
-        return [this](std::error_code e, const cogwheel::retry_result& r, std::size_t n) {
-            ec = e;
-            result = r;
-            bytes = n;
-            ++times;
-        };
-    }
-};
-
-/// A read that is over soon: by a post, or, as no operation should, before its initiating function returns.
-enum class ends { posted, inside };
-template <class Token>
-auto async_quick_read(asio::io_context& io, ends how, std::error_code ec, std::size_t n, Token&& token) {
-    return asio::async_initiate<Token, void(std::error_code, std::size_t)>(
-        [&io, how, ec, n](auto handler) {
-            if (how == ends::inside) return std::move(handler)(ec, n);
-            const auto at = asio::get_associated_executor(handler, io.get_executor());
-            asio::post(at, [h = std::move(handler), ec, n]() mutable { std::move(h)(ec, n); });
-        },
-        token);
-}
+using retry_outcome = read_outcome<cogwheel::retry_result>;
 
 template <class Wheel>
 struct retry_rig : timeout_rig<Wheel> {

@@ -103,6 +103,9 @@ private:
         case verb::clear:
             clear();
             break;
+        case verb::trim:
+            wheel_.trim(); // false half-way through a turn
+            break;
         case verb::advance_to_next:
             if (const auto next = wheel_.next_due()) advance(next->value, op.budget());
             break;

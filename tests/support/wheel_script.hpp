@@ -58,6 +58,7 @@ struct script_op {
         drop,
         burst,
         clear,
+        trim,
         advance_to_next
     };
 
@@ -123,7 +124,7 @@ inline script_op::verb script_op::what() const {
     case 14:
         return verb::burst;
     default:
-        return raw[7] < 40 ? verb::clear : verb::advance_to_next;
+        return raw[7] < 40 ? verb::clear : raw[7] < 80 ? verb::trim : verb::advance_to_next;
     }
 }
 

@@ -175,6 +175,11 @@ public:
     /// Cancels all: waits complete with operation_aborted. Returns how many. O(largest number ever pending).
     std::size_t cancel_all() { return body().cancel_all(); }
 
+    /// Gives memory that no timer uses back to the system, as after a burst: else the wheel keeps what it needed once. Timers that are
+    /// pending and tokens, stale ones too, are as before. False: timers are firing just now, and nothing was done.
+    /// Complexity: O(largest number ever pending), under the wheel's lock. Where it cannot be given back (not Linux), it stays.
+    bool trim() { return body().trim(); }
+
     /// cancel_all(), and takes no more timers: later ones are answered with errc::stopped. Callable anywhere, also inside a
     /// handler; never blocks. `visit(time_point expiry)` is called for each timer dropped, in no order.
     std::size_t stop() { return body().stop(); }

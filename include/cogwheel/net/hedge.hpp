@@ -14,35 +14,10 @@
 // must not be shared between them.
 #pragma once
 
+#include <cogwheel/net/detail/attempts_initiation.hpp>
 #include <cogwheel/net/detail/hedge_operation.hpp>
 
 namespace cogwheel {
-
-namespace detail {
-
-template <class Wheel, class Function>
-class hedge_initiation {
-    using state = state_type<Wheel>;
-
-public:
-    using executor_type = typename Wheel::executor_type;
-    using signature = attempt_signature<Function, hedge_attempt, executor_type>;
-
-    explicit hedge_initiation(const Wheel& wheel) : state_(&state_of::get(wheel)), executor_(wheel.get_executor()) {}
-    executor_type get_executor() const noexcept { return executor_; }
-
-    template <class Handler, class F>
-    void operator()(Handler&& handler, const hedge_options& options, F&& f) const {
-        using operation = hedge_operation<state, executor_type, Function, signature, std::decay_t<Handler>>;
-        operation::start(*state_, executor_, options, std::forward<F>(f), std::forward<Handler>(handler));
-    }
-
-private:
-    state* state_;
-    executor_type executor_;
-};
-
-} // namespace detail
 
 /// Starts `operation`, and again each time that options.delay passes, or an attempt fails, without one having succeeded.
 ///
@@ -67,7 +42,8 @@ private:
 template <any_timer_wheel Wheel, class Operation,
           class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
 auto async_hedge(const Wheel& wheel, const hedge_options& options, Operation&& operation, Token&& token = {}) {
-    using initiation = detail::hedge_initiation<Wheel, std::decay_t<Operation>>;
+    using initiation =
+        detail::attempts_initiation<Wheel, std::decay_t<Operation>, hedge_attempt, detail::hedge_operation>;
     options.validate();
     return asio::async_initiate<Token, typename initiation::signature::template summarized<hedge_result>>(
         initiation(wheel), token, options, std::forward<Operation>(operation));

@@ -15,6 +15,7 @@
 // A monitor is for one thread or one strand at a time, its executor: use it there only. idle_stream does the touching by itself.
 #pragma once
 
+#include <cogwheel/asio/detail/cancels.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/detail/idle_machine.hpp>
 #include <cogwheel/net/detail/idle_operation.hpp>
@@ -191,7 +192,7 @@ private:
 
         explicit cancel_by_slot(operation* o) noexcept : op(o) {}
         void operator()(asio::cancellation_type_t type) const {
-            if ((type & asio::cancellation_type::all) == asio::cancellation_type::none) return;
+            if (!detail::cancels(type)) return;
             if (op->monitor != nullptr) op->monitor->cancel();
         }
     };

@@ -16,36 +16,10 @@
 // What the policy can say: retry_policy.hpp. How retries of many callers are kept from becoming a storm: retry_budget.hpp.
 #pragma once
 
+#include <cogwheel/net/detail/attempts_initiation.hpp>
 #include <cogwheel/net/detail/retry_operation.hpp>
 
 namespace cogwheel {
-
-namespace detail {
-
-template <class Wheel, class Function>
-class retry_initiation {
-    using state = state_type<Wheel>;
-    using clock = typename Wheel::clock_type;
-
-public:
-    using executor_type = typename Wheel::executor_type;
-    using signature = attempt_signature<Function, basic_retry_attempt<clock>, executor_type>;
-
-    explicit retry_initiation(const Wheel& wheel) : state_(&state_of::get(wheel)), executor_(wheel.get_executor()) {}
-    executor_type get_executor() const noexcept { return executor_; }
-
-    template <class Handler, class F>
-    void operator()(Handler&& handler, const basic_retry_policy<clock>& policy, F&& f) const {
-        using operation = retry_operation<state, executor_type, Function, signature, std::decay_t<Handler>>;
-        operation::start(*state_, executor_, policy, std::forward<F>(f), std::forward<Handler>(handler));
-    }
-
-private:
-    state* state_;
-    executor_type executor_;
-};
-
-} // namespace detail
 
 /// Starts `operation`, again after a wait while the policy finds that worth it, and completes with what came of the last attempt.
 ///
@@ -74,7 +48,9 @@ template <any_timer_wheel Wheel, class Operation,
           class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
 auto async_retry(const Wheel& wheel, const basic_retry_policy<typename Wheel::clock_type>& policy,
                  Operation&& operation, Token&& token = {}) {
-    using initiation = detail::retry_initiation<Wheel, std::decay_t<Operation>>;
+    using initiation =
+        detail::attempts_initiation<Wheel, std::decay_t<Operation>, basic_retry_attempt<typename Wheel::clock_type>,
+                                    detail::retry_operation>;
     policy.validate();
     return asio::async_initiate<Token, typename initiation::signature::template summarized<retry_result>>(
         initiation(wheel), token, policy, std::forward<Operation>(operation));

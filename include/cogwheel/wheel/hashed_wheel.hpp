@@ -113,6 +113,11 @@ public:
     /// Entries held, live and dead. At most 2 x the largest size() since the wheel was empty + a constant.
     std::size_t entries() const noexcept { return entries_; }
 
+    /// Drops all dead entries, and gives memory that neither the wheel nor the node_table uses back to the system, as after a burst.
+    /// False, and nothing done, while a turn is under way: inside an expiry function, or while advance() has more to do.
+    /// Complexity: O(entries + nodes not in use).
+    bool trim() noexcept;
+
     /// Bytes held, the node_table not included.
     std::size_t footprint() const noexcept;
 
@@ -163,6 +168,7 @@ private:
     void jump(std::uint64_t stop);
     entry* first_overdue() noexcept;
     void pop_overdue() noexcept;
+    bool overdue_pending() noexcept;
 
     // Moving entries about. A tick is read relative to walked_.
     std::uint64_t full_tick(entry e) const noexcept {
@@ -180,6 +186,7 @@ private:
 
     bool confirm_low(std::size_t slot_index) noexcept;
     void sweep() noexcept;
+    void refile_living(chunk*) noexcept;
     void drop_entries() noexcept;
 
     node_table& nodes_;

@@ -8,10 +8,11 @@
 // points to a node that is embedded elsewhere. The page directory of a million timers is 16 kB, so reaching a
 // node costs one cache miss, its own. Blocks come back last in, first out: the next timer gets a warm line.
 //
-// allocate, release, attach, detach, relocate, find: O(1), amortised over the allocation of pages. Pages are never moved and
-// go back to the system by release_all() only. Not thread-safe.
+// allocate, release, attach, detach, relocate, find: O(1), amortised over the allocation of pages. Pages are never moved; trim()
+// gives the memory behind those that nobody uses back to the system. Not thread-safe.
 #pragma once
 
+#include <cogwheel/wheel/detail/slab_memory.hpp>
 #include <cogwheel/wheel/timer_node.hpp>
 
 #include <array>
@@ -119,7 +120,13 @@ public:
                 if (timer_node* node = find(index_of(p, i))) f(*node);
     }
 
-    /// Gives every page back to the system; later nodes start at generations that no id has had.
+    /// Gives the memory of pages without a node in use back to the system. Old ids stay harmless, and later nodes find the pages again.
+    /// Preconditions: no wheel has an entry of a node that is not armed (timing_wheel::trim() sees to that).
+    /// Errors: none; without memory for its own bookkeeping (2 bytes a page) it does nothing.
+    /// Complexity: O(blocks not in use + nodes of the pages given back).
+    void trim() noexcept;
+
+    /// Gives every page back to the heap; later nodes start at generations that no id has had.
     /// False when generations are used up: the table must then not be used any more, or an old id might name a new timer.
     /// Preconditions: nothing is armed or attached, and no wheel uses the table any more.
     bool release_all() noexcept;
@@ -132,8 +139,10 @@ private:
 
     struct page {
         std::uintptr_t origin; // where index 0 would lie
-        std::uint32_t stride;  // bytes from one index to the next
-        std::uint32_t used;    // indices that hold something constructed
+        std::uint16_t stride;  // bytes from one index to the next
+        std::uint16_t used;    // indices that hold something constructed
+        std::uint32_t
+            floor; // generation of nodes that are constructed from here on: later than any that ids were made of
 
         std::byte* at(std::uint32_t index) const noexcept {
             return reinterpret_cast<std::byte*>(origin + std::uintptr_t{index} * stride);
@@ -146,6 +155,8 @@ private:
         std::uint32_t generation;
         std::uint32_t next_free;
     };
+
+    static_assert(page_size <= 0xffff && max_block <= 0xffff);
 
     struct size_class {
         timer_node* free = nullptr;
@@ -180,11 +191,17 @@ private:
     }
 
     void refill(std::size_t size_class_index);
+    std::uint32_t page_with_room(std::size_t stride, std::uint32_t current);
     std::uint32_t new_page(std::size_t stride);
+    std::uint32_t generation_at(std::uint32_t index) const noexcept;
+    bool is_worth_trimming(std::size_t page_number, std::size_t free) const noexcept;
+
+    static constexpr std::uint16_t trimmed = 0xffff; // in place of a page's count of free nodes
 
     beside beside_;
     std::uint32_t limit_ = 0; // indices that pages_ covers
     std::vector<page> pages_;
+    detail::slab_memory memory_;
     std::array<size_class, class_count> classes_{};
     std::uint32_t free_place_ = none;
     std::uint32_t place_page_ = none;

@@ -49,6 +49,7 @@ concept timing_wheel =
         { const_wheel.size() } noexcept -> std::same_as<std::size_t>;
         wheel.reserve(std::size_t{});
         wheel.clear([](timer_node&) {});
+        { wheel.trim() } noexcept -> std::same_as<bool>;
         { const_wheel.check_invariants() } -> std::same_as<const char*>;
     };
 

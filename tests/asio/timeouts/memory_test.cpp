@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a limit costs in memory: one block from the handler's allocator, or nothing from the heap.
+#include "support/counted_heap.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/tracking_allocator.hpp"
 
@@ -11,7 +12,6 @@
 #include <asio/steady_timer.hpp>
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <deque>
 #include <new>
 #include <vector>
@@ -22,15 +22,6 @@ using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
 namespace {
-
-thread_local std::size_t allocations = 0; // of this thread
-
-void* take(std::size_t bytes, std::size_t alignment) {
-    ++allocations;
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    if (void* p = std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes)) return p;
-    throw std::bad_alloc();
-}
 
 /// An operation without any memory of its own: what is allocated beside it is the limit's.
 class thrifty_operation {
@@ -60,27 +51,6 @@ private:
 };
 
 } // namespace
-
-// Not inlined, or the compiler sees free() on what it takes for its own new.
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return take(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t a) {
-    return take(bytes, static_cast<std::size_t>(a));
-}
-// All the forms in use: a sanitizer brings its own for those that are left out.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    try {
-        return operator new(bytes);
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-}
-[[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
-[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 TEST_CASE_TEMPLATE("handlers_allocator_one_allocation_and_free_before_the_handler_runs", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;

@@ -4,6 +4,8 @@
 // What an operation completes with: read off its signatures, kept, and rewritten where a timer has cancelled it.
 #pragma once
 
+#include <cogwheel/asio/detail/before_asio.hpp>
+
 #include <asio/associator.hpp>
 #include <asio/error.hpp>
 #include <asio/experimental/channel_error.hpp>

@@ -9,6 +9,7 @@
 // where the wheel looks ahead (node_table::beside).
 #pragma once
 
+#include <cogwheel/asio/detail/cancels.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/wheel/node_list.hpp>
 #include <cogwheel/wheel/node_queue.hpp>
@@ -133,7 +134,7 @@ private:
 
         slot_cancel(Engine& e, timer_id i) noexcept : engine(&e), id(i) {}
         void operator()(asio::cancellation_type_t type) {
-            if ((type & asio::cancellation_type::all) == asio::cancellation_type::none) return;
+            if (!cancels(type)) return;
             const lock_type lock = engine->lock();
             timer_node* wait = engine->waits.find(id);
             if (wait == nullptr) return;

@@ -4,6 +4,8 @@
 // What wakes a wheel: one asio timer. Specialised for clocks that are turned by hand (testing/manual_clock.hpp).
 #pragma once
 
+#include <cogwheel/asio/detail/before_asio.hpp>
+
 #include <asio/any_io_executor.hpp>
 #include <asio/basic_waitable_timer.hpp>
 

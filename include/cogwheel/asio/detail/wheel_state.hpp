@@ -5,6 +5,7 @@
 // that tokens and cancellation slots may outlive the timer_wheel they came from.
 #pragma once
 
+#include <cogwheel/asio/detail/cancels.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 #include <cogwheel/asio/timer_token.hpp>
@@ -155,6 +156,12 @@ public:
         return engine::abort_all([](timer_node&) {});
     }
 
+    bool trim() {
+        lock_type lock(mutex_);
+        this->waits.trim();
+        return wheel_->trim();
+    }
+
     template <class Visitor>
     std::size_t stop(Visitor visit) {
         std::vector<time_point> dropped;
@@ -188,7 +195,7 @@ private:
 
         slot_cancel(wheel_state& s, timer_id i) noexcept : state(&s), id(i) {}
         void operator()(asio::cancellation_type_t type) {
-            if ((type & asio::cancellation_type::all) != asio::cancellation_type::none) state->abort(id);
+            if (cancels(type)) state->abort(id);
         }
     };
 

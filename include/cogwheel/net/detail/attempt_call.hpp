@@ -91,6 +91,16 @@ template <class Operation, class Attempt, class Executor>
 using attempt_signature = only_signature<decltype(call_attempt(std::declval<Operation&>(), std::declval<Attempt&>(),
                                                                std::declval<const Executor&>(), signature_probe()))>;
 
+/// What came of the last attempt, with what came of all of them behind the error.
+template <class Error, class... Rest, class Summary>
+auto with_summary(std::tuple<Error, Rest...>&& results, Summary summary) {
+    return std::apply(
+        [&](Error& error, Rest&... rest) {
+            return std::tuple<Error, Summary, Rest...>(std::move(error), std::move(summary), std::move(rest)...);
+        },
+        results);
+}
+
 // ---- errors of either kind ----
 
 /// No code: an exception of some other type.

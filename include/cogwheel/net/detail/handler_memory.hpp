@@ -4,6 +4,8 @@
 // Where a composed operation lives: in memory of its handler's associated allocator, else in Asio's recycled memory.
 #pragma once
 
+#include <cogwheel/asio/detail/timed_results.hpp>
+
 #include <asio/associated_allocator.hpp>
 #include <asio/recycling_allocator.hpp>
 
@@ -39,6 +41,17 @@ template <class T, class Memory>
 void destroy_in(Memory memory, T& t) noexcept {
     t.~T();
     std::allocator_traits<Memory>::deallocate(memory, &t, 1);
+}
+
+/// The handler with its results, ready to be called; the operation that kept it is gone, its memory free, also if this throws.
+template <class Operation, class Handler, class Results>
+auto handler_of_ended(Operation& operation, Handler& handler, Results&& results) {
+    struct destroying {
+        Operation& operation;
+        handler_memory<Handler, Operation> memory;
+        ~destroying() { destroy_in(memory, operation); }
+    } const at_exit{operation, memory_of_handler<Operation>(handler)}; // asked before the handler moves
+    return handler_with_results<Handler, std::decay_t<Results>>{std::move(handler), std::forward<Results>(results)};
 }
 
 } // namespace cogwheel::detail

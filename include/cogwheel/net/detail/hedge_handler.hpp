@@ -4,6 +4,8 @@
 // The handler that an attempt of a hedge is started with, and the token that it is given.
 #pragma once
 
+#include <cogwheel/asio/detail/before_asio.hpp>
+
 #include <asio/associated_allocator.hpp>
 #include <asio/async_result.hpp>
 #include <asio/cancellation_signal.hpp>

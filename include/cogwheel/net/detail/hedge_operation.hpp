@@ -29,7 +29,6 @@ class hedge_operation {
     using mutex = typename State::lock_type::mutex_type;
     using lock_type = std::unique_lock<mutex>;
     using results = typename Signature::results;
-    using own_memory = handler_memory<Handler, hedge_operation>;
 
     struct branch {
         enum state { idle, starting, running, lost, over };
@@ -324,20 +323,11 @@ private:
 
     // ---- the end ----
 
-    // The memory is free when the handler is called.
     auto take() {
         const hedge_result summary{machine_.started(), machine_.winner(), machine_.last_error()};
         results r = results_ ? std::move(*results_) : results{};
         if (machine_.is_cancelled()) assign_error(std::get<0>(r), asio::error::operation_aborted);
-        auto all = std::apply(
-            [&](auto& error, auto&... rest) { return std::make_tuple(std::move(error), summary, std::move(rest)...); },
-            r);
-        struct freeing {
-            hedge_operation* self;
-            own_memory memory;
-            ~freeing() { destroy_in(memory, *self); }
-        } const freed{this, memory_of_handler<hedge_operation>(handler_)}; // asked before the handler moves
-        return handler_with_results<Handler, decltype(all)>{std::move(handler_), std::move(all)};
+        return handler_of_ended(*this, handler_, with_summary(std::move(r), summary));
     }
 
     slot_link<hedge_operation> link_; // before the handler, which may own the slot

@@ -11,6 +11,7 @@
 // decision, so that without memory nothing is lost.
 #pragma once
 
+#include <cogwheel/asio/detail/cancels.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/net/detail/request_operation.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
@@ -214,7 +215,7 @@ private:
 
         slot_cancel(Engine& e, timer_id i) noexcept : engine(&e), id(i) {}
         void operator()(asio::cancellation_type_t type) {
-            if ((type & asio::cancellation_type::all) == asio::cancellation_type::none) return;
+            if (!cancels(type)) return;
             lock_type lock = engine->lock();
             timer_node* node = engine->waits.find(id);
             if (node == nullptr) return;

@@ -23,7 +23,6 @@ class retry_operation {
     using engine = typename State::engine;
     using clock = typename State::clock_type;
     using results = typename Signature::results;
-    using own_memory = handler_memory<Handler, retry_operation>;
     using owner = step_owner<retry_operation>;
 
 public:
@@ -244,22 +243,10 @@ private:
         asio::post(ex, take(last));
     }
 
-    // The memory is free when the handler is called.
     auto take(const retry_step& last) {
-        const retry_result& summary = machine_.result();
         results r = results_ ? std::move(*results_) : results{};
         if (last.what == retry_act::fail) assign_error(std::get<0>(r), error_of(last));
-        auto all = std::apply(
-            [&](auto& error, auto&... rest) {
-                return std::make_tuple(std::move(error), retry_result(summary), std::move(rest)...);
-            },
-            r);
-        struct freeing {
-            retry_operation* self;
-            own_memory memory;
-            ~freeing() { destroy_in(memory, *self); }
-        } const freed{this, memory_of_handler<retry_operation>(handler_)}; // asked before the handler moves
-        return handler_with_results<Handler, decltype(all)>{std::move(handler_), std::move(all)};
+        return handler_of_ended(*this, handler_, with_summary(std::move(r), retry_result(machine_.result())));
     }
     std::error_code error_of(const retry_step& last) const noexcept {
         if (last.ec) return last.ec;

@@ -5,6 +5,8 @@
 // very object that holds them.
 #pragma once
 
+#include <cogwheel/asio/detail/before_asio.hpp>
+
 #include <asio/execution_context.hpp>
 
 #include <mutex>

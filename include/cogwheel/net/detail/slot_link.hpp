@@ -6,7 +6,7 @@
 // Thread safety: the signal's: both ends on one thread or strand.
 #pragma once
 
-#include <asio/cancellation_type.hpp>
+#include <cogwheel/asio/detail/cancels.hpp>
 
 namespace cogwheel::detail {
 
@@ -42,7 +42,7 @@ private:
             if (link != nullptr) link->far_ = nullptr;
         }
         void operator()(asio::cancellation_type_t type) {
-            if (link == nullptr || (type & asio::cancellation_type::all) == asio::cancellation_type::none) return;
+            if (link == nullptr || !cancels(type)) return;
             operation->cancel(type);
         }
     };

@@ -7,10 +7,11 @@
 // the wheel costs slots x burst. A linked list of timers would cost a miss per timer scanned; an entry costs 1/8.
 #pragma once
 
+#include <cogwheel/wheel/detail/slab_memory.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -27,12 +28,12 @@ struct chunk {
 
     chunk* next;
     std::uint32_t count;
-    std::uint32_t unused;
+    std::uint32_t group; // of the pool
     std::array<entry, capacity> entries;
 };
 static_assert(sizeof(chunk) == 512);
 
-/// Chunks, last in first out. Memory goes back to the system with the pool only.
+/// Chunks, last in first out, from groups of 64.
 class chunk_pool {
 public:
     chunk_pool() = default;
@@ -59,17 +60,27 @@ public:
     /// `count` chunks can be taken without an allocation, beside those taken now.
     void reserve(std::size_t count);
 
-    std::size_t footprint() const noexcept { return slabs_.size() * slab_size * sizeof(chunk); }
+    /// Gives the memory of groups without a chunk in use back to the system. Errors: none; without memory for its own bookkeeping (2
+    /// bytes a group) it does nothing. Complexity: O(chunks not in use).
+    void trim() noexcept;
+
+    std::size_t footprint() const noexcept { return memory_.footprint(); }
 
 private:
-    static constexpr std::size_t slab_size = 64;
+    static constexpr std::size_t group_size = 64;
 
-    // Carved one by one: a chunk that was never needed costs no page fault.
+    struct group {
+        chunk* chunks;
+        std::size_t carved; // one by one: a chunk that was never needed costs no page fault
+    };
+
     chunk* carve();
+    void add_group();
 
     chunk* free_ = nullptr;
-    std::size_t carved_ = 0; // of all slabs, in order
-    std::vector<std::unique_ptr<chunk[]>> slabs_;
+    std::size_t carving_ = 0; // the groups before this one are carved
+    std::vector<group> groups_;
+    slab_memory memory_;
 };
 
 /// A queue of entries. Owns nothing: whoever holds the chain gives its chunks back to the pool.

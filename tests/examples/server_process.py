@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""The echo server as a process under test, and what every check of it needs. Every wait has a time limit."""
+"""A server as a process under test, and what every check of it needs. Every wait has a time limit."""
 
 import os
 import re
@@ -76,6 +76,14 @@ def readable(file, seconds=PATIENCE):
     return bool(poller.poll(seconds * 1000))
 
 
+def eventually(condition):
+    """Whether it comes true. Other processes are looked at again and again: they tell nobody."""
+    end = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
 def echo(sock, message):
     """True if the message comes back; False if the connection ends instead."""
     sock.sendall(message)
@@ -99,6 +107,10 @@ def seconds_until_closed(sock, since):
     except TimeoutError:
         return None
     return time.monotonic() - since
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
 
 
 def cpu_seconds(pid):

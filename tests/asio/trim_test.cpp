@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// timer_wheel::trim(): nothing but memory changes.
+#include "support/handler_archetypes.hpp"
+#include "support/virtual_wheel.hpp"
+
+#include <optional>
+#include <vector>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+TEST_CASE("trim_after_a_burst_stale_tokens_are_harmless_and_the_pending_fires") {
+    virtual_wheel w;
+    int fired = 0;
+    std::vector<manual_timer_wheel::token_type> stale;
+    for (int i = 0; i < 5000; ++i) stale.push_back(w.wheel.schedule(1s, [&] { ++fired; }));
+    const auto pending = w.wheel.schedule(1min, [&] { ++fired; });
+    w.pass(2s);
+    CHECK(fired == 5000);
+    CHECK(w.wheel.trim());
+    int later = 0;
+    for (int i = 0; i < 5000; ++i) w.wheel.schedule(10s, [&] { ++later; });
+    for (auto& token : stale) {
+        CHECK(!token.pending());
+        CHECK(!token.cancel());
+        CHECK(!token.reschedule(1ms));
+    }
+    CHECK(pending.pending());
+    CHECK(w.wheel.pending() == 5001);
+    w.pass(11s);
+    CHECK(later == 5000);
+    w.pass(1min);
+    CHECK(fired == 5001);
+}
+
+TEST_CASE("trim_inside_a_handler_is_legal") {
+    virtual_wheel w;
+    int fired = 0;
+    const auto handler = [&] { w.wheel.trim(), ++fired; };
+    for (int i = 0; i < 3000; ++i) w.wheel.schedule(1s, handler);
+    w.pass(2s);
+    CHECK(fired == 3000);
+    CHECK(w.wheel.pending() == 0);
+    CHECK(w.wheel.trim());
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// trim(): memory that nothing uses goes back to the system; nothing else changes, and no id is ever valid twice.
+#include "support/wheel_access.hpp"
+
+#include <cogwheel/wheel/hashed_wheel.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+using namespace cogwheel;
+
+namespace {
+
+constexpr std::size_t timers = 10'000; // ten pages of nodes
+
+struct blocks {
+    node_table nodes;
+    hashed_wheel wheel{nodes, 512};
+    std::size_t fired = 0;
+
+    timer_node& make() {
+        timer_node& node = nodes.allocate(32);
+        node.on_expiry([](timer_node& n, void* self) {
+            ++static_cast<blocks*>(self)->fired;
+            static_cast<blocks*>(self)->nodes.release(n, 32);
+        });
+        return node;
+    }
+    timer_id arm(std::uint64_t due) {
+        timer_node& node = make();
+        wheel.schedule(node, {due});
+        return node.id();
+    }
+    void cancel(timer_id id) {
+        timer_node* node = nodes.find(id);
+        REQUIRE(node != nullptr);
+        wheel.cancel(*node);
+        nodes.release(*node, 32);
+    }
+    void advance(std::uint64_t to) { wheel.advance({to}, work_budget::unlimited(), this); }
+};
+
+} // namespace
+
+TEST_CASE("trim_after_a_burst_old_ids_name_nothing_and_never_will") {
+    blocks b;
+    std::vector<timer_id> old;
+    const bool cancelled = [&] {
+        bool c = false;
+        SUBCASE("fired") {}
+        SUBCASE("cancelled") { c = true; }
+        return c;
+    }();
+    for (int burst = 0; burst < 3; ++burst) {
+        const std::size_t first = old.size();
+        for (std::size_t i = 0; i < timers; ++i) old.push_back(b.arm(b.wheel.now().value + 1 + i % 700));
+        if (cancelled)
+            for (std::size_t i = first; i < old.size(); ++i) b.cancel(old[i]);
+        else
+            b.advance(b.wheel.now().value + 1000);
+        const std::size_t nodes = b.nodes.footprint();
+        CHECK(b.wheel.size() == 0);
+        CHECK(b.wheel.trim());
+        CHECK(b.nodes.footprint() == nodes); // of addresses
+        CHECK(b.wheel.entries() == 0);
+        CHECK(b.wheel.check_invariants() == nullptr);
+        CHECK(std::none_of(old.begin(), old.end(), [&](timer_id id) { return b.nodes.find(id) != nullptr; }));
+    }
+    std::vector<timer_id> young;
+    for (std::size_t i = 0; i < timers; ++i) young.push_back(b.arm(b.wheel.now().value + 50));
+    CHECK(std::none_of(old.begin(), old.end(), [&](timer_id id) { return b.nodes.find(id) != nullptr; }));
+    CHECK(std::all_of(young.begin(), young.end(), [&](timer_id id) { return b.nodes.find(id) != nullptr; }));
+    b.fired = 0;
+    b.advance(b.wheel.now().value + 50);
+    CHECK(b.fired == timers);
+}
+
+TEST_CASE("trim_what_is_pending_stays_with_its_deadline_and_its_id") {
+    blocks b;
+    std::vector<timer_id> ids;
+    for (std::size_t i = 0; i < timers; ++i) ids.push_back(b.arm(1 + i));
+    for (std::size_t i = 0; i < timers; ++i)
+        if (i % 2500 != 0) b.cancel(ids[i]); // four stay, far apart
+    CHECK(b.wheel.trim());
+    CHECK(b.wheel.entries() == 4);
+    CHECK(b.wheel.check_invariants() == nullptr);
+    for (std::size_t i = 0; i < timers; i += 2500) {
+        CHECK(b.nodes.find(ids[i]) != nullptr);
+        b.advance(i);
+        CHECK(b.fired == i / 2500);
+        b.advance(i + 1);
+        CHECK(b.fired == i / 2500 + 1);
+    }
+}
+
+TEST_CASE("trim_blocks_in_use_but_not_armed_stay") {
+    blocks b;
+    std::vector<timer_node*> mine;
+    for (std::size_t i = 0; i < timers; ++i) mine.push_back(&b.make());
+    for (std::size_t i = 0; i < timers; ++i)
+        if (i != 5000) b.nodes.release(*mine[i], 32);
+    CHECK(b.wheel.trim());
+    const auto function = mine[5000]->on_expiry();
+    CHECK((function != nullptr));
+    b.wheel.schedule(*mine[5000], {3});
+    for (std::size_t i = 0; i < timers; ++i) CHECK(&b.make() != mine[5000]);
+    b.advance(3);
+    CHECK(b.fired == 1);
+}
+
+TEST_CASE("trim_pages_given_back_are_found_again_before_there_are_new_ones") {
+    blocks b;
+    std::size_t nodes = 0, entries = 0;
+    for (int burst = 0; burst < 5; ++burst) {
+        for (std::size_t i = 0; i < timers; ++i) b.arm(b.wheel.now().value + 1 + i % 600);
+        b.advance(b.wheel.now().value + 600);
+        CHECK(b.wheel.trim());
+        CHECK(b.wheel.trim()); // again: nothing is left to do
+        if (burst == 0) nodes = b.nodes.footprint();
+        if (burst == 1) entries = b.wheel.footprint(); // the second began at another slot
+    }
+    CHECK(b.nodes.footprint() == nodes);
+    CHECK(b.wheel.footprint() == entries);
+}
+
+TEST_CASE("trim_sizes_do_not_mix") {
+    blocks b;
+    std::vector<std::pair<timer_node*, std::size_t>> all;
+    for (std::size_t i = 0; i < timers; ++i) {
+        const std::size_t bytes = std::size_t{32} << i % 5;
+        all.emplace_back(&b.nodes.allocate(bytes), bytes);
+    }
+    for (const auto& [node, bytes] : all) b.nodes.release(*node, bytes);
+    const std::size_t footprint = b.nodes.footprint();
+    b.nodes.trim();
+    std::vector<std::uintptr_t> ends;
+    for (auto& [node, bytes] : all) {
+        node = &b.nodes.allocate(bytes);
+        std::memset(static_cast<void*>(node + 1), 0xa5, bytes - sizeof *node); // what follows a node is its owner's
+    }
+    std::sort(all.begin(), all.end());
+    for (std::size_t i = 1; i < all.size(); ++i)
+        CHECK(reinterpret_cast<std::uintptr_t>(all[i - 1].first) + all[i - 1].second <=
+              reinterpret_cast<std::uintptr_t>(all[i].first));
+    CHECK(b.nodes.footprint() == footprint);
+}
+
+TEST_CASE("trim_embedded_timers_keep_their_places_and_generations") {
+    node_table nodes;
+    hashed_wheel wheel(nodes, 64);
+    std::vector<timer_node> some(3000);
+    std::vector<timer_id> old;
+    for (timer_node& node : some) {
+        nodes.attach(node);
+        wheel.schedule(node, {5});
+        old.push_back(node.id());
+        wheel.cancel(node);
+    }
+    for (std::size_t i = 0; i < some.size(); ++i)
+        if (i != 1500) nodes.detach(some[i]);
+    CHECK(wheel.trim());
+    wheel.schedule(some[1500], {7});
+    for (std::size_t i = 0; i < some.size(); ++i)
+        if (i != 1500) nodes.attach(some[i]);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+        if (i != 1500) wheel.schedule(some[i], {8});
+        CHECK(nodes.find(some[i].id()) == &some[i]);
+        CHECK(nodes.find(old[i]) == nullptr);
+    }
+    CHECK(wheel.check_invariants() == nullptr);
+    for (timer_node& node : some) {
+        wheel.cancel(node);
+        nodes.detach(node);
+    }
+}
+
+TEST_CASE("trim_busy_page_with_half_of_its_generations_used_stays") {
+    blocks b;
+    timer_node& node = b.make();
+    wheel_access::set_generation(node, 0x8000'0002);
+    b.nodes.release(node, 32);
+    b.nodes.trim();
+    timer_node& same = b.make();
+    CHECK(&same == &node);
+    timer_node& next = b.make();
+    b.wheel.schedule(next, {1});
+    CHECK(next.id().generation < 1000); // its neighbours did not pay for it
+    b.wheel.cancel(next);
+}
+
+TEST_CASE("trim_inside_an_expiry_function_or_half_way_through_a_turn_does_nothing") {
+    blocks b;
+    bool inside = true;
+    struct context {
+        blocks* b;
+        bool* inside;
+    } c{&b, &inside};
+    for (int i = 0; i < 3; ++i) {
+        timer_node& node = b.nodes.allocate(32);
+        node.on_expiry([](timer_node& n, void* p) {
+            auto& at = *static_cast<context*>(p);
+            *at.inside = at.b->wheel.trim();
+            at.b->nodes.release(n, 32);
+        });
+        b.wheel.schedule(node, {4});
+    }
+    CHECK(b.wheel.advance({4}, work_budget::expiries(1), &c).more);
+    CHECK(!inside);
+    CHECK(b.wheel.size() != 0);
+    CHECK(!b.wheel.trim());
+    b.wheel.advance({4}, work_budget::unlimited(), &c);
+    CHECK(b.wheel.trim());
+}
+
+TEST_CASE("trim_half_way_through_a_turn_whose_rest_was_cancelled") {
+    blocks b;
+    std::vector<timer_id> ids;
+    for (int i = 0; i < 1000; ++i) ids.push_back(b.arm(4));
+    for (int i = 0; i < 1000; ++i) ids.push_back(b.arm(0)); // overdue
+    b.wheel.advance({4}, work_budget::expiries(1), &b);
+    for (const timer_id id : ids)
+        if (b.nodes.find(id) != nullptr) b.cancel(id);
+    CHECK(b.wheel.size() == 0);
+    CHECK(b.wheel.trim());
+    CHECK(b.wheel.check_invariants() == nullptr);
+    b.arm(9);
+    b.fired = 0;
+    b.advance(9);
+    CHECK(b.fired == 1);
+}
+
+#ifdef __linux__
+TEST_CASE("trim_memory_goes_back_to_the_system") {
+    detail::slab_memory memory;
+    constexpr std::size_t bytes = 256 * 1024;
+    std::byte* piece = memory.take(bytes);
+    const auto resident = [&] {
+        std::vector<unsigned char> pages(bytes / detail::slab_memory::system_page);
+        REQUIRE(::mincore(piece, bytes, pages.data()) == 0);
+        return std::count_if(pages.begin(), pages.end(), [](unsigned char p) { return (p & 1) != 0; });
+    };
+    std::fill_n(piece, bytes, std::byte{1});
+    CHECK(resident() == 64);
+    detail::slab_memory::give_back(piece + bytes / 2, bytes / 2);
+    CHECK(resident() == 32);
+    CHECK(piece[0] == std::byte{1});
+}
+#endif
