@@ -7,6 +7,7 @@
 
 #include "contenders/contender.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,7 +26,7 @@ struct outcome {
     friend bool operator==(const outcome&, const outcome&) = default;
 };
 
-/// One repetition.
+/// One repetition. Its layout is what a leg's process writes; those of other languages write the same (peers/).
 struct sample {
     double cpu_ns = 0; ///< an operation; zero operations: nothing was timed
     double wall_ns = 0;
@@ -34,7 +35,8 @@ struct sample {
     double handle_bytes = 0; ///< a timer, that its user keeps beside that
     double mallocs = 0;      ///< an operation
     outcome result;
-    char error[160] = {}; ///< empty: none
+    std::array<double, 8> figures{}; ///< what the workload says beside that (workload::figures)
+    char error[160] = {};            ///< empty: none
 };
 
 class leg {
@@ -42,6 +44,8 @@ public:
     virtual ~leg() = default;
     virtual sample repeat(std::uint64_t repetition) = 0;
 };
+
+static_assert(sizeof(sample) == 10 * 8 + 8 * 8 + 160);
 
 /// What a leg's process does: a sample for each command on standard input, to standard output.
 void serve(const std::function<std::unique_ptr<leg>()>& make);

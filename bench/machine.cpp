@@ -15,6 +15,8 @@
 
 #include <malloc.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace bench {
 
@@ -42,6 +44,25 @@ std::size_t heap_in_use() {
 void keep_freed_memory() {
     mallopt(M_MMAP_THRESHOLD, std::numeric_limits<int>::max());
     mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+void return_freed_memory() {
+    constexpr int usual = 128 * 1024;
+    mallopt(M_MMAP_THRESHOLD, usual);
+    mallopt(M_TRIM_THRESHOLD, usual);
+}
+
+std::size_t resident() {
+    std::ifstream file("/proc/self/statm");
+    std::size_t size = 0, pages = 0;
+    file >> size >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::size_t sleeps() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::size_t>(usage.ru_nvcsw);
 }
 
 int pin(int cpu) {

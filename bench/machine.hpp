@@ -33,6 +33,15 @@ std::uint64_t mallocs();
 /// Keeps freed memory in the process, so that a repetition does not pay again for page faults that an earlier one had.
 void keep_freed_memory();
 
+/// Undoes that: freed memory goes back to the system as it would in any program.
+void return_freed_memory();
+
+/// Bytes of this process that are in memory.
+std::size_t resident();
+
+/// Times that this process has gone to sleep of its own accord.
+std::size_t sleeps();
+
 /// Binds this process to one processor: `cpu`, or the last one allowed when negative. Returns which.
 int pin(int cpu);
 void unpin();

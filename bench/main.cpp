@@ -35,10 +35,12 @@ bool is_wanted(const options& o, const workload& w) {
     return std::find(o.only.begin(), o.only.end(), w.name) != o.only.end();
 }
 
-bool is_wanted(const options& o, const entrant& e) {
-    if (std::none_of(o.only.begin(), o.only.end(), [](const std::string& name) { return is_group(name); })) return true;
-    return std::any_of(o.only.begin(), o.only.end(),
-                       [&](const std::string& name) { return is_group(name) && in_group(name, e.contender); });
+// Of groups, with those that ratios are given against.
+bool is_wanted(const options& o, const workload& w, const entrant& e) {
+    const auto names_group = [](const std::string& name) { return is_group(name); };
+    if (std::none_of(o.only.begin(), o.only.end(), names_group)) return true;
+    return std::find(o.only.begin(), o.only.end(), e.group) != o.only.end() ||
+           std::find(w.references.begin(), w.references.end(), e.contender) != w.references.end();
 }
 
 struct verdict {
@@ -64,9 +66,12 @@ std::optional<newer_asio> find_newer_asio(const std::string& own) {
     return newer_asio{twin, version};
 }
 
+constexpr std::string_view not_installed = "not installed:";
+
 struct contestant {
     std::string name;
     std::string baseline;
+    std::string missing;
     std::unique_ptr<leg_process> leg;
     std::vector<sample> samples;
 };
@@ -74,17 +79,31 @@ struct contestant {
 std::vector<contestant> invite(const options& o, const workload& w, std::size_t timers, const std::string& own,
                                const std::optional<newer_asio>& newer) {
     std::vector<contestant> all;
-    const auto add = [&](const entrant& e, const std::string& program, const std::string& suffix) {
-        all.push_back({std::string(e.contender) + suffix,
-                       e.baseline.empty() ? "" : std::string(e.baseline) + suffix,
-                       std::make_unique<leg_process>(program, w.name, e.contender, timers),
-                       {}});
+    const auto add = [&](const entrant& e, const std::string& program, const std::string& version) {
+        const std::string suffix = version.empty() ? "" : " (" + version + ")";
+        contestant c{std::string(e.contender) + suffix,
+                     e.baseline.empty() ? "" : std::string(e.baseline) + suffix,
+                     std::string(e.missing),
+                     nullptr,
+                     {}};
+        if (e.missing.empty()) c.leg = std::make_unique<leg_process>(program, w.name, e.contender, timers);
+        all.push_back(std::move(c));
     };
-    for (const entrant& e : w.entrants)
-        if (is_wanted(o, e) && e.asio != with::newer) add(e, own, "");
-    for (const entrant& e : w.entrants)
-        if (is_wanted(o, e) && e.asio != with::own && newer) add(e, newer->program, " (" + newer->version + ")");
+    const auto beside = [&](std::string_view name) {
+        return name.empty() ? own : std::filesystem::path(own).replace_filename(name).string();
+    };
+    for (const entrant& e : w.contenders)
+        if (is_wanted(o, w, e) && e.asio != with::newer) add(e, beside(e.program), e.version);
+    for (const entrant& e : w.contenders)
+        if (is_wanted(o, w, e) && e.asio != with::own && newer) add(e, newer->program, newer->version);
     return all;
+}
+
+sample repeat(contestant& c, std::size_t repetition) {
+    if (c.leg) return c.leg->repeat(repetition);
+    sample s;
+    fmt::format_to_n(s.error, sizeof s.error - 1, "{} {}", not_installed, c.missing);
+    return s;
 }
 
 verdict run(const options& o, const workload& w, std::size_t timers, std::vector<contestant> all) {
@@ -95,13 +114,14 @@ verdict run(const options& o, const workload& w, std::size_t timers, std::vector
     for (std::size_t r = 0; r < repetitions; ++r) {
         fmt::print(stderr, "{} with {} timers: {} of {}   \r", w.name, timers, r + 1, repetitions);
         std::shuffle(order.begin(), order.end(), random); // nobody always follows the same neighbour
-        for (const std::size_t i : order) all[i].samples.push_back(all[i].leg->repeat(r));
+        for (const std::size_t i : order) all[i].samples.push_back(repeat(all[i], r));
     }
     fmt::print(stderr, "{:60}\r", "");
     verdict v;
     std::vector<std::vector<sample>> samples;
     for (contestant& c : all) {
         v.rows.push_back(summarise(w.name, c.name, timers, c.samples));
+        v.rows.back().figure_names = w.figures;
         samples.push_back(std::move(c.samples));
     }
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -112,11 +132,7 @@ verdict run(const options& o, const workload& w, std::size_t timers, std::vector
 }
 
 int run_all(const options& o) {
-    std::ofstream file;
-    if (o.json) {
-        file.open(*o.json);
-        if (!file) throw usage_error(fmt::format("cannot write '{}'", *o.json));
-    }
+    if (o.json && !std::ofstream(*o.json)) throw usage_error(fmt::format("cannot write '{}'", *o.json));
     const std::string own = std::filesystem::canonical("/proc/self/exe");
     const auto newer = find_newer_asio(own);
     if (!newer) fmt::print("No twin with a newer Asio: its rows are missing.\n");
@@ -131,20 +147,23 @@ int run_all(const options& o) {
     std::vector<row> rows;
     for (const workload& w : all_workloads()) {
         if (!is_wanted(o, w)) continue;
-        for (const std::size_t timers : !o.timers.empty() ? o.timers : o.quick ? w.quick_timers : w.timers) {
+        std::vector<std::size_t> sizes = !o.timers.empty() ? o.timers : o.quick ? w.quick_timers : w.timers;
+        if (o.full && o.timers.empty()) sizes.insert(sizes.end(), w.more_timers.begin(), w.more_timers.end());
+        for (const std::size_t timers : sizes) {
             const verdict v = run(o, w, timers, invite(o, w, timers, own, newer));
             if (v.rows.empty()) continue;
-            fmt::print("{}", table(v.rows, w.what, w.references));
+            fmt::print("{}", w.figures.empty() ? table(v.rows, w.what, w.references)
+                                               : figures_table(v.rows, w.what, w.figures));
             if (!v.disagreement.empty()) fmt::print("  WRONG: the results differ: {}\n", v.disagreement);
-            ok = ok && v.disagreement.empty() &&
-                 std::all_of(v.rows.begin(), v.rows.end(), [](const row& r) { return r.error.empty(); });
+            ok = ok && v.disagreement.empty() && std::all_of(v.rows.begin(), v.rows.end(), [](const row& r) {
+                     return r.error.empty() || r.error.starts_with(not_installed); // said, and no failure
+                 });
             std::fflush(stdout);
             rows.insert(rows.end(), v.rows.begin(), v.rows.end());
+            if (o.json &&
+                !(std::ofstream(*o.json) << json(rows, machine) << std::flush)) // what there is, if it is ended
+                throw std::runtime_error(fmt::format("cannot write '{}'", *o.json));
         }
-    }
-    if (o.json && !(file << json(rows, machine) << std::flush)) {
-        fmt::print(stderr, "cogwheel_bench: cannot write '{}'\n", *o.json);
-        ok = false;
     }
     return ok ? 0 : 1;
 }

@@ -29,14 +29,14 @@ std::vector<std::string_view> split(std::string_view list) {
 }
 
 // 1000, 1k, 4M.
-std::size_t count(std::string_view text, std::string_view option, std::size_t most) {
+std::size_t count(std::string_view text, std::string_view option, std::size_t most, std::size_t least = 1) {
     std::size_t n = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), n);
     const std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
     const std::size_t factor = unit.empty() ? 1 : unit == "k" ? 1000 : unit == "M" ? 1'000'000 : 0;
-    if (error != std::errc{} || factor == 0 || n == 0 || n > most / factor)
-        throw usage_error(fmt::format("bad value '{}' for {}: give a whole number from 1 to {}, such as 20, 1k or 4M",
-                                      text, option, most));
+    if (error != std::errc{} || factor == 0 || n < least || n > most / factor)
+        throw usage_error(fmt::format("bad value '{}' for {}: give a whole number from {} to {}, such as 20, 1k or 4M",
+                                      text, option, least, most));
     return n * factor;
 }
 
@@ -66,13 +66,15 @@ options parse(int argc, char** argv) {
         };
         if (name == "--quick") {
             o.quick = true;
+        } else if (name == "--full") {
+            o.full = true;
         } else if (name == "--help" || name == "-h") {
             o.help = true;
         } else if (name == "--asio-version") {
             o.asio_version = true;
         } else if (name == "--leg") {
             const auto workload = value(), contender = value();
-            o.leg = {std::string(workload), std::string(contender), count(value(), name, most_timers)};
+            o.leg = {std::string(workload), std::string(contender), count(value(), name, most_timers, 0)};
         } else if (name == "--only") {
             for (const auto part : split(value())) o.only.push_back(checked_name(part));
         } else if (name == "--timers") {
@@ -97,10 +99,12 @@ options parse(int argc, char** argv) {
 
 std::string usage() {
     std::string text =
-        "cogwheel_bench [--quick] [--only LIST] [--timers LIST] [--repeat N] [--json FILE] [--cpu N] [NAME...]\n"
+        "cogwheel_bench [--quick|--full] [--only LIST] [--timers LIST] [--repeat N] [--json FILE] [--cpu N] [NAME...]\n"
         "\n"
-        "  --quick        fewer sizes and repetitions: about two minutes\n"
-        "  --only LIST    these workloads, or a group of contenders: core, binding; a bare NAME does the same\n"
+        "  --quick        fewer sizes and repetitions: about five minutes\n"
+        "  --full         more sizes: up to 4M timers; about an hour\n"
+        "  --only LIST    these workloads, or a group of contenders: core, binding, loops, foreign; a bare NAME does "
+        "the same\n"
         "  --timers LIST  this many live timers instead of each workload's own: 1k,100k,4M\n"
         "  --repeat N     this many repetitions\n"
         "  --json FILE    the figures, as an array of rows\n"

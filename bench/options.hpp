@@ -14,6 +14,7 @@ namespace bench {
 
 struct options {
     bool quick = false;
+    bool full = false;
     bool help = false;
     std::vector<std::string> only;   ///< workloads, and groups of contenders; empty: all
     std::vector<std::size_t> timers; ///< empty: each workload's own

@@ -6,6 +6,7 @@
 
 #include "leg.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,20 +17,28 @@ enum class with { own, newer, both };
 
 struct entrant {
     std::string_view contender;
-    std::unique_ptr<leg> (*make)(std::size_t timers); ///< null if this program's Asio has no such thing
+    std::unique_ptr<leg> (*make)(std::size_t timers); ///< null: not in this program, see the others
     with asio = with::own;
     std::string_view baseline = {}; ///< what its cost is counted above; empty: nothing
+    std::string version = {};       ///< of a peer
+    std::string_view program = {};  ///< beside this one, that has the leg; empty: this one
+    std::string_view missing = {};  ///< what has to be installed for it
+    std::string_view group = {};    ///< core, binding, loops, foreign
 };
+
+using entrants = std::vector<entrant>;
 
 struct workload {
     std::string_view name;
     std::string_view what; ///< one operation, in words
     std::vector<std::size_t> quick_timers;
     std::vector<std::size_t> timers;
+    std::vector<std::size_t> more_timers; ///< with --full
     std::size_t quick_repetitions;
     std::size_t repetitions;
-    std::vector<entrant> entrants;
+    std::vector<std::string_view> figures = {};                        ///< beside the times: names of sample::figures
     std::vector<std::string_view> references = {"asio::steady_timer"}; ///< those that ratios are given against
+    entrants contenders = {};
 };
 
 std::vector<workload> all_workloads();
@@ -37,8 +46,14 @@ std::vector<workload> all_workloads();
 /// Errors: std::invalid_argument, if there is none.
 std::unique_ptr<leg> make_leg(std::string_view workload, std::string_view contender, std::size_t timers);
 
-/// "core" and "binding" are groups of contenders.
-bool in_group(std::string_view group, std::string_view contender);
+/// Of contenders.
 bool is_group(std::string_view name);
+
+// ---- plans/: who takes part in a workload ----
+
+entrants core_entrants(std::string_view workload);
+entrants binding_entrants(std::string_view workload);
+entrants loop_entrants(std::string_view workload);
+entrants foreign_entrants(std::string_view workload);
 
 } // namespace bench

@@ -78,6 +78,8 @@ row summarise(std::string_view workload, std::string contender, std::size_t time
     r.wall_ns = median(sorted(samples, [](const sample& s) { return s.wall_ns; }));
     r.bytes = median(sorted(samples, [](const sample& s) { return s.bytes; }));
     r.handle_bytes = samples.front().handle_bytes;
+    for (std::size_t i = 0; i < r.figures.size(); ++i)
+        r.figures[i] = median(sorted(samples, [i](const sample& s) { return s.figures[i]; }));
     r.mallocs = sorted(samples, [](const sample& s) { return s.mallocs; }).front();
     return r;
 }
@@ -124,6 +126,24 @@ std::string table(const std::vector<row>& rows, std::string_view what,
     return text + "\n";
 }
 
+std::string figures_table(const std::vector<row>& rows, std::string_view what,
+                          const std::vector<std::string_view>& names) {
+    const row& first = rows.front();
+    std::string text = fmt::format("\n{}, {} timers: {}\n", first.workload, grouped(first.timers), what);
+    text += fmt::format("  {:<38}{:>9}{:>9}", "", "ns/op", "above");
+    for (const std::string_view name : names) text += fmt::format("{:>13}", name);
+    for (const row& r : rows) {
+        if (!r.error.empty()) {
+            text += fmt::format("\n  {:<38}  FAILED: {}", r.contender, r.error);
+            continue;
+        }
+        text += fmt::format("\n  {:<38}{:>9}{:>9}", r.contender, r.timed ? fmt::format("{:.1f}", r.ns) : "-",
+                            r.above ? fmt::format("{:+.1f}", *r.above) : "-");
+        for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("{:>13.2f}", r.figures[i]);
+    }
+    return text + "\n";
+}
+
 std::string json(const std::vector<row>& rows, const machine_names& machine) {
     std::string text = "[";
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -139,6 +159,8 @@ std::string json(const std::vector<row>& rows, const machine_names& machine) {
             figure(r.wall_ns), r.repetitions, r.error.empty() ? fmt::format("{:.2f}", r.bytes) : "null", r.handle_bytes,
             r.mallocs, r.above ? fmt::format("{:.3f}", *r.above) : "null", escaped(machine.cpu),
             escaped(machine.compiler), escaped(machine.asio));
+        for (std::size_t f = 0; f < r.figure_names.size() && r.error.empty(); ++f)
+            text += fmt::format(R"(,"{}":{:.3f})", r.figure_names[f], r.figures[f]);
         if (!r.error.empty()) text += fmt::format(R"(,"error":"{}")", escaped(r.error));
         text += '}';
     }

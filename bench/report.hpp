@@ -25,8 +25,10 @@ struct row {
     double wall_ns = 0; ///< median
     double bytes = 0;
     double handle_bytes = 0;
-    double mallocs = 0;          ///< an operation, the least
-    std::optional<double> above; ///< ns above the baseline, if it has one
+    double mallocs = 0;                         ///< an operation, the least
+    std::optional<double> above;                ///< ns above the baseline, if it has one
+    std::array<double, 8> figures{};            ///< medians
+    std::vector<std::string_view> figure_names; ///< as many as there are
     std::size_t repetitions = 0;
     std::string error; ///< empty: none
 };
@@ -44,6 +46,9 @@ struct machine_names {
 
 /// A block for one workload and size. `references`: the contenders that ratios are given against, with whichever Asio.
 std::string table(const std::vector<row>& rows, std::string_view what, const std::vector<std::string_view>& references);
+/// The same for a workload with figures of its own.
+std::string figures_table(const std::vector<row>& rows, std::string_view what,
+                          const std::vector<std::string_view>& names);
 
 std::string json(const std::vector<row>& rows, const machine_names& machine);
 

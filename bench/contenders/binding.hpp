@@ -17,25 +17,26 @@
 
 namespace bench {
 
-template <class Wheel>
+/// Tick: milliseconds.
+template <class Wheel, int Tick = 10>
 class binding_base : public asio_loop {
 public:
     static constexpr std::string_view name =
         std::is_same_v<Wheel, cogwheel::timer_wheel> ? "cogwheel" : "cogwheel-local";
     static constexpr bool handle_is_timer = false;
 
+    void trim() { wheel_.trim(); }
+
 protected:
-    Wheel wheel_{io_};
+    Wheel wheel_{io_, {.tick = milliseconds(Tick)}};
 };
 
 /// schedule(delay, f), cancelled and pushed back through the token: silent.
-template <class Wheel>
-class scheduled : public binding_base<Wheel> {
+template <class Wheel, int Tick = 10>
+class scheduled : public binding_base<Wheel, Tick> {
 public:
     using handle = typename Wheel::token_type;
     using time_point = asio_loop::time_point;
-
-    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
 
     void schedule(handle& h, std::uint32_t number, milliseconds delay) {
         h = this->wheel_.schedule(delay, callable(number));
@@ -51,6 +52,9 @@ protected:
         return [this, number] { this->fired_.record(number); };
     }
 };
+
+template <class Wheel>
+using fine_ticks = scheduled<Wheel, 1>;
 
 class scheduled_with_now : public scheduled<cogwheel::local_timer_wheel> {
 public:
@@ -68,8 +72,6 @@ class awaited : public binding_base<Wheel> {
 public:
     using handle = asio::cancellation_signal;
     using time_point = asio_loop::time_point;
-
-    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
 
     void schedule(handle& h, std::uint32_t number, milliseconds delay) {
         this->wheel_.async_wait(delay, asio::bind_cancellation_slot(h.slot(), this->note_start(number)));

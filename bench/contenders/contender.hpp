@@ -25,7 +25,12 @@ struct tally {
     std::uint64_t fired = 0;
     std::uint64_t sum = 0;
 
+    /// Told of each timer, if there is one: for workloads that ask when, not only what.
+    static inline void (*witness)(std::uint32_t number) = nullptr;
+
     void record(std::uint32_t number) noexcept {
+        if (witness != nullptr) [[unlikely]]
+            witness(number);
         ++fired;
         sum += (number + 1) * std::uint64_t{0x9E3779B97F4A7C15};
     }
@@ -61,19 +66,27 @@ private:
 ///   become ready by that, such as the handlers of cancelled waits.
 /// - handle_is_timer: the handle is not a name that the user keeps, but the contender's own memory.
 /// - real_time: time passes by itself, and what is set to +30 s fires then.
+/// - make_handles(n), if the handles need anything to be made of; close(handles), if there is one, comes before their end.
 template <class C>
 concept contender = requires(C& c, typename C::handle& h, std::uint32_t number, milliseconds delay, void (*f)()) {
     requires std::default_initializable<C>;
     { C::name } -> std::convertible_to<std::string_view>;
     requires std::same_as<decltype(C::handle_is_timer), const bool>;
     requires std::same_as<decltype(C::real_time), const bool>;
-    { c.make_handles(std::size_t{}) } -> std::same_as<fixed_array<typename C::handle>>;
     c.schedule(h, number, delay);
     { c.cancel(h) } -> std::same_as<bool>;
     c.work(std::size_t{}, f);
     { c.pending() } -> std::same_as<std::size_t>;
     { c.fired() } -> std::same_as<tally>;
 };
+
+template <contender C>
+fixed_array<typename C::handle> make_handles(C& c, std::size_t n) {
+    if constexpr (requires { c.make_handles(n); })
+        return c.make_handles(n);
+    else
+        return fixed_array<typename C::handle>(n);
+}
 
 /// - move_to(h, number, at): to a point in time, which after(delay) makes. Points may be exact or whole milliseconds.
 /// - reach(at) lets time pass until the timers due at `at` are on the point of firing; false if it is too late for that.

@@ -16,6 +16,7 @@ namespace bench {
 class core_base : public virtual_time<core_base> {
 public:
     std::size_t pending() const noexcept { return wheel_.size(); }
+    void trim() { wheel_.trim(); }
     void expire_due() { wheel_.advance({now()}, cogwheel::work_budget::unlimited(), this); }
 
 protected:
@@ -33,8 +34,6 @@ public:
     struct handle {
         cogwheel::timer_node* node = nullptr;
     };
-
-    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
 
     void schedule(handle& h, std::uint32_t, milliseconds delay) {
         if (h.node == nullptr) h.node = &make_node();
@@ -68,8 +67,6 @@ public:
     static constexpr bool handle_is_timer = false;
 
     using handle = cogwheel::timer_id;
-
-    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
 
     void schedule(handle& h, std::uint32_t, milliseconds delay) {
         cogwheel::timer_node& node = nodes_.allocate(sizeof(cogwheel::timer_node));

@@ -21,8 +21,6 @@ public:
         std::uint64_t deadline = 0;
     };
 
-    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
-
     void schedule(handle& h, std::uint32_t, milliseconds delay) noexcept {
         if constexpr (ReadsClock) __builtin_prefetch(&h, 1);
         const std::uint64_t deadline = deadline_after(delay);

@@ -53,8 +53,6 @@ public:
         bool pending = false;
     };
 
-    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
-
     void schedule(handle& h, std::uint32_t, milliseconds) { pending_ += !std::exchange(h.pending, true); }
     bool cancel(handle& h) {
         pending_ -= h.pending;

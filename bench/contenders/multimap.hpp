@@ -25,8 +25,6 @@ private:
 public:
     using handle = map::iterator;
 
-    fixed_array<handle> make_handles(std::size_t n) { return fixed_array<handle>(n); }
-
     void schedule(handle& h, std::uint32_t number, milliseconds delay) {
         h = timers_.emplace(after(delay).tick, callable{&expire, number});
     }

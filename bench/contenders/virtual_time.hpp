@@ -39,6 +39,12 @@ public:
         while (now_ < at.tick) pass(1000);
     }
 
+    /// All at once, as after a suspension.
+    void leap(milliseconds by) {
+        microseconds_ += static_cast<std::uint64_t>(by.count()) * 1000;
+        pass(0);
+    }
+
     tally fired() const noexcept { return fired_; }
 
 protected:

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "contenders/asio_loop.hpp"
-#include "workloads.hpp"
+#include "workloads/rounds.hpp"
 
 #include <array>
 #include <atomic>
@@ -16,9 +16,9 @@
 namespace bench {
 
 template <contender C, class Operation>
-class two_thread_leg final : public leg {
+class two_thread_leg final : public timers_leg {
 public:
-    explicit two_thread_leg(std::size_t timers) : timers_(timers) {
+    explicit two_thread_leg(std::size_t timers) : timers_leg(timers) {
         asio_loop::threads() = 2;
         unpin();
     }
@@ -34,8 +34,7 @@ public:
         s.result.cancelled = run(set, operations, 2 * repetition + 2);
         note_times(s, watch, operations);
         (*set).work(0, [] {}); // what the threads left
-        s.result.pending = (*set).pending();
-        s.result.fired = (*set).fired();
+        note_result(s, *set);
         return s;
     }
 
@@ -76,8 +75,6 @@ private:
         other.join();
         return chains[0].trues + chains[1].trues;
     }
-
-    std::size_t timers_;
 };
 
 } // namespace bench

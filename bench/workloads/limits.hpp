@@ -5,7 +5,7 @@
 #pragma once
 
 #include "contenders/limits.hpp"
-#include "workloads.hpp"
+#include "workloads/live_set.hpp"
 
 namespace bench {
 

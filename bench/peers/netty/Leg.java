@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The benchmark's workloads on HashedWheelTimer, each with the numbers and the meaning that it has in bench/workloads.
+//
+// What the worker still has to do for the operations that were measured is part of their cost (LiveSet.settle).
+
+import java.lang.ref.Reference;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+
+interface Leg extends AutoCloseable {
+    Sample repeat(long repetition);
+
+    @Override
+    default void close() {}
+
+    static IntFunction<Leg> named(String workload) {
+        switch (workload) {
+        case "request":
+            return timers -> new Rounds(timers, Rounds.Order.ROUND_ROBIN, true);
+        case "churn":
+            return timers -> new Rounds(timers, Rounds.Order.RANDOM, true);
+        case "touch":
+            return timers -> new Rounds(timers, Rounds.Order.RANDOM, false);
+        case "schedule":
+            return timers -> new Phases(timers, Phases.Phase.SCHEDULE);
+        case "cancel":
+            return timers -> new Phases(timers, Phases.Phase.CANCEL);
+        case "memory":
+            return timers -> new Phases(timers, Phases.Phase.NONE);
+        case "fire_one_tick":
+            return timers -> new Firing(timers, 1);
+        case "fire_spread":
+            return timers -> new Firing(timers, 1000);
+        default:
+            throw new IllegalArgumentException("no workload '" + workload + "' for Netty");
+        }
+    }
+}
+
+final class Delay {
+    static final long USUAL = TimeUnit.SECONDS.toNanos(30);
+    static final long FAR = TimeUnit.HOURS.toNanos(1);
+
+    private Delay() {}
+}
+
+/** A live set that keeps its size. */
+final class Rounds implements Leg {
+    enum Order { RANDOM, ROUND_ROBIN }
+
+    private static final double AGE_LIMIT_NANOSECONDS = 15e9;
+
+    private final int timers;
+    private final Order order;
+    private final boolean countsCancelled; // to touch is not to cancel, although Netty has no other way to do it
+    private LiveSet set;
+    private Stopwatch age;
+    private Sample memory;
+
+    Rounds(int timers, Order order, boolean countsCancelled) {
+        this.timers = timers;
+        this.order = order;
+        this.countsCancelled = countsCancelled;
+    }
+
+    @Override
+    public Sample repeat(long repetition) {
+        renew();
+        final int operations = timers >= 1_000_000 ? 300_000 : 1_000_000;
+        final int[] warmUp = list(operations / 4, 2 * repetition + 1);
+        final int[] measured = list(operations, 2 * repetition + 2);
+        final LiveSet.Operation operation = number -> {
+            final boolean wasPending = set.cancel(number);
+            set.schedule(number, Delay.USUAL);
+            return wasPending;
+        };
+        final Sample sample = new Sample();
+        sample.bytes = memory.bytes;
+        sample.handleBytes = memory.handleBytes;
+        set.each(warmUp, operation);
+        set.settle();
+        final Stopwatch watch = new Stopwatch();
+        final long cancelled = set.each(measured, operation);
+        set.settle();
+        watch.note(sample, operations);
+        if (countsCancelled) sample.cancelled = cancelled;
+        set.noteResult(sample);
+        return sample;
+    }
+
+    private int[] list(int count, long seed) {
+        return order == Order.RANDOM ? Numbers.random(count, timers, seed) : Numbers.roundRobin(count, timers);
+    }
+
+    // Real time passes while other legs run: nothing may fire before the set is made anew.
+    private void renew() {
+        if (set != null && age.wallNanoseconds() <= AGE_LIMIT_NANOSECONDS) return;
+        close();
+        final int[] first = Numbers.randomOrder(timers, 0); // as after some time of use
+        age = new Stopwatch();
+        set = new LiveSet(timers);
+        set.scheduleAll(first, Delay.USUAL);
+        set.settle();
+        memory = new Sample();
+        set.noteMemory(memory);
+        Reference.reachabilityFence(first); // or it is part of the heap before, but not after
+    }
+
+    @Override
+    public void close() {
+        if (set == null) return;
+        final LiveSet last = set;
+        set = null;
+        last.close();
+    }
+}
+
+/** A live set that grows, or shrinks. */
+final class Phases implements Leg {
+    enum Phase { NONE, SCHEDULE, CANCEL }
+
+    private final int timers;
+    private final Phase measured;
+
+    Phases(int timers, Phase measured) {
+        this.timers = timers;
+        this.measured = measured;
+    }
+
+    @Override
+    public Sample repeat(long repetition) {
+        final int[] first = Numbers.randomOrder(timers, 2 * repetition + 1);
+        final int[] second = Numbers.randomOrder(timers, 2 * repetition + 2);
+        try (LiveSet set = new LiveSet(timers)) { // last: what is allocated from here on counts as the timer's
+            final Sample sample = new Sample();
+            final Stopwatch scheduling = new Stopwatch();
+            set.scheduleAll(first, Delay.USUAL);
+            set.settle();
+            if (measured == Phase.SCHEDULE) scheduling.note(sample, timers);
+            set.noteMemory(sample);
+            if (measured == Phase.CANCEL) {
+                final Stopwatch cancelling = new Stopwatch();
+                sample.cancelled = set.each(second, set::cancel);
+                set.settle();
+                cancelling.note(sample, timers);
+            }
+            set.noteResult(sample);
+            Reference.reachabilityFence(first);
+            Reference.reachabilityFence(second);
+            return sample;
+        }
+    }
+}
+
+/** All fire, each at a random moment within so many milliseconds. What is measured begins just before the first is due. */
+final class Firing implements Leg {
+    private final int timers;
+    private final long spreadNanoseconds;
+    private int patience = 3;
+
+    Firing(int timers, long spreadMilliseconds) {
+        this.timers = timers;
+        spreadNanoseconds = TimeUnit.MILLISECONDS.toNanos(spreadMilliseconds);
+    }
+
+    @Override
+    public Sample repeat(long repetition) {
+        final int[] inOrder = Numbers.inOrder(timers);
+        final int[] order = Numbers.randomOrder(timers, repetition + 1);
+        final int[] later = Numbers.random(timers, spreadNanoseconds, repetition + 2);
+        for (;; patience *= 2) {
+            try (LiveSet set = new LiveSet(timers)) {
+                final Sample sample = new Sample();
+                final Stopwatch scheduling = new Stopwatch();
+                set.scheduleAll(inOrder, Delay.FAR);
+                set.settle();
+                set.noteMemory(sample);
+                Reference.reachabilityFence(inOrder);
+                // Everything has to be in place before the first is due.
+                final long expected = (long) scheduling.wallNanoseconds() + TimeUnit.MILLISECONDS.toNanos(10);
+                final long start = System.nanoTime() + patience * expected;
+                set.each(order, number -> set.moveTo(number, start + later[number]));
+                set.reach(start);
+                final Stopwatch watch = new Stopwatch();
+                if (System.nanoTime() >= start) continue;
+                set.awaitFiring();
+                watch.note(sample, timers);
+                set.settle(); // or one that fires twice goes unseen
+                set.noteResult(sample);
+                if (sample.fired != timers)
+                    throw new IllegalStateException("not every timer fired, or one did twice");
+                return sample;
+            }
+        }
+    }
+}

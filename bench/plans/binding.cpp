@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The wheel on an io_context, beside Asio's own timers.
+#include "contenders/binding.hpp"
+
+#include "contenders/floor.hpp"
+#include "contenders/idle_monitor.hpp"
+#include "contenders/steady_timer.hpp"
+#include "contenders/wheel_timer.hpp"
+#include "echo/echo_leg.hpp"
+#include "plans/legs.hpp"
+#include "workloads/limits.hpp"
+#include "workloads/two_threads.hpp"
+
+namespace bench {
+
+namespace {
+
+using any_thread = scheduled<cogwheel::timer_wheel>;
+using one_thread = scheduled<cogwheel::local_timer_wheel>;
+using any_thread_waits = awaited<cogwheel::timer_wheel>;
+using one_thread_waits = awaited<cogwheel::local_timer_wheel>;
+
+using any_thread_timers = timer_objects<cogwheel::timer_wheel>;
+using one_thread_timers = timer_objects<cogwheel::local_timer_wheel>;
+
+template <class C>
+using churn_on_two = two_thread_leg<C, churn_operation>;
+template <class C>
+using rearm_on_two = two_thread_leg<C, rearm_operation>;
+template <class C>
+using touch_on_two = two_thread_leg<C, touch_operation>;
+
+// With both Asios, where it is Asio's.
+template <template <class> class Leg, class... C>
+entrants on_asio() {
+    return {{C::name, &make<Leg<C>>, std::is_base_of_v<steady_timer_base, C> ? with::both : with::own}...};
+}
+
+template <class C>
+entrant limit(std::string_view baseline) {
+    return {C::name, &make<limit_leg<C>>, with::both, baseline};
+}
+
+entrants limits() {
+    entrants all{
+        limit<chains<bare>>({}),
+        limit<chains<limited<cogwheel::timer_wheel>>>(bare::name),
+        limit<chains<limited<cogwheel::local_timer_wheel>>>(bare::name),
+        {"asio::cancel_after", nullptr, with::newer, bare::name},
+        limit<coroutines<bare_awaited>>({}),
+        limit<coroutines<limited_awaited>>(bare_awaited::name),
+        limit<coroutines<operation_or_timer>>(bare_awaited::name),
+    };
+#if ASIO_VERSION >= 103100
+    all[3] = limit<chains<asio_cancel_after>>(bare::name);
+    all[3].asio = with::newer;
+#endif
+    return all;
+}
+
+entrants activity() {
+    auto all = on_asio<touch, handler_store, idle_monitors<false>, idle_monitors<true>, timer_objects_with_now,
+                       any_thread_timers, steady_timer>();
+    for (std::size_t i = 1; i < 3; ++i) all[i].baseline = handler_store::name;
+    return all;
+}
+
+entrants bursts() {
+    auto all = on_asio<burst_leg, any_thread, one_thread, one_thread_waits, steady_timer>();
+    all[2].contender = "cogwheel-local, async_wait";
+    return all;
+}
+
+entrants echoes() {
+    using namespace echo;
+    return {
+        {no_limit::name, &make<echo_leg<no_limit>>},
+        {no_limit_again::name, &make<echo_leg<no_limit_again>>, with::own, no_limit::name},
+        {"cogwheel", &make<echo_leg<wheel_limit<cogwheel::timer_wheel>>>, with::own, no_limit::name},
+        {"cogwheel-local", &make<echo_leg<wheel_limit<cogwheel::local_timer_wheel>>>, with::own, no_limit::name},
+        {steady_timer_limit::name, &make<echo_leg<steady_timer_limit>>, with::own, no_limit::name},
+    };
+}
+
+} // namespace
+
+entrants binding_entrants(std::string_view workload) {
+    static const std::map<std::string_view, entrants> all{
+        {"request", on_asio<request, floor_clock, any_thread, one_thread, scheduled_with_now, steady_timer>()},
+        {"churn", on_asio<churn, floor_clock, any_thread, one_thread, scheduled_with_now, steady_timer>()},
+        {"touch", on_asio<touch, floor_clock, any_thread, one_thread, scheduled_with_now, any_thread_timers,
+                          one_thread_timers, timer_objects_with_now, steady_timer>()},
+        {"touch_earlier", on_asio<touch_earlier, any_thread, one_thread, scheduled_with_now, steady_timer>()},
+        {"rearm", on_asio<rearm, floor_clock, any_thread_timers, one_thread_timers, steady_timer>()},
+        {"activity", activity()},
+        {"fire_one_tick", on_asio<fire_one_tick, any_thread, one_thread, steady_timer>()},
+        {"fire_spread", on_asio<fire_spread, any_thread, one_thread, steady_timer>()},
+        {"mixed", on_asio<mixed_leg, any_thread, one_thread, scheduled_with_now, steady_timer>()},
+        {"schedule", on_asio<schedule, any_thread, one_thread, scheduled_with_now, steady_timer>()},
+        {"cancel", on_asio<cancel, any_thread, one_thread, steady_timer>()},
+        {"async_wait_slot", on_asio<churn, any_thread_waits, one_thread_waits, steady_timer_slot>()},
+        {"wait_fire", on_asio<fire_one_tick, any_thread_waits, one_thread_waits, steady_timer_slot>()},
+        {"timers_fire", on_asio<fire_one_tick, any_thread_timers, one_thread_timers, steady_timer>()},
+        {"two_threads_churn", on_asio<churn_on_two, any_thread, steady_timer>()},
+        {"two_threads_rearm", on_asio<rearm_on_two, any_thread_timers, steady_timer>()},
+        {"two_threads_touch", on_asio<touch_on_two, any_thread, any_thread_timers, steady_timer>()},
+        {"limit", limits()},
+        {"idle", on_asio<idle_cost_leg, any_thread, one_thread, steady_timer>()},
+        {"burst", bursts()},
+        {"lateness", on_asio<lateness_leg, fine_ticks<cogwheel::timer_wheel>, fine_ticks<cogwheel::local_timer_wheel>,
+                             steady_timer>()},
+        {"echo", echoes()},
+        {"memory", on_asio<memory, any_thread, one_thread, any_thread_timers, steady_timer>()},
+        {"drain", on_asio<drain_leg, any_thread, one_thread>()},
+    };
+    return find(workload, all);
+}
+
+} // namespace bench

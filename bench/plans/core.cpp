@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The core, and what else needs no event loop: in virtual time all of them.
+#include "contenders/core.hpp"
+
+#include "contenders/binary_heap.hpp"
+#include "contenders/floor.hpp"
+#include "contenders/linked_wheel.hpp"
+#include "contenders/multimap.hpp"
+#include "plans/legs.hpp"
+
+namespace bench {
+
+entrants core_entrants(std::string_view workload) {
+    static const std::map<std::string_view, entrants> all{
+        {"request", on<request, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"churn", on<churn, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"touch", on<touch, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"touch_earlier", on<touch_earlier, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"schedule", on<schedule, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"cancel", on<cancel, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"fire_one_tick", on<fire_one_tick, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"fire_spread", on<fire_spread, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"mixed", on<mixed_leg, core, embedded_core, linked_wheel, binary_heap>()},
+        // The linked wheel would walk every list once a revolution: for hours.
+        {"jump", on<jump_leg, core, core_by_id, embedded_core, binary_heap, multimap>()},
+        {"memory", on<memory, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"drain", on<drain_leg, core_by_id, multimap>()},
+    };
+    return find(workload, all);
+}
+
+} // namespace bench

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The workloads by name, and lists of those who take part.
+#pragma once
+
+#include "plan.hpp"
+#include "workloads/burst.hpp"
+#include "workloads/drain.hpp"
+#include "workloads/firing.hpp"
+#include "workloads/idle_cost.hpp"
+#include "workloads/jump.hpp"
+#include "workloads/lateness.hpp"
+#include "workloads/mixed.hpp"
+#include "workloads/phases.hpp"
+#include "workloads/rounds.hpp"
+
+#include <map>
+
+namespace bench {
+
+template <class C>
+using churn = live_set_leg<C, churn_operation, order::random>;
+template <class C>
+using touch = live_set_leg<C, touch_operation, order::random>;
+template <class C>
+using touch_earlier = live_set_leg<C, touch_earlier_operation, order::random>;
+template <class C>
+using request = live_set_leg<C, churn_operation, order::round_robin>;
+template <class C>
+using rearm = live_set_leg<C, rearm_operation, order::random>;
+
+template <class C>
+using schedule = phase_leg<C, phase::schedule>;
+template <class C>
+using cancel = phase_leg<C, phase::cancel>;
+template <class C>
+using memory = phase_leg<C, phase::none>;
+
+template <class C>
+using fire_one_tick = fire_leg<C, 1>;
+template <class C>
+using fire_spread = fire_leg<C, 1000>;
+
+template <class Leg>
+std::unique_ptr<leg> make(std::size_t timers) {
+    return std::make_unique<Leg>(timers);
+}
+
+template <template <class> class Leg, class... C>
+entrants on() {
+    return {{C::name, &make<Leg<C>>}...};
+}
+
+/// Empty if nobody here takes part.
+inline entrants find(std::string_view workload, const std::map<std::string_view, entrants>& all) {
+    const auto at = all.find(workload);
+    return at == all.end() ? entrants() : at->second;
+}
+
+} // namespace bench

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// See loops.hpp.
+#include "plans/loops.hpp"
+
+namespace bench {
+
+namespace {
+
+participation all_loops() {
+    participation all;
+#ifdef COGWHEEL_BENCH_LIBUV
+    add_libuv(all);
+#else
+    add_missing(all, "libuv", "libuv1-dev");
+#endif
+#ifdef COGWHEEL_BENCH_LIBEVENT
+    add_libevent(all);
+#else
+    add_missing(all, "libevent", "libevent-dev");
+#endif
+#ifdef COGWHEEL_BENCH_LIBEV
+    add_libev(all);
+#else
+    add_missing(all, "libev", "libev-dev");
+#endif
+    return all;
+}
+
+} // namespace
+
+entrants loop_entrants(std::string_view workload) {
+    static const participation all = all_loops();
+    return find(workload, all);
+}
+
+} // namespace bench
