@@ -110,7 +110,6 @@ public:
                      percentile(firing.late(), 99) / 1e6, static_cast<double>(trips.size())};
         return s;
     }
-
 };
 
 } // namespace bench

@@ -33,7 +33,6 @@ public:
         note_result(s, *set);
         return s;
     }
-
 };
 
 } // namespace bench

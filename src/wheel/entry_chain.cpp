@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The cold half of the chunk pool, and the sort that a long jump needs.
+#include "trimming.hpp"
+
 #include <cogwheel/wheel/detail/entry_chain.hpp>
 
 #include <algorithm>
@@ -32,24 +34,13 @@ void chunk_pool::reserve(std::size_t count) {
 }
 
 void chunk_pool::trim() noexcept {
-    std::vector<std::uint16_t> free; // chunks of each group
-    try {
-        free.resize(groups_.size());
-    } catch (const std::bad_alloc&) {
-        return;
-    }
+    std::vector<std::uint16_t> free = piece_counters(groups_.size()); // chunks of each group
+    if (free.empty()) return;
     for (const chunk* c = free_; c != nullptr; c = c->next) ++free[c->group];
     const auto goes = [&](std::size_t g) { return groups_[g].carved != 0 && groups_[g].carved == free[g]; };
-    chunk* last = nullptr;
-    for (chunk* c = std::exchange(free_, nullptr); c != nullptr;) {
-        chunk* following = c->next;
-        if (!goes(c->group)) {
-            (last != nullptr ? last->next : free_) = c;
-            c->next = nullptr;
-            last = c;
-        }
-        c = following;
-    }
+    filter_list(
+        free_, static_cast<chunk*>(nullptr), [](const chunk* c) { return c->next; },
+        [](chunk* c, chunk* next) { c->next = next; }, [&](const chunk* c) { return !goes(c->group); });
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         if (!goes(g)) continue;
         slab_memory::give_back(reinterpret_cast<std::byte*>(groups_[g].chunks), group_size * sizeof(chunk));

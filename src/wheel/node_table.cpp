@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The cold half of node_table: pages, places, and giving them back.
+#include "trimming.hpp"
+
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <algorithm>
@@ -110,12 +112,8 @@ bool node_table::is_worth_trimming(std::size_t page_number, std::size_t free) co
 }
 
 void node_table::trim() noexcept {
-    std::vector<std::uint16_t> free; // nodes of each page
-    try {
-        free.resize(pages_.size());
-    } catch (const std::bad_alloc&) {
-        return;
-    }
+    std::vector<std::uint16_t> free = detail::piece_counters(pages_.size()); // nodes of each page
+    if (free.empty()) return;
     for (const size_class& c : classes_)
         for (const timer_node* n = c.free; n != nullptr; n = next_free(*n)) ++free[page_of(n->index_)];
     const auto place_at = [this](std::uint32_t i) -> place& {
@@ -127,33 +125,16 @@ void node_table::trim() noexcept {
         free[number] = is_worth_trimming(number, free[number]) ? trimmed : std::uint16_t{0};
     const auto stays = [&free](std::uint32_t index) { return free[page_of(index)] != trimmed; };
 
-    // The free lists without what goes, in their order.
     for (size_class& c : classes_) {
-        timer_node* last = nullptr;
-        for (timer_node* n = std::exchange(c.free, nullptr); n != nullptr;) {
-            timer_node* following = next_free(*n);
-            if (stays(n->index_)) {
-                if (last != nullptr)
-                    next_free(*last, n);
-                else
-                    c.free = n;
-                next_free(*n, nullptr);
-                last = n;
-            }
-            n = following;
-        }
+        detail::filter_list(
+            c.free, static_cast<timer_node*>(nullptr), [](const timer_node* n) { return next_free(*n); },
+            [](timer_node* n, timer_node* next) { next_free(*n, next); },
+            [&](const timer_node* n) { return stays(n->index_); });
         c.page = none;
     }
-    std::uint32_t last = none;
-    for (std::uint32_t i = std::exchange(free_place_, none); i != none;) {
-        const std::uint32_t following = place_at(i).next_free;
-        if (stays(i)) {
-            (last != none ? place_at(last).next_free : free_place_) = i;
-            place_at(i).next_free = none;
-            last = i;
-        }
-        i = following;
-    }
+    detail::filter_list(
+        free_place_, none, [&](std::uint32_t i) { return place_at(i).next_free; },
+        [&](std::uint32_t i, std::uint32_t next) { place_at(i).next_free = next; }, stays);
     place_page_ = none;
 
     for (std::size_t number = 0; number < pages_.size(); ++number) {

@@ -39,11 +39,9 @@ TEST_CASE("trim_after_a_burst_stale_tokens_are_harmless_and_the_pending_fires") 
 
 TEST_CASE("trim_inside_a_handler_is_legal") {
     virtual_wheel w;
-    int fired = 0;
-    const auto handler = [&] { w.wheel.trim(), ++fired; };
-    for (int i = 0; i < 3000; ++i) w.wheel.schedule(1s, handler);
+    for (int i = 0; i < 3000; ++i) w.wheel.schedule(1s, [&] { w.wheel.trim(); });
     w.pass(2s);
-    CHECK(fired == 3000);
+    CHECK(w.wheel.stats().fired == 3000);
     CHECK(w.wheel.pending() == 0);
     CHECK(w.wheel.trim());
 }
