@@ -2,9 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The cold half of the chunk pool, and the sort that a long jump needs.
-#include "trimming.hpp"
-
 #include <cogwheel/wheel/detail/entry_chain.hpp>
+#include <cogwheel/wheel/detail/trimming.hpp>
 
 #include <algorithm>
 #include <new>

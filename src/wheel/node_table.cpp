@@ -2,8 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The cold half of node_table: pages, places, and giving them back.
-#include "trimming.hpp"
-
+#include <cogwheel/wheel/detail/trimming.hpp>
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <algorithm>
