@@ -74,7 +74,7 @@ void serve(const std::function<std::unique_ptr<leg>()>& make) {
 }
 
 leg_process::leg_process(const std::string& program, std::string_view workload, std::string_view contender,
-                         std::size_t timers) {
+                         std::size_t timers, bool huge_heap) {
     std::fflush(nullptr); // or the child prints it again
     const auto commands = make_pipe();
     const auto answers = make_pipe();
@@ -85,6 +85,7 @@ leg_process::leg_process(const std::string& program, std::string_view workload, 
     if (child_ == 0) {
         ::dup2(commands[0], STDIN_FILENO);
         ::dup2(answers[1], STDOUT_FILENO);
+        if (huge_heap) ::setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 1);
         ::execl(words[0].c_str(), words[0].c_str(), words[1].c_str(), words[2].c_str(), words[3].c_str(),
                 words[4].c_str(), nullptr);
         ::_exit(127);

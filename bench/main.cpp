@@ -86,7 +86,7 @@ std::vector<contestant> invite(const options& o, const workload& w, std::size_t 
                      std::string(e.missing),
                      nullptr,
                      {}};
-        if (e.missing.empty()) c.leg = std::make_unique<leg_process>(program, w.name, e.contender, timers);
+        if (e.missing.empty()) c.leg = std::make_unique<leg_process>(program, w.name, e.contender, timers, e.huge_heap);
         all.push_back(std::move(c));
     };
     const auto beside = [&](std::string_view name) {

@@ -23,6 +23,7 @@ struct entrant {
     std::string version = {};       ///< of a peer
     std::string_view program = {};  ///< beside this one, that has the leg; empty: this one
     std::string_view missing = {};  ///< what has to be installed for it
+    bool huge_heap = false;         ///< its process has all that malloc() gives in huge pages
     std::string_view group = {};    ///< core, binding, loops, foreign
 };
 

@@ -18,22 +18,26 @@
 
 namespace bench {
 
-/// A sum that each of two threads adds to without troubling the other.
+/// A sum that each of a few threads adds to without troubling the others.
 class split_count {
 public:
-    /// Which of the two this thread is.
+    /// Which of them this thread is.
     static int& thread() noexcept {
         thread_local int which = 0;
         return which;
     }
     void add_one() noexcept { ++parts_[static_cast<std::size_t>(thread())].value; }
-    std::size_t sum() const noexcept { return parts_[0].value + parts_[1].value; }
+    std::size_t sum() const noexcept {
+        std::size_t all = 0;
+        for (const part& p : parts_) all += p.value;
+        return all;
+    }
 
 private:
     struct alignas(64) part {
         std::size_t value = 0;
     };
-    std::array<part, 2> parts_;
+    std::array<part, 4> parts_;
 };
 
 class asio_loop {

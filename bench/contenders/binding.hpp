@@ -17,8 +17,10 @@
 
 namespace bench {
 
+enum class pages { usual, huge };
+
 /// Tick: milliseconds.
-template <class Wheel, int Tick = 10>
+template <class Wheel, int Tick = 10, pages Pages = pages::usual>
 class binding_base : public asio_loop {
 public:
     static constexpr std::string_view name =
@@ -28,12 +30,12 @@ public:
     void trim() { wheel_.trim(); }
 
 protected:
-    Wheel wheel_{io_, {.tick = milliseconds(Tick)}};
+    Wheel wheel_{io_, {.tick = milliseconds(Tick), .huge_pages = Pages == pages::huge}};
 };
 
 /// schedule(delay, f), cancelled and pushed back through the token: silent.
-template <class Wheel, int Tick = 10>
-class scheduled : public binding_base<Wheel, Tick> {
+template <class Wheel, int Tick = 10, pages Pages = pages::usual>
+class scheduled : public binding_base<Wheel, Tick, Pages> {
 public:
     using handle = typename Wheel::token_type;
     using time_point = asio_loop::time_point;
@@ -55,6 +57,8 @@ protected:
 
 template <class Wheel>
 using fine_ticks = scheduled<Wheel, 1>;
+template <class Wheel>
+using in_huge_pages = scheduled<Wheel, 10, pages::huge>;
 
 class scheduled_with_now : public scheduled<cogwheel::local_timer_wheel> {
 public:

@@ -15,6 +15,9 @@ namespace bench {
 
 class core_base : public virtual_time<core_base> {
 public:
+    core_base() : core_base(false) {}
+    explicit core_base(bool huge_pages) : wheel_(prepared(nodes_, huge_pages), slots) {}
+
     std::size_t pending() const noexcept { return wheel_.size(); }
     void trim() { wheel_.trim(); }
     void expire_due() { wheel_.advance({now()}, cogwheel::work_budget::unlimited(), this); }
@@ -23,13 +26,21 @@ protected:
     static constexpr std::size_t slots = 512;
 
     cogwheel::node_table nodes_;
-    cogwheel::hashed_wheel wheel_{nodes_, slots};
+    cogwheel::hashed_wheel wheel_;
+
+private:
+    static cogwheel::node_table& prepared(cogwheel::node_table& nodes, bool huge_pages) {
+        nodes.prefer_huge_pages(huge_pages);
+        return nodes;
+    }
 };
 
 class core : public core_base {
 public:
     static constexpr std::string_view name = "cogwheel-core";
     static constexpr bool handle_is_timer = false;
+
+    using core_base::core_base;
 
     struct handle {
         cogwheel::timer_node* node = nullptr;
@@ -59,6 +70,11 @@ private:
     static void expire(cogwheel::timer_node& node, void* context) {
         static_cast<core*>(static_cast<core_base*>(context))->fired_.record(node.next_id().index);
     }
+};
+
+class core_in_huge_pages : public core {
+public:
+    core_in_huge_pages() : core(true) {}
 };
 
 class core_by_id : public core_base {

@@ -11,7 +11,8 @@
 #include "echo/echo_leg.hpp"
 #include "plans/legs.hpp"
 #include "workloads/limits.hpp"
-#include "workloads/two_threads.hpp"
+#include "workloads/remote.hpp"
+#include "workloads/threads.hpp"
 
 namespace bench {
 
@@ -25,12 +26,26 @@ using one_thread_waits = awaited<cogwheel::local_timer_wheel>;
 using any_thread_timers = timer_objects<cogwheel::timer_wheel>;
 using one_thread_timers = timer_objects<cogwheel::local_timer_wheel>;
 
+using any_thread_huge = in_huge_pages<cogwheel::timer_wheel>;
+using one_thread_huge = in_huge_pages<cogwheel::local_timer_wheel>;
+
 template <class C>
-using churn_on_two = two_thread_leg<C, churn_operation>;
+using churn_on_two = threads_leg<C, churn_operation, 2>;
 template <class C>
-using rearm_on_two = two_thread_leg<C, rearm_operation>;
+using churn_on_four = threads_leg<C, churn_operation, 4>;
 template <class C>
-using touch_on_two = two_thread_leg<C, touch_operation>;
+using rearm_on_two = threads_leg<C, rearm_operation, 2>;
+template <class C>
+using rearm_on_four = threads_leg<C, rearm_operation, 4>;
+template <class C>
+using touch_on_two = threads_leg<C, touch_operation, 2>;
+template <class C>
+using touch_on_four = threads_leg<C, touch_operation, 4>;
+
+template <class C>
+using remote_calls = remote_leg<C, reach::directly>;
+template <class C>
+using remote_posts = remote_leg<C, reach::by_post>;
 
 // With both Asios, where it is Asio's.
 template <template <class> class Leg, class... C>
@@ -93,6 +108,10 @@ entrants binding_entrants(std::string_view workload) {
         {"touch", on_asio<touch, floor_clock, any_thread, one_thread, scheduled_with_now, any_thread_timers,
                           one_thread_timers, timer_objects_with_now, steady_timer>()},
         {"touch_earlier", on_asio<touch_earlier, any_thread, one_thread, scheduled_with_now, steady_timer>()},
+        {"churn_huge", in_huge_heap(on_asio<churn, floor_clock, steady_timer>()) +
+                           on_asio<churn, any_thread_huge, one_thread_huge>()},
+        {"touch_huge", in_huge_heap(on_asio<touch, floor_clock, steady_timer>()) +
+                           on_asio<touch, any_thread_huge, one_thread_huge>()},
         {"rearm", on_asio<rearm, floor_clock, any_thread_timers, one_thread_timers, steady_timer>()},
         {"activity", activity()},
         {"fire_one_tick", on_asio<fire_one_tick, any_thread, one_thread, steady_timer>()},
@@ -106,6 +125,10 @@ entrants binding_entrants(std::string_view workload) {
         {"two_threads_churn", on_asio<churn_on_two, any_thread, steady_timer>()},
         {"two_threads_rearm", on_asio<rearm_on_two, any_thread_timers, steady_timer>()},
         {"two_threads_touch", on_asio<touch_on_two, any_thread, any_thread_timers, steady_timer>()},
+        {"four_threads_churn", on_asio<churn_on_four, any_thread, steady_timer>()},
+        {"four_threads_rearm", on_asio<rearm_on_four, any_thread_timers, steady_timer>()},
+        {"four_threads_touch", on_asio<touch_on_four, any_thread, any_thread_timers, steady_timer>()},
+        {"remote", on_asio<remote_calls, any_thread>() + on_asio<remote_posts, one_thread, steady_timer>()},
         {"limit", limits()},
         {"idle", on_asio<idle_cost_leg, any_thread, one_thread, steady_timer>()},
         {"burst", bursts()},

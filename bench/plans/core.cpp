@@ -16,6 +16,8 @@ entrants core_entrants(std::string_view workload) {
     static const std::map<std::string_view, entrants> all{
         {"request", on<request, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"churn", on<churn, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
+        {"churn_huge", in_huge_heap(on<churn, floor_store, embedded_core>()) + on<churn, core_in_huge_pages>()},
+        {"touch_huge", in_huge_heap(on<touch, floor_store, embedded_core>()) + on<touch, core_in_huge_pages>()},
         {"touch", on<touch, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"touch_earlier", on<touch_earlier, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"schedule", on<schedule, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
@@ -25,6 +27,7 @@ entrants core_entrants(std::string_view workload) {
         {"mixed", on<mixed_leg, core, embedded_core, linked_wheel, binary_heap>()},
         // The linked wheel would walk every list once a revolution: for hours.
         {"jump", on<jump_leg, core, core_by_id, embedded_core, binary_heap, multimap>()},
+        {"kept", on<kept_leg, core, embedded_core, linked_wheel, binary_heap>()},
         {"memory", on<memory, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"drain", on<drain_leg, core_by_id, multimap>()},
     };

@@ -10,6 +10,7 @@
 #include "workloads/firing.hpp"
 #include "workloads/idle_cost.hpp"
 #include "workloads/jump.hpp"
+#include "workloads/kept.hpp"
 #include "workloads/lateness.hpp"
 #include "workloads/mixed.hpp"
 #include "workloads/phases.hpp"
@@ -50,6 +51,16 @@ std::unique_ptr<leg> make(std::size_t timers) {
 template <template <class> class Leg, class... C>
 entrants on() {
     return {{C::name, &make<Leg<C>>}...};
+}
+
+/// The processes of those who have no other way to it get the heap in huge pages.
+inline entrants in_huge_heap(entrants all) {
+    for (entrant& e : all) e.huge_heap = true;
+    return all;
+}
+inline entrants operator+(entrants some, const entrants& more) {
+    some.insert(some.end(), more.begin(), more.end());
+    return some;
 }
 
 /// Empty if nobody here takes part.

@@ -20,6 +20,7 @@ hashed_wheel::hashed_wheel(node_table& nodes, std::size_t slots, tick now)
       slots_(mask_ + 1),
       occupied_(mask_ + 1) {
     assert(slots >= 1 && slots <= max_slots);
+    chunks_.prefer_huge_pages(nodes.prefers_huge_pages());
 }
 
 // always_inline: GCC takes a function that only prefetches for one without effect, and drops the calls.

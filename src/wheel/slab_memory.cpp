@@ -14,26 +14,28 @@
 
 namespace cogwheel::detail {
 
-namespace {
-constexpr std::align_val_t alignment{slab_memory::system_page};
-}
-
 std::byte* slab_memory::take(std::size_t bytes) {
     assert(bytes % system_page == 0);
-    if (bytes > rest_bytes_) {
-        // An eighth of what there is: neither a small wheel nor a large one holds much that it does not use.
-        const std::size_t grown = std::min(footprint_ / 8, max_slab) / bytes * bytes;
-        const std::size_t slab = std::max(grown, bytes);
-        if (slabs_.size() == slabs_.capacity()) slabs_.reserve(std::max<std::size_t>(16, 2 * slabs_.size()));
-        rest_ = static_cast<std::byte*>(::operator new(slab, alignment));
-        slabs_.push_back(rest_);
-        rest_bytes_ = slab;
-        footprint_ += slab;
-    }
+    if (bytes > rest_bytes_) add_slab(bytes);
     std::byte* piece = rest_;
     rest_ += bytes;
     rest_bytes_ -= bytes;
     return piece;
+}
+
+void slab_memory::add_slab(std::size_t bytes) {
+    // An eighth of what there is: neither a small wheel nor a large one holds much that it does not use.
+    const std::size_t wanted = std::max(std::min(footprint_ / 8, max_slab) / bytes * bytes, bytes);
+    const std::size_t alignment = huge_ ? huge_page : system_page;
+    const std::size_t size = (wanted + alignment - 1) / alignment * alignment;
+    if (slabs_.size() == slabs_.capacity()) slabs_.reserve(std::max<std::size_t>(16, 2 * slabs_.size()));
+    rest_ = static_cast<std::byte*>(::operator new(size, std::align_val_t(alignment)));
+    slabs_.push_back({rest_, alignment});
+    rest_bytes_ = size;
+    footprint_ += size;
+#ifdef MADV_HUGEPAGE
+    if (huge_) (void)::madvise(rest_, size, MADV_HUGEPAGE); // fails where there are none
+#endif
 }
 
 void slab_memory::give_back([[maybe_unused]] std::byte* piece, [[maybe_unused]] std::size_t bytes) noexcept {
@@ -45,7 +47,7 @@ void slab_memory::give_back([[maybe_unused]] std::byte* piece, [[maybe_unused]] 
 }
 
 void slab_memory::release() noexcept {
-    for (std::byte* slab : slabs_) ::operator delete(slab, alignment);
+    for (const slab& s : slabs_) ::operator delete(s.memory, std::align_val_t(s.alignment));
     slabs_.clear();
     slabs_.shrink_to_fit();
     rest_ = nullptr;

@@ -27,6 +27,11 @@ struct wheel_options {
     /// Timers to make room for beforehand: up to that many pending, the wheel allocates nothing for its own structures.
     std::size_t reserve = 0;
 
+    /// Keep timers in huge pages (2 MB) of memory. For wheels of 100,000 timers and more: an operation then finds its timer without a
+    /// miss of the TLB. Their memory comes 2 MB at a time, each of which takes as long as clearing it does (about 0.1 ms) when it is first
+    /// used. Linux with transparent huge pages (`madvise` or `always`); elsewhere only the steps grow.
+    bool huge_pages = false;
+
     /// Throws std::invalid_argument that names the value, the range and the remedy.
     void validate() const;
 };

@@ -161,6 +161,8 @@ protected:
 
     /// Errors: std::bad_alloc; then as never opened.
     void start(const asio::any_io_executor& executor, const wheel_options& options) {
+        nodes.prefer_huge_pages(options.huge_pages);
+        waits.prefer_huge_pages(options.huge_pages);
         try {
             wheel_.emplace(nodes, options.slots, tick{});
             wheel_->reserve(options.reserve);

@@ -40,6 +40,9 @@ public:
     chunk_pool(const chunk_pool&) = delete;
     chunk_pool& operator=(const chunk_pool&) = delete;
 
+    /// See slab_memory.
+    void prefer_huge_pages(bool on) noexcept { memory_.prefer_huge_pages(on); }
+
     /// An empty chunk. Errors: std::bad_alloc; nothing changes.
     chunk* take() {
         chunk* c = free_;

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Two threads run one context, and each has half of the timers to work on: a chain of handlers, a batch of operations each.
-// The handlers of aborted waits run on either. What is measured ends when both chains have.
+// Several threads run one context, and each has its part of the timers to work on: a chain of handlers, a batch of operations each.
+// The handlers of aborted waits run on any. What is measured ends when all chains have.
 #pragma once
 
 #include "contenders/asio_loop.hpp"
 #include "workloads/rounds.hpp"
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <thread>
 
 namespace bench {
 
-template <contender C, class Operation>
-class two_thread_leg final : public timers_leg {
+template <contender C, class Operation, int Threads>
+class threads_leg final : public timers_leg {
 public:
-    explicit two_thread_leg(std::size_t timers) : timers_leg(timers) {
-        asio_loop::threads() = 2;
+    explicit threads_leg(std::size_t timers) : timers_leg(timers) {
+        asio_loop::threads() = Threads;
         unpin();
     }
 
@@ -41,10 +40,10 @@ public:
 private:
     struct chain {
         live_set<C>* set;
+        std::atomic<int>* running;
         numbers list;
         std::size_t next = 0;
         std::uint64_t trues = 0;
-        std::atomic<int>* running;
 
         void operator()() {
             const std::size_t to = std::min(next + batch, list.size());
@@ -59,21 +58,25 @@ private:
 
     std::uint64_t run(live_set<C>& set, std::uint64_t operations, std::uint64_t seed) const {
         asio::io_context& io = (*set).context();
-        std::atomic<int> running{2};
-        std::array<chain, 2> chains{{{&set, {}, 0, 0, &running}, {&set, {}, 0, 0, &running}}};
+        std::atomic<int> running{Threads};
+        std::vector<chain> chains(Threads, chain{&set, &running, {}});
         for (std::size_t i = 0; i < chains.size(); ++i) {
-            chains[i].list = random_numbers(operations / 2, timers_ / 2, seed + (i << 32));
-            for (std::uint32_t& n : chains[i].list) n = 2 * n + static_cast<std::uint32_t>(i);
+            chains[i].list = random_numbers(operations / Threads, timers_ / Threads, seed + (i << 32));
+            for (std::uint32_t& n : chains[i].list) n = Threads * n + static_cast<std::uint32_t>(i);
         }
         io.restart();
         for (chain& c : chains) asio::post(io, std::ref(c));
-        std::thread other([&io] {
-            split_count::thread() = 1;
-            io.run();
-        });
+        std::vector<std::thread> others;
+        for (int i = 1; i < Threads; ++i)
+            others.emplace_back([&io, i] {
+                split_count::thread() = i;
+                io.run();
+            });
         io.run();
-        other.join();
-        return chains[0].trues + chains[1].trues;
+        for (std::thread& t : others) t.join();
+        std::uint64_t trues = 0;
+        for (const chain& c : chains) trues += c.trues;
+        return trues;
     }
 };
 
