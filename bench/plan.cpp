@@ -41,6 +41,7 @@ std::vector<workload> workloads() {
          5,
          9},
         {"touch_huge", "touch, in huge pages", {m}, {100 * k, m}, four, 5, 9},
+        {"mixed_huge", "mixed, in huge pages", {m}, {m}, {}, 3, 7},
         {"touch_earlier", "move a random one to earlier than all before it", {m}, sizes, {}, 5, 7},
         {"rearm",
          "expires_after(30 s) and async_wait on a random one, whose wait is aborted; its handler runs",

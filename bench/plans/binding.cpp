@@ -104,22 +104,23 @@ entrants echoes() {
 entrants binding_entrants(std::string_view workload) {
     static const std::map<std::string_view, entrants> all{
         {"request", on_asio<request, floor_clock, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"churn", on_asio<churn, floor_clock, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"touch", on_asio<touch, floor_clock, any_thread, one_thread, scheduled_with_now, any_thread_timers,
-                          one_thread_timers, timer_objects_with_now, steady_timer>()},
+        {"churn", on_asio<churn, floor_token, any_thread, one_thread, scheduled_with_now, steady_timer>()},
+        {"touch", on_asio<touch, floor_clock, floor_token, any_thread, one_thread, scheduled_with_now,
+                          any_thread_timers, one_thread_timers, timer_objects_with_now, steady_timer>()},
         {"touch_earlier", on_asio<touch_earlier, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"churn_huge", in_huge_heap(on_asio<churn, floor_clock, steady_timer>()) +
+        {"churn_huge", in_huge_heap(on_asio<churn, floor_token, steady_timer>()) +
                            on_asio<churn, any_thread_huge, one_thread_huge>()},
-        {"touch_huge", in_huge_heap(on_asio<touch, floor_clock, steady_timer>()) +
+        {"touch_huge", in_huge_heap(on_asio<touch, floor_token, steady_timer>()) +
                            on_asio<touch, any_thread_huge, one_thread_huge>()},
-        {"rearm", on_asio<rearm, floor_clock, any_thread_timers, one_thread_timers, steady_timer>()},
+        {"mixed_huge", in_huge_heap(on_asio<mixed_leg, steady_timer>())},
+        {"rearm", on_asio<rearm, floor_token, any_thread_timers, one_thread_timers, steady_timer>()},
         {"activity", activity()},
         {"fire_one_tick", on_asio<fire_one_tick, any_thread, one_thread, steady_timer>()},
         {"fire_spread", on_asio<fire_spread, any_thread, one_thread, steady_timer>()},
         {"mixed", on_asio<mixed_leg, any_thread, one_thread, scheduled_with_now, steady_timer>()},
         {"schedule", on_asio<schedule, any_thread, one_thread, scheduled_with_now, steady_timer>()},
         {"cancel", on_asio<cancel, any_thread, one_thread, steady_timer>()},
-        {"async_wait_slot", on_asio<churn, any_thread_waits, one_thread_waits, steady_timer_slot>()},
+        {"async_wait_slot", on_asio<churn, floor_slot, any_thread_waits, one_thread_waits, steady_timer_slot>()},
         {"wait_fire", on_asio<fire_one_tick, any_thread_waits, one_thread_waits, steady_timer_slot>()},
         {"timers_fire", on_asio<fire_one_tick, any_thread_timers, one_thread_timers, steady_timer>()},
         {"two_threads_churn", on_asio<churn_on_two, any_thread, steady_timer>()},

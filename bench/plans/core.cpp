@@ -18,6 +18,7 @@ entrants core_entrants(std::string_view workload) {
         {"churn", on<churn, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"churn_huge", in_huge_heap(on<churn, floor_store, embedded_core>()) + on<churn, core_in_huge_pages>()},
         {"touch_huge", in_huge_heap(on<touch, floor_store, embedded_core>()) + on<touch, core_in_huge_pages>()},
+        {"mixed_huge", in_huge_heap(on<mixed_leg, embedded_core>()) + on<mixed_leg, core_in_huge_pages>()},
         {"touch", on<touch, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"touch_earlier", on<touch_earlier, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"schedule", on<schedule, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},

@@ -17,6 +17,7 @@ template <class Clock>
 class token_target {
 public:
     virtual bool cancel(timer_id) = 0;
+    virtual bool reschedule(timer_id, std::chrono::nanoseconds delay) = 0;
     virtual bool reschedule(timer_id, std::chrono::nanoseconds delay, typename Clock::time_point now) = 0;
     virtual bool reschedule_at(timer_id, typename Clock::time_point) = 0;
     virtual bool pending(timer_id) = 0;
@@ -49,7 +50,9 @@ public:
     /// Moves the timer to `delay` from now. False if it is not pending. A later expiry is a store.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) const {
-        return reschedule(delay, Clock::now());
+        // Reads the clock over there, behind the loads of the token: nothing begins to load before a reading ends, and the miss of a
+        // token that is not at hand would be waited for as well.
+        return target_ != nullptr && target_->reschedule(id_, saturate_to_ns(delay));
     }
     /// The same, with a clock reading that the caller has at hand: the reading is most of the cost.
     template <class Rep, class Period>

@@ -128,6 +128,7 @@ public:
         if (node != nullptr) engine::abort(*node);
     }
 
+    bool reschedule(timer_id id, nanoseconds delay) override { return reschedule(id, delay, Clock::now()); }
     bool reschedule(timer_id id, nanoseconds delay, time_point now) override {
         return reschedule_to(id, from_now{delay, now});
     }
