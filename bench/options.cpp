@@ -101,7 +101,7 @@ std::string usage() {
     std::string text =
         "cogwheel_bench [--quick|--full] [--only LIST] [--timers LIST] [--repeat N] [--json FILE] [--cpu N] [NAME...]\n"
         "\n"
-        "  --quick        fewer sizes and repetitions: about five minutes\n"
+        "  --quick        fewer sizes and repetitions: a quarter of an hour\n"
         "  --full         more sizes: up to 4M timers; about an hour\n"
         "  --only LIST    these workloads, or a group of contenders: core, binding, loops, foreign; a bare NAME does "
         "the same\n"
