@@ -36,14 +36,15 @@ void chunk_pool::trim() noexcept {
     std::vector<std::uint16_t> free = piece_counters(groups_.size()); // chunks of each group
     if (free.empty()) return;
     for (const chunk* c = free_; c != nullptr; c = c->next) ++free[c->group];
-    const auto goes = [&](std::size_t g) { return groups_[g].carved != 0 && groups_[g].carved == free[g]; };
+    const auto goes = [&](std::size_t g) { return groups_[g].carved == free[g]; };
     filter_list(
         free_, static_cast<chunk*>(nullptr), [](const chunk* c) { return c->next; },
         [](chunk* c, chunk* next) { c->next = next; }, [&](const chunk* c) { return !goes(c->group); });
+    slab_memory::return_run unused(memory_);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         if (!goes(g)) continue;
-        slab_memory::give_back(reinterpret_cast<std::byte*>(groups_[g].chunks), group_size * sizeof(chunk));
         groups_[g].carved = 0;
+        unused.add(reinterpret_cast<std::byte*>(groups_[g].chunks), group_size * sizeof(chunk));
     }
     carving_ = 0;
 }

@@ -136,12 +136,13 @@ void node_table::trim() noexcept {
         [&](std::uint32_t i, std::uint32_t next) { place_at(i).next_free = next; }, stays);
     place_page_ = none;
 
+    detail::slab_memory::return_run unused(memory_);
     for (std::size_t number = 0; number < pages_.size(); ++number) {
-        if (free[number] != trimmed) continue;
         page& p = pages_[number];
+        if (p.used != 0 && free[number] != trimmed) continue;
         for (std::size_t i = 0; i < p.used; ++i) p.floor = std::max(p.floor, generation_at(index_of(number, i)));
         p.used = 0;
-        detail::slab_memory::give_back(p.at(index_of(number, 0)), page_size * p.stride);
+        unused.add(p.at(index_of(number, 0)), page_size * p.stride);
     }
 }
 

@@ -6,16 +6,18 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
 #include <new>
 
 #ifdef __linux__
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace cogwheel::detail {
 
 std::byte* slab_memory::take(std::size_t bytes) {
-    assert(bytes % system_page == 0);
+    assert(bytes % alignment == 0);
     if (bytes > rest_bytes_) add_slab(bytes);
     std::byte* piece = rest_;
     rest_ += bytes;
@@ -26,11 +28,11 @@ std::byte* slab_memory::take(std::size_t bytes) {
 void slab_memory::add_slab(std::size_t bytes) {
     // An eighth of what there is: neither a small wheel nor a large one holds much that it does not use.
     const std::size_t wanted = std::max(std::min(footprint_ / 8, max_slab) / bytes * bytes, bytes);
-    const std::size_t alignment = huge_ ? huge_page : system_page;
-    const std::size_t size = (wanted + alignment - 1) / alignment * alignment;
+    const std::size_t aligned_to = huge_ ? huge_page : alignment;
+    const std::size_t size = (wanted + aligned_to - 1) / aligned_to * aligned_to;
     if (slabs_.size() == slabs_.capacity()) slabs_.reserve(std::max<std::size_t>(16, 2 * slabs_.size()));
-    rest_ = static_cast<std::byte*>(::operator new(size, std::align_val_t(alignment)));
-    slabs_.push_back({rest_, alignment});
+    rest_ = static_cast<std::byte*>(::operator new(size, std::align_val_t(aligned_to)));
+    slabs_.push_back({rest_, aligned_to});
     rest_bytes_ = size;
     footprint_ += size;
 #ifdef MADV_HUGEPAGE
@@ -38,11 +40,16 @@ void slab_memory::add_slab(std::size_t bytes) {
 #endif
 }
 
-void slab_memory::give_back([[maybe_unused]] std::byte* piece, [[maybe_unused]] std::size_t bytes) noexcept {
+void slab_memory::return_run::flush() noexcept {
 #ifdef __linux__
-    // Of private memory: the pages are gone at once, and come back zeroed (madvise(2)). It may fail where memory is locked; then it
-    // stays.
-    (void)::madvise(piece, bytes, MADV_DONTNEED);
+    static const auto system_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    // A part of a huge page would split it, and small pages come back in its place.
+    const std::uintptr_t page = huge_ ? std::max(huge_page, system_page) : system_page;
+    const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(begin_) + page - 1) / page * page;
+    const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end_) / page * page;
+    // Of private memory: the pages are gone at once, and come back zeroed (madvise(2)). It may fail where memory is locked; then it stays.
+    if (from < to)
+        (void)::madvise(begin_ + (from - reinterpret_cast<std::uintptr_t>(begin_)), to - from, MADV_DONTNEED);
 #endif
 }
 

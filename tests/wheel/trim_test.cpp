@@ -11,10 +11,6 @@
 #include <algorithm>
 #include <vector>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 using namespace cogwheel;
 
 namespace {
@@ -236,21 +232,3 @@ TEST_CASE("trim_half_way_through_a_turn_whose_rest_was_cancelled") {
     b.advance(9);
     CHECK(b.fired == 1);
 }
-
-#ifdef __linux__
-TEST_CASE("trim_memory_goes_back_to_the_system") {
-    detail::slab_memory memory;
-    constexpr std::size_t bytes = 256 * 1024;
-    std::byte* piece = memory.take(bytes);
-    const auto resident = [&] {
-        std::vector<unsigned char> pages(bytes / detail::slab_memory::system_page);
-        REQUIRE(::mincore(piece, bytes, pages.data()) == 0);
-        return std::count_if(pages.begin(), pages.end(), [](unsigned char p) { return (p & 1) != 0; });
-    };
-    std::fill_n(piece, bytes, std::byte{1});
-    CHECK(resident() == 64);
-    detail::slab_memory::give_back(piece + bytes / 2, bytes / 2);
-    CHECK(resident() == 32);
-    CHECK(piece[0] == std::byte{1});
-}
-#endif

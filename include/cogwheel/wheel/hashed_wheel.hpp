@@ -114,7 +114,7 @@ public:
     std::size_t entries() const noexcept { return entries_; }
 
     /// Drops all dead entries, and gives memory that neither the wheel nor the node_table uses back to the system, as after a burst.
-    /// False, and nothing done, while a turn is under way: inside an expiry function, or while advance() has more to do.
+    /// False, and nothing done, while something is due: inside an expiry function, or as long as advance() has timers left to fire.
     /// Complexity: O(entries + nodes not in use).
     bool trim() noexcept;
 

@@ -41,8 +41,8 @@ public:
     node_table(const node_table&) = delete;
     node_table& operator=(const node_table&) = delete;
 
-    /// Memory taken from here on, also by a wheel that is made over this table, comes in huge pages of 2 MB where the system has them to
-    /// give: a table larger than the processor's TLB reaches costs a miss less an operation. Linux, if
+    /// Memory that is asked of the heap from here on, also by a wheel that is made over this table, comes in huge pages of 2 MB where the
+    /// system has them to give: a table larger than the processor's TLB reaches costs a miss less an operation. Linux, if
     /// /sys/kernel/mm/transparent_hugepage/enabled says `madvise` or `always`; elsewhere nothing changes but that slabs are larger.
     void prefer_huge_pages(bool on) noexcept {
         huge_pages_ = on;
@@ -130,6 +130,7 @@ public:
     }
 
     /// Gives the memory of pages without a node in use back to the system. Old ids stay harmless, and later nodes find the pages again.
+    /// A page stays if one of its nodes has been used 2^30 times, and with huge pages what does not fill one of those.
     /// Preconditions: no wheel has an entry of a node that is not armed (timing_wheel::trim() sees to that).
     /// Errors: none; without memory for its own bookkeeping (2 bytes a page) it does nothing.
     /// Complexity: O(blocks not in use + nodes of the pages given back).

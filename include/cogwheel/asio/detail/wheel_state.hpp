@@ -159,8 +159,9 @@ public:
 
     bool trim() {
         lock_type lock(mutex_);
+        if (!wheel_->trim()) return false;
         this->waits.trim();
-        return wheel_->trim();
+        return true;
     }
 
     template <class Visitor>

@@ -13,7 +13,7 @@ namespace cogwheel::detail {
 /// Pieces of page-aligned memory, cut from slabs of operator new that grow with what is in use. Not thread-safe.
 class slab_memory {
 public:
-    static constexpr std::size_t system_page = 4096; ///< or a divisor of it; larger ones stay with us
+    static constexpr std::size_t alignment = 4096; ///< of every piece
     static constexpr std::size_t max_slab =
         8 * 1024 * 1024; ///< unless a piece is larger; a slab keeps a page of its own to the end
     static constexpr std::size_t huge_page = 2 * 1024 * 1024;
@@ -23,14 +23,37 @@ public:
     slab_memory& operator=(const slab_memory&) = delete;
     ~slab_memory() { release(); }
 
-    /// Later slabs are whole huge pages, if the system has them to give (Linux: transparent huge pages; else as usual).
+    /// Slabs that are added from here on are whole huge pages, if the system has them to give (Linux: transparent huge pages; else as usual).
     void prefer_huge_pages(bool on) noexcept { huge_ = on; }
 
-    /// A piece of memory, uninitialised. Preconditions: bytes is a multiple of system_page. Errors: std::bad_alloc; nothing changes.
+    /// A piece of memory, uninitialised. Preconditions: bytes is a multiple of `alignment`. Errors: std::bad_alloc; nothing changes.
     std::byte* take(std::size_t bytes);
 
-    /// Says that what a piece holds is not needed any more. It stays ours, and reads as anything. Complexity: a system call.
-    static void give_back(std::byte* piece, std::size_t bytes) noexcept;
+    /// What is told of pieces, in order of address, that nobody needs any more: they stay ours, but read as anything. Neighbours go back to
+    /// the system together, in whole pages of its own, or whole huge ones; what is left over at the ends stays in memory.
+    /// Complexity: a system call a run of neighbours.
+    class return_run {
+    public:
+        explicit return_run(const slab_memory& memory) noexcept : huge_(memory.huge_) {}
+        return_run(const return_run&) = delete;
+        return_run& operator=(const return_run&) = delete;
+        ~return_run() { flush(); }
+
+        void add(std::byte* piece, std::size_t bytes) noexcept {
+            if (piece != end_) {
+                flush();
+                begin_ = piece;
+            }
+            end_ = piece + bytes;
+        }
+
+    private:
+        void flush() noexcept;
+
+        bool huge_;
+        std::byte* begin_ = nullptr;
+        std::byte* end_ = nullptr;
+    };
 
     /// Everything, to the heap.
     void release() noexcept;
