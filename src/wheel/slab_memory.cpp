@@ -47,7 +47,8 @@ void slab_memory::return_run::flush() noexcept {
     const std::uintptr_t page = huge_ ? std::max(huge_page, system_page) : system_page;
     const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(begin_) + page - 1) / page * page;
     const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end_) / page * page;
-    // Of private memory: the pages are gone at once, and come back zeroed (madvise(2)). It may fail where memory is locked; then it stays.
+    // Of private memory: the pages are gone at once, and come back zeroed (madvise(2)).
+    // It may fail where memory is locked; then it stays.
     if (from < to)
         (void)::madvise(begin_ + (from - reinterpret_cast<std::uintptr_t>(begin_)), to - from, MADV_DONTNEED);
 #endif

@@ -2,15 +2,13 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Tables in huge pages: asked for where there are some; timers do not notice.
+#include "support/huge_pages.hpp"
+
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
 #include <doctest/doctest.h>
 
-#include <charconv>
 #include <cstdint>
-#include <fstream>
-#include <optional>
-#include <string>
 #include <vector>
 
 using namespace cogwheel;
@@ -37,32 +35,14 @@ struct table {
     }
 };
 
-/// What the system was told of the memory behind an address (proc(5), VmFlags); nothing if it does not say.
-std::optional<bool> huge_pages_asked_for(const void* address) {
-    if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) return std::nullopt;
-    std::ifstream maps("/proc/self/smaps");
-    const auto at = reinterpret_cast<std::uintptr_t>(address);
-    bool here = false;
-    for (std::string line; std::getline(maps, line);) {
-        const char* end = line.data() + line.size();
-        std::uintptr_t from = 0, to = 0;
-        const auto dash = std::from_chars(line.data(), end, from, 16);
-        if (dash.ptr != end && *dash.ptr == '-' && std::from_chars(dash.ptr + 1, end, to, 16).ptr != end)
-            here = from <= at && at < to;
-        else if (here && line.starts_with("VmFlags:"))
-            return line.find(" hg") != std::string::npos;
-    }
-    return std::nullopt;
-}
-
 } // namespace
 
 TEST_CASE("huge_pages_are_asked_for") {
     for (const bool huge : {false, true}) {
         table t(huge);
         CHECK(t.nodes.prefers_huge_pages() == huge);
-        const timer_node& node = t.arm(1);
-        if (huge) CHECK(huge_pages_asked_for(&node).value_or(true));
+        t.arm(1);
+        if (huge) CHECK(cogwheel_tests::huge_pages_asked_for().value_or(true));
         CHECK((t.nodes.footprint() >= huge_page) == huge);
         CHECK((t.wheel.footprint() >= huge_page) == huge);
     }
