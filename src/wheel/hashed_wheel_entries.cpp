@@ -6,25 +6,21 @@
 
 namespace cogwheel {
 
-void hashed_wheel::schedule_anew(timer_node& node, std::uint64_t due) {
-    try {
-        file(node, due);
-    } catch (...) {
-        --node.generation_;
-        --size_;
-        throw;
-    }
-}
-
-// Sets the deadline, and adds an entry that covers it.
-void hashed_wheel::file(timer_node& node, std::uint64_t due) {
-    if (due <= now_) return file_overdue(node);
-    if (entries_ > 2 * size_ + garbage_slack) sweep();
-    push(node, std::min(due, walked_ + horizon)); // not now_: ticks are read relative to walked_
-    node.deadline_ = due;
+// Into the slot's last chunk, if it has room: then nothing is allocated, and the slot is known to be occupied.
+inline bool hashed_wheel::push_on(timer_node& node, std::uint64_t at) noexcept {
+    slot& to = slots_[at & mask_];
+    chunk* tail = to.chain.tail;
+    if (tail == nullptr || tail->count == chunk::capacity) return false;
+    tail->entries[tail->count++] = {node.index_, static_cast<std::uint32_t>(at)};
+    ++to.entries;
+    to.low = std::min(to.low, at);
+    ++entries_;
+    node.filed_ = at;
+    return true;
 }
 
 void hashed_wheel::push(timer_node& node, std::uint64_t at) {
+    if (push_on(node, at)) return;
     const std::size_t s = at & mask_;
     slot& to = slots_[s];
     to.chain.push(chunks_, {node.index_, static_cast<std::uint32_t>(at)});
@@ -32,6 +28,37 @@ void hashed_wheel::push(timer_node& node, std::uint64_t at) {
     to.low = std::min(to.low, at);
     ++entries_;
     node.filed_ = at;
+}
+
+// What filing is as a rule. False: there is more to do.
+inline bool hashed_wheel::file_simply(timer_node& node, std::uint64_t due) noexcept {
+    if (due <= now_ || due - walked_ > horizon || entries_ > 2 * size_ + garbage_slack || !push_on(node, due))
+        return false;
+    node.deadline_ = due;
+    return true;
+}
+
+// Sets the deadline, and adds an entry that covers it.
+void hashed_wheel::file(timer_node& node, std::uint64_t due) {
+    if (file_simply(node, due)) return;
+    if (due <= now_) return file_overdue(node);
+    if (entries_ > 2 * size_ + garbage_slack) sweep();
+    push(node, std::min(due, walked_ + horizon)); // not now_: ticks are read relative to walked_
+    node.deadline_ = due;
+}
+
+void hashed_wheel::schedule_anew(timer_node& node, std::uint64_t due) {
+    if (!file_simply(node, due)) schedule_slowly(node, due);
+}
+
+[[gnu::noinline]] void hashed_wheel::schedule_slowly(timer_node& node, std::uint64_t due) {
+    try {
+        file(node, due);
+    } catch (...) {
+        --node.generation_;
+        --size_;
+        throw;
+    }
 }
 
 void hashed_wheel::file_overdue(timer_node& node) {

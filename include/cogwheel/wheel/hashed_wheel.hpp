@@ -146,8 +146,11 @@ private:
 
     // Out of line: inlined, the registers they need saved would cost every take-over half of its time.
     void schedule_anew(timer_node& node, std::uint64_t due);
+    void schedule_slowly(timer_node& node, std::uint64_t due);
     void file(timer_node& node, std::uint64_t due);
     void file_overdue(timer_node& node);
+    bool file_simply(timer_node& node, std::uint64_t due) noexcept;
+    bool push_on(timer_node& node, std::uint64_t at) noexcept;
     void push(timer_node& node, std::uint64_t at);
 
     // Does this entry cover the node? Everything else is a duplicate or dead.
