@@ -22,12 +22,9 @@ inline bool hashed_wheel::push_on(timer_node& node, std::uint64_t at) noexcept {
 void hashed_wheel::push(timer_node& node, std::uint64_t at) {
     if (push_on(node, at)) return;
     const std::size_t s = at & mask_;
-    slot& to = slots_[s];
-    to.chain.push(chunks_, {node.index_, static_cast<std::uint32_t>(at)});
-    if (to.entries++ == 0) occupied_.set(s);
-    to.low = std::min(to.low, at);
-    ++entries_;
-    node.filed_ = at;
+    slots_[s].chain.append(chunks_.take());
+    occupied_.set(s);
+    push_on(node, at);
 }
 
 // What filing is as a rule. False: there is more to do.
