@@ -12,12 +12,27 @@
 
 namespace bench {
 
-template <bool ReadsClock>
-class floor {
+class floor_base {
 public:
-    static constexpr std::string_view name = ReadsClock ? "floor (clock, one line)" : "floor (one store)";
     static constexpr bool handle_is_timer = true;
     static constexpr bool real_time = false;
+
+    template <class F>
+    void work(std::size_t, F f) {
+        f();
+    }
+
+    std::size_t pending() const noexcept { return pending_; }
+    tally fired() const noexcept { return {}; }
+
+protected:
+    std::size_t pending_ = 0;
+};
+
+template <bool ReadsClock>
+class floor : public floor_base {
+public:
+    static constexpr std::string_view name = ReadsClock ? "floor (clock, one line)" : "floor (one store)";
 
     struct alignas(64) handle {
         std::uint64_t deadline = 0;
@@ -37,32 +52,20 @@ public:
     }
     void move(handle& h, std::uint32_t number, milliseconds delay) noexcept { schedule(h, number, delay); }
 
-    template <class F>
-    void work(std::size_t, F f) {
-        f();
-    }
-
-    std::size_t pending() const noexcept { return pending_; }
-    tally fired() const noexcept { return {}; }
-
 private:
     static std::uint64_t deadline_after(milliseconds delay) noexcept {
         std::chrono::nanoseconds at = delay;
         if constexpr (ReadsClock) at += std::chrono::steady_clock::now().time_since_epoch();
         return static_cast<std::uint64_t>(at.count());
     }
-
-    std::size_t pending_ = 0;
 };
 
 /// The handle, and so many lines behind it.
 template <int Lines>
-class floor_behind {
+class floor_behind : public floor_base {
 public:
     static constexpr std::string_view name =
         Lines == 1 ? "floor (clock, handle, line)" : "floor (clock, handle, two lines)";
-    static constexpr bool handle_is_timer = true;
-    static constexpr bool real_time = false;
 
     struct alignas(64) line {
         line* next = nullptr;
@@ -93,14 +96,6 @@ public:
     }
     void move(handle& h, std::uint32_t number, milliseconds delay) { schedule(h, number, delay); }
 
-    template <class F>
-    void work(std::size_t, F f) {
-        f();
-    }
-
-    std::size_t pending() const noexcept { return pending_; }
-    tally fired() const noexcept { return {}; }
-
 private:
     static line& last_of(handle& h) noexcept {
         line* l = h.first;
@@ -116,7 +111,6 @@ private:
 
     std::optional<fixed_array<line>> lines_;
     std::size_t next_ = 0;
-    std::size_t pending_ = 0;
 };
 
 using floor_store = floor<false>;

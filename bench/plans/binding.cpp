@@ -29,18 +29,11 @@ using one_thread_timers = timer_objects<cogwheel::local_timer_wheel>;
 using any_thread_huge = in_huge_pages<cogwheel::timer_wheel>;
 using one_thread_huge = in_huge_pages<cogwheel::local_timer_wheel>;
 
-template <class C>
-using churn_on_two = threads_leg<C, churn_operation, 2>;
-template <class C>
-using churn_on_four = threads_leg<C, churn_operation, 4>;
-template <class C>
-using rearm_on_two = threads_leg<C, rearm_operation, 2>;
-template <class C>
-using rearm_on_four = threads_leg<C, rearm_operation, 4>;
-template <class C>
-using touch_on_two = threads_leg<C, touch_operation, 2>;
-template <class C>
-using touch_on_four = threads_leg<C, touch_operation, 4>;
+template <class Operation, int Threads>
+struct on_threads {
+    template <class C>
+    using leg = threads_leg<C, Operation, Threads>;
+};
 
 template <class C>
 using remote_calls = remote_leg<C, reach::directly>;
@@ -123,12 +116,14 @@ entrants binding_entrants(std::string_view workload) {
         {"async_wait_slot", on_asio<churn, floor_slot, any_thread_waits, one_thread_waits, steady_timer_slot>()},
         {"wait_fire", on_asio<fire_one_tick, any_thread_waits, one_thread_waits, steady_timer_slot>()},
         {"timers_fire", on_asio<fire_one_tick, any_thread_timers, one_thread_timers, steady_timer>()},
-        {"two_threads_churn", on_asio<churn_on_two, any_thread, steady_timer>()},
-        {"two_threads_rearm", on_asio<rearm_on_two, any_thread_timers, steady_timer>()},
-        {"two_threads_touch", on_asio<touch_on_two, any_thread, any_thread_timers, steady_timer>()},
-        {"four_threads_churn", on_asio<churn_on_four, any_thread, steady_timer>()},
-        {"four_threads_rearm", on_asio<rearm_on_four, any_thread_timers, steady_timer>()},
-        {"four_threads_touch", on_asio<touch_on_four, any_thread, any_thread_timers, steady_timer>()},
+        {"two_threads_churn", on_asio<on_threads<churn_operation, 2>::leg, any_thread, steady_timer>()},
+        {"two_threads_rearm", on_asio<on_threads<rearm_operation, 2>::leg, any_thread_timers, steady_timer>()},
+        {"two_threads_touch",
+         on_asio<on_threads<touch_operation, 2>::leg, any_thread, any_thread_timers, steady_timer>()},
+        {"four_threads_churn", on_asio<on_threads<churn_operation, 4>::leg, any_thread, steady_timer>()},
+        {"four_threads_rearm", on_asio<on_threads<rearm_operation, 4>::leg, any_thread_timers, steady_timer>()},
+        {"four_threads_touch",
+         on_asio<on_threads<touch_operation, 4>::leg, any_thread, any_thread_timers, steady_timer>()},
         {"remote", on_asio<remote_calls, any_thread>() + on_asio<remote_posts, one_thread, steady_timer>()},
         {"limit", limits()},
         {"idle", on_asio<idle_cost_leg, any_thread, one_thread, steady_timer>()},
