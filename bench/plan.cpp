@@ -18,12 +18,15 @@ constexpr std::array<std::string_view, 4> groups{"core", "binding", "loops", "fo
 
 // The twin with a newer Asio has Asio's alone.
 entrants entrants_of([[maybe_unused]] std::string_view group, std::string_view workload) {
+    static const participation nobody;
+    const participation* all = group == "binding" ? &binding_plan() : &nobody;
 #ifndef COGWHEEL_BENCH_ASIO_ONLY
-    if (group == "core") return core_entrants(workload);
-    if (group == "loops") return loop_entrants(workload);
-    if (group == "foreign") return foreign_entrants(workload);
+    if (group == "core") all = &core_plan();
+    if (group == "loops") all = &loop_plan();
+    if (group == "foreign") all = &foreign_plan();
 #endif
-    return group == "binding" ? binding_entrants(workload) : entrants();
+    const auto at = all->find(workload);
+    return at == all->end() ? entrants() : at->second;
 }
 
 std::vector<workload> workloads() {

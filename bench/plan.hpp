@@ -6,6 +6,7 @@
 
 #include "leg.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,9 +53,12 @@ bool is_group(std::string_view name);
 
 // ---- plans/: who takes part in a workload ----
 
-entrants core_entrants(std::string_view workload);
-entrants binding_entrants(std::string_view workload);
-entrants loop_entrants(std::string_view workload);
-entrants foreign_entrants(std::string_view workload);
+/// By workload.
+using participation = std::map<std::string_view, entrants>;
+
+const participation& core_plan();
+const participation& binding_plan();
+const participation& loop_plan();
+const participation& foreign_plan();
 
 } // namespace bench

@@ -94,8 +94,8 @@ entrants echoes() {
 
 } // namespace
 
-entrants binding_entrants(std::string_view workload) {
-    static const std::map<std::string_view, entrants> all{
+const participation& binding_plan() {
+    static const participation all{
         {"request", on_asio<request, floor_clock, any_thread, one_thread, scheduled_with_now, steady_timer>()},
         {"churn", on_asio<churn, floor_token, any_thread, one_thread, scheduled_with_now, steady_timer>()},
         {"touch", on_asio<touch, floor_clock, floor_token, any_thread, one_thread, scheduled_with_now,
@@ -134,7 +134,7 @@ entrants binding_entrants(std::string_view workload) {
         {"memory", on_asio<memory, any_thread, one_thread, any_thread_timers, steady_timer>()},
         {"drain", on_asio<drain_leg, any_thread, one_thread>()},
     };
-    return find(workload, all);
+    return all;
 }
 
 } // namespace bench

@@ -12,8 +12,8 @@
 
 namespace bench {
 
-entrants core_entrants(std::string_view workload) {
-    static const std::map<std::string_view, entrants> all{
+const participation& core_plan() {
+    static const participation all{
         {"request", on<request, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"churn", on<churn, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"churn_huge", in_huge_heap(on<churn, floor_store, embedded_core>()) + on<churn, core_in_huge_pages>()},
@@ -32,7 +32,7 @@ entrants core_entrants(std::string_view workload) {
         {"memory", on<memory, floor_store, core, core_by_id, embedded_core, linked_wheel, binary_heap, multimap>()},
         {"drain", on<drain_leg, core_by_id, multimap>()},
     };
-    return find(workload, all);
+    return all;
 }
 
 } // namespace bench

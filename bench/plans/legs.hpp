@@ -16,8 +16,6 @@
 #include "workloads/phases.hpp"
 #include "workloads/rounds.hpp"
 
-#include <map>
-
 namespace bench {
 
 template <class C>
@@ -61,12 +59,6 @@ inline entrants in_huge_heap(entrants all) {
 inline entrants operator+(entrants some, const entrants& more) {
     some.insert(some.end(), more.begin(), more.end());
     return some;
-}
-
-/// Empty if nobody here takes part.
-inline entrants find(std::string_view workload, const std::map<std::string_view, entrants>& all) {
-    const auto at = all.find(workload);
-    return at == all.end() ? entrants() : at->second;
 }
 
 } // namespace bench

@@ -8,8 +8,6 @@
 
 namespace bench {
 
-using participation = std::map<std::string_view, entrants>;
-
 template <class C>
 void add_loop(participation& to, const std::string& version) {
     const std::pair<std::string_view, entrants> all[]{
