@@ -3,11 +3,16 @@
 //
 // The least that a timer can cost: its own cache line, once; and the same for whoever has to know what time it is, because a
 // clock reading waits for the loads before it, so that the cache misses of two operations no longer overlap (a prefetch it does not
-// wait for). And for whoever is named by a handle: lines, each of which says where the next one is. Keep no time, fire nothing.
+// wait for). For a timer object: the two lines over which its first 64 bytes lie. For whoever is named by a handle: lines, each of
+// which says where the next one is; behind a cancellation signal it is Asio's own handler that says it, and that is replaced by
+// each wait. Keep no time, fire nothing.
 #pragma once
 
 #include "contenders/contender.hpp"
 
+#include <asio/cancellation_signal.hpp>
+
+#include <array>
 #include <optional>
 
 namespace bench {
@@ -29,20 +34,35 @@ protected:
     std::size_t pending_ = 0;
 };
 
-template <bool ReadsClock>
+struct own_line {
+    alignas(64) std::uint64_t deadline = 0;
+    std::uint64_t& last() noexcept { return deadline; }
+};
+
+/// Laid out as a wheel_timer: 120 bytes, of which the first 64 are what a push-back needs.
+struct object_lines {
+    std::uint64_t deadline = 0;
+    std::array<std::uint64_t, 14> others{};
+    std::uint64_t& last() noexcept { return others[6]; }
+};
+
+template <bool ReadsClock, class Lines = own_line>
 class floor : public floor_base {
 public:
-    static constexpr std::string_view name = ReadsClock ? "floor (clock, one line)" : "floor (one store)";
+    static constexpr std::string_view name = !ReadsClock                       ? "floor (one store)"
+                                             : std::is_same_v<Lines, own_line> ? "floor (clock, one line)"
+                                                                               : "floor (clock, two lines at once)";
 
-    struct alignas(64) handle {
-        std::uint64_t deadline = 0;
-    };
+    using handle = Lines;
 
     void schedule(handle& h, std::uint32_t, milliseconds delay) noexcept {
-        if constexpr (ReadsClock) __builtin_prefetch(&h, 1);
+        if constexpr (ReadsClock) {
+            __builtin_prefetch(&h, 1);
+            __builtin_prefetch(&h.last(), 1);
+        }
         const std::uint64_t deadline = deadline_after(delay);
         pending_ += h.deadline == 0;
-        h.deadline = deadline;
+        h.deadline = h.last() = deadline;
     }
     bool cancel(handle& h) noexcept {
         const bool was_pending = h.deadline != 0;
@@ -60,35 +80,33 @@ private:
     }
 };
 
-/// The handle, and so many lines behind it.
-template <int Lines>
-class floor_behind : public floor_base {
+/// A handle, and a line behind it.
+class floor_token : public floor_base {
 public:
-    static constexpr std::string_view name =
-        Lines == 1 ? "floor (clock, handle, line)" : "floor (clock, handle, two lines)";
+    static constexpr std::string_view name = "floor (clock, handle, line)";
 
     struct alignas(64) line {
-        line* next = nullptr;
         std::uint64_t deadline = 0;
     };
     struct handle {
-        line* first = nullptr;
+        line* behind = nullptr;
     };
 
     fixed_array<handle> make_handles(std::size_t n) {
-        lines_.emplace(n * Lines);
+        lines_.emplace(n);
         return fixed_array<handle>(n);
     }
 
     void schedule(handle& h, std::uint32_t, milliseconds delay) {
-        line& l = h.first != nullptr ? last_of(h) : take(h);
+        if (h.behind == nullptr) h.behind = &(*lines_)[next_++]; // as memory is given out
+        line& l = *h.behind;
         __builtin_prefetch(&l, 1);
         const auto at = std::chrono::steady_clock::now() + delay;
         pending_ += l.deadline == 0;
         l.deadline = static_cast<std::uint64_t>(at.time_since_epoch().count());
     }
     bool cancel(handle& h) noexcept {
-        line& l = last_of(h);
+        line& l = *h.behind;
         const bool was_pending = l.deadline != 0;
         pending_ -= was_pending;
         l.deadline = 0;
@@ -97,28 +115,69 @@ public:
     void move(handle& h, std::uint32_t number, milliseconds delay) { schedule(h, number, delay); }
 
 private:
-    static line& last_of(handle& h) noexcept {
-        line* l = h.first;
-        for (int i = 1; i < Lines; ++i) l = l->next;
-        return *l;
-    }
-    // In the order in which they are asked for, as memory is given out.
-    line& take(handle& h) {
-        for (line** link = &h.first; link == &h.first || next_ % Lines != 0; link = &(*link)->next)
-            *link = &(*lines_)[next_++];
-        return last_of(h);
-    }
-
     std::optional<fixed_array<line>> lines_;
     std::size_t next_ = 0;
 };
 
+/// A cancellation signal, the handler in its slot, and a line behind that, which then serves the next timer.
+class floor_slot : public floor_base {
+public:
+    static constexpr std::string_view name = "floor (clock, signal, handler, line)";
+
+    using handle = asio::cancellation_signal;
+
+    fixed_array<handle> make_handles(std::size_t n) {
+        lines_.emplace(n);
+        for (std::size_t i = n; i-- > 0;) release((*lines_)[i]);
+        return fixed_array<handle>(n);
+    }
+
+    void schedule(handle& h, std::uint32_t, milliseconds delay) {
+        const auto at = std::chrono::steady_clock::now() + delay;
+        line& l = *free_;
+        free_ = l.next_free;
+        l.deadline = static_cast<std::uint64_t>(at.time_since_epoch().count());
+        h.slot().emplace<release_line>(*this, l);
+        ++pending_;
+    }
+    bool cancel(handle& h) {
+        const std::size_t before = pending_;
+        h.emit(asio::cancellation_type::total);
+        return pending_ != before;
+    }
+
+private:
+    struct alignas(64) line {
+        line* next_free = nullptr;
+        std::uint64_t deadline = 0;
+    };
+    struct release_line {
+        floor_slot* self;
+        line* l;
+
+        release_line(floor_slot& s, line& of) noexcept : self(&s), l(&of) {}
+        void operator()(asio::cancellation_type_t) noexcept {
+            if (l->deadline == 0) return; // is it pending? Who cancels has to look
+            --self->pending_;
+            self->release(*l);
+        }
+    };
+
+    void release(line& l) noexcept {
+        l.deadline = 0;
+        l.next_free = free_;
+        free_ = &l;
+    }
+
+    std::optional<fixed_array<line>> lines_;
+    line* free_ = nullptr;
+};
+
 using floor_store = floor<false>;
 using floor_clock = floor<true>;
+using floor_object = floor<true, object_lines>;
 
-using floor_token = floor_behind<1>;
-using floor_slot = floor_behind<2>;
-
-static_assert(contender<floor_store> && contender<floor_clock> && contender<floor_slot>);
+static_assert(contender<floor_store> && contender<floor_clock> && contender<floor_object>);
+static_assert(contender<floor_token> && contender<floor_slot>);
 
 } // namespace bench

@@ -98,7 +98,7 @@ const participation& binding_plan() {
     static const participation all{
         {"request", on_asio<request, floor_clock, any_thread, one_thread, scheduled_with_now, steady_timer>()},
         {"churn", on_asio<churn, floor_token, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"touch", on_asio<touch, floor_clock, floor_token, any_thread, one_thread, scheduled_with_now,
+        {"touch", on_asio<touch, floor_clock, floor_object, floor_token, any_thread, one_thread, scheduled_with_now,
                           any_thread_timers, one_thread_timers, timer_objects_with_now, steady_timer>()},
         {"touch_earlier", on_asio<touch_earlier, any_thread, one_thread, scheduled_with_now, steady_timer>()},
         {"churn_huge", in_huge_heap(on_asio<churn, floor_token, steady_timer>()) +
