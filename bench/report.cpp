@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace bench {
 
@@ -139,7 +140,8 @@ std::string figures_table(const std::vector<row>& rows, std::string_view what,
         }
         text += fmt::format("\n  {:<38}{:>9}{:>9}", r.contender, r.timed ? fmt::format("{:.1f}", r.ns) : "-",
                             r.above ? fmt::format("{:+.1f}", *r.above) : "-");
-        for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("{:>13.2f}", r.figures[i]);
+        for (std::size_t i = 0; i < names.size(); ++i)
+            text += std::isnan(r.figures[i]) ? fmt::format("{:>13}", "-") : fmt::format("{:>13.2f}", r.figures[i]);
     }
     return text + "\n";
 }
@@ -160,7 +162,8 @@ std::string json(const std::vector<row>& rows, const machine_names& machine) {
             r.mallocs, r.above ? fmt::format("{:.3f}", *r.above) : "null", escaped(machine.cpu),
             escaped(machine.compiler), escaped(machine.asio));
         for (std::size_t f = 0; f < r.figure_names.size() && r.error.empty(); ++f)
-            text += fmt::format(R"(,"{}":{:.3f})", r.figure_names[f], r.figures[f]);
+            text += fmt::format(R"(,"{}":{})", r.figure_names[f],
+                                std::isnan(r.figures[f]) ? "null" : fmt::format("{:.3f}", r.figures[f]));
         if (!r.error.empty()) text += fmt::format(R"(,"error":"{}")", escaped(r.error));
         text += '}';
     }

@@ -33,8 +33,8 @@ participation all_foreign() {
 #else
     add_missing(all, "tokio", "cargo, librust-tokio-dev");
 #endif
-    for (const std::string_view workload :
-         {"request", "churn", "touch", "schedule", "cancel", "fire_one_tick", "fire_spread", "memory"}) {
+    for (const std::string_view workload : {"request", "churn", "touch", "touch_earlier", "schedule", "cancel",
+                                            "fire_one_tick", "fire_spread", "idle", "memory"}) {
         entrant e{"netty", nullptr};
 #ifdef COGWHEEL_BENCH_NETTY
         e.version = COGWHEEL_BENCH_NETTY;

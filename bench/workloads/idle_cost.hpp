@@ -4,6 +4,7 @@
 // What timers cost while none of them is due.
 #pragma once
 
+#include "system_calls.hpp"
 #include "workloads/live_set.hpp"
 
 #include <asio/executor_work_guard.hpp>
@@ -27,13 +28,22 @@ public:
         io.run_for(period);
         const double wakes = static_cast<double>(sleeps() - before) - 1; // one is the period's end
         const double seconds = std::chrono::duration<double>(period).count();
-        s.figures = {wakes / seconds, watch.cpu_ns() / 1e3 / seconds};
+        const double cpu = watch.cpu_ns() / 1e3;
+        const double calls = calls_of_a_period(io) - calls_of_a_period(asio::io_context());
+        s.figures = {wakes / seconds, cpu / seconds, calls / seconds};
         note_result(s, *set);
         return s;
     }
 
 private:
     static constexpr std::chrono::seconds period{1};
+
+    static double calls_of_a_period(asio::io_context& io) {
+        const auto guard = asio::make_work_guard(io);
+        io.restart();
+        return system_calls_of([&io] { io.run_for(period); });
+    }
+    static double calls_of_a_period(asio::io_context&& without_timers) { return calls_of_a_period(without_timers); }
 };
 
 } // namespace bench

@@ -18,11 +18,13 @@ interface Leg extends AutoCloseable {
     static IntFunction<Leg> named(String workload) {
         switch (workload) {
         case "request":
-            return timers -> new Rounds(timers, Rounds.Order.ROUND_ROBIN, true);
+            return timers -> new Rounds(timers, Rounds.Order.ROUND_ROBIN, Rounds.Kind.CHURN);
         case "churn":
-            return timers -> new Rounds(timers, Rounds.Order.RANDOM, true);
+            return timers -> new Rounds(timers, Rounds.Order.RANDOM, Rounds.Kind.CHURN);
         case "touch":
-            return timers -> new Rounds(timers, Rounds.Order.RANDOM, false);
+            return timers -> new Rounds(timers, Rounds.Order.RANDOM, Rounds.Kind.TOUCH);
+        case "touch_earlier":
+            return timers -> new Rounds(timers, Rounds.Order.RANDOM, Rounds.Kind.TOUCH_EARLIER);
         case "schedule":
             return timers -> new Phases(timers, Phases.Phase.SCHEDULE);
         case "cancel":
@@ -33,6 +35,8 @@ interface Leg extends AutoCloseable {
             return timers -> new Firing(timers, 1);
         case "fire_spread":
             return timers -> new Firing(timers, 1000);
+        case "idle":
+            return Idle::new;
         default:
             throw new IllegalArgumentException("no workload '" + workload + "' for Netty");
         }
@@ -50,19 +54,34 @@ final class Delay {
 final class Rounds implements Leg {
     enum Order { RANDOM, ROUND_ROBIN }
 
+    /** What is done to a timer; Netty has one way to do all. */
+    enum Kind {
+        CHURN(Delay.USUAL),
+        TOUCH(Delay.USUAL),
+        TOUCH_EARLIER(Delay.FAR);
+
+        final long firstDelay;
+
+        Kind(long firstDelay) {
+            this.firstDelay = firstDelay;
+        }
+    }
+
     private static final double AGE_LIMIT_NANOSECONDS = 15e9;
 
     private final int timers;
     private final Order order;
-    private final boolean countsCancelled; // to touch is not to cancel, although Netty has no other way to do it
+    private final Kind kind;
     private LiveSet set;
+    private long delay;
+    private long moves;
     private Stopwatch age;
     private Sample memory;
 
-    Rounds(int timers, Order order, boolean countsCancelled) {
+    Rounds(int timers, Order order, Kind kind) {
         this.timers = timers;
         this.order = order;
-        this.countsCancelled = countsCancelled;
+        this.kind = kind;
     }
 
     @Override
@@ -72,8 +91,9 @@ final class Rounds implements Leg {
         final int[] warmUp = list(operations / 4, 2 * repetition + 1);
         final int[] measured = list(operations, 2 * repetition + 2);
         final LiveSet.Operation operation = number -> {
+            if (kind == Kind.TOUCH_EARLIER && ++moves % 10 == 0) delay -= TimeUnit.MILLISECONDS.toNanos(1);
             final boolean wasPending = set.cancel(number);
-            set.schedule(number, Delay.USUAL);
+            set.schedule(number, delay);
             return wasPending;
         };
         final Sample sample = new Sample();
@@ -85,7 +105,7 @@ final class Rounds implements Leg {
         final long cancelled = set.each(measured, operation);
         set.settle();
         watch.note(sample, operations);
-        if (countsCancelled) sample.cancelled = cancelled;
+        if (kind == Kind.CHURN) sample.cancelled = cancelled; // the others are moved
         set.noteResult(sample);
         return sample;
     }
@@ -101,7 +121,9 @@ final class Rounds implements Leg {
         final int[] first = Numbers.randomOrder(timers, 0); // as after some time of use
         age = new Stopwatch();
         set = new LiveSet(timers);
-        set.scheduleAll(first, Delay.USUAL);
+        delay = kind.firstDelay;
+        moves = 0;
+        set.scheduleAll(first, delay);
         set.settle();
         memory = new Sample();
         set.noteMemory(memory);
@@ -193,6 +215,34 @@ final class Firing implements Leg {
                     throw new IllegalStateException("not every timer fired, or one did twice");
                 return sample;
             }
+        }
+    }
+}
+
+/** A second in which nothing is due: what the worker wakes for, and what the process takes. */
+final class Idle implements Leg {
+    private final int timers;
+
+    Idle(int timers) {
+        this.timers = timers;
+    }
+
+    @Override
+    public Sample repeat(long repetition) {
+        try (LiveSet set = new LiveSet(timers)) {
+            set.scheduleAll(Numbers.randomOrder(timers, repetition), Delay.USUAL);
+            set.settle();
+            final Sample sample = new Sample();
+            final long before = set.wakeUps();
+            final Stopwatch watch = new Stopwatch();
+            LiveSet.pause(TimeUnit.SECONDS.toNanos(1));
+            watch.note(sample, 1);
+            sample.figures[0] = set.wakeUps() - before;
+            sample.figures[1] = sample.cpuNanoseconds / 1e3;
+            sample.figures[2] = Double.NaN; // system calls: nobody counts them
+            sample.operations = 0;
+            set.noteResult(sample);
+            return sample;
         }
     }
 }

@@ -9,7 +9,12 @@
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.ref.PhantomReference;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -18,6 +23,7 @@ final class LiveSet implements AutoCloseable {
         boolean apply(int number);
     }
 
+    private static final String WORKER = "worker";
     private static final int BATCH = 128;
     private static final long PATIENCE_SECONDS = 120;
     private static final int REFERENCE_BYTES = 4; // compressed, in a heap of this size
@@ -41,7 +47,7 @@ final class LiveSet implements AutoCloseable {
     }
 
     private static Thread daemon(Runnable body) {
-        final Thread thread = new Thread(body, "worker");
+        final Thread thread = new Thread(body, WORKER);
         thread.setDaemon(true);
         return thread;
     }
@@ -124,6 +130,20 @@ final class LiveSet implements AutoCloseable {
         await(allFired);
     }
 
+    /** Times that the worker has gone to sleep. */
+    long wakeUps() {
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (final Path task : tasks) {
+                if (!Files.readString(task.resolve("comm")).equals(WORKER + "\n")) continue;
+                for (final String line : Files.readAllLines(task.resolve("status")))
+                    if (line.startsWith("voluntary_ctxt_switches:")) return Long.parseLong(line.split("\\s+")[1]);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        throw new IllegalStateException("the worker's account is not in /proc");
+    }
+
     private static void await(CountDownLatch latch) {
         try {
             if (latch.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) return;
@@ -175,7 +195,7 @@ final class LiveSet implements AutoCloseable {
         return runtime.totalMemory() - runtime.freeMemory();
     }
 
-    private static void pause(long nanoseconds) {
+    static void pause(long nanoseconds) {
         try {
             TimeUnit.NANOSECONDS.sleep(nanoseconds);
         } catch (InterruptedException e) {

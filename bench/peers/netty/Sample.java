@@ -20,6 +20,7 @@ final class Sample {
     long pending;
     long fired;
     long sum;
+    final double[] figures = new double[8];
     String error = "";
 
     byte[] toBytes() {
@@ -28,6 +29,7 @@ final class Sample {
         buffer.putDouble(bytes).putDouble(handleBytes);
         buffer.putDouble(0); // what the JVM takes from malloc says nothing about timers
         buffer.putLong(cancelled).putLong(pending).putLong(fired).putLong(sum);
+        for (final double figure : figures) buffer.putDouble(figure);
         final byte[] text = error.getBytes(StandardCharsets.US_ASCII);
         buffer.position(ERROR_AT).put(text, 0, Math.min(text.length, SIZE - ERROR_AT - 1));
         return buffer.array();
