@@ -36,15 +36,18 @@ std::uint32_t node_table::page_with_room(std::size_t stride, std::uint32_t curre
 void node_table::refill(std::size_t size_class_index) {
     size_class& c = classes_[size_class_index];
     c.page = page_with_room(min_block << size_class_index, c.page);
-    // One at a time: a block that was never needed costs no page fault.
     page& p = pages_[c.page];
-    const std::uint32_t index = index_of(c.page, p.used);
-    auto* node = ::new (p.at(index)) timer_node;
-    node->index_ = index;
-    node->generation_ = p.floor;
-    ++p.used;
-    next_free(*node, nullptr);
-    c.free = node;
+    // A few at a time, none across a boundary of the system's pages: a block that was never needed costs no page fault.
+    const std::uint32_t first = index_of(c.page, p.used);
+    const auto count = static_cast<std::uint32_t>(carved_at_once / p.stride);
+    for (std::uint32_t index = first; index != first + count; ++index) {
+        auto* node = ::new (p.at(index)) timer_node;
+        node->index_ = index;
+        node->generation_ = p.floor;
+        next_free(*node, index + 1 != first + count ? reinterpret_cast<timer_node*>(p.at(index + 1)) : nullptr);
+    }
+    p.used = static_cast<std::uint16_t>(p.used + count);
+    c.free = reinterpret_cast<timer_node*>(p.at(first));
 }
 
 void node_table::reserve(std::size_t count, std::size_t bytes) {

@@ -121,7 +121,7 @@ public:
     /// Makes room, so that `count` further blocks of `bytes` need no allocation. Errors: as allocate().
     void reserve(std::size_t count, std::size_t bytes);
 
-    /// Calls f(node) for every node, armed or not, in order of index.
+    /// Calls f(node) for every node, armed or not, in use or not, in order of index.
     template <class F>
     void for_each(F f) const {
         for (std::size_t p = 0; p < pages_.size(); ++p)
@@ -174,7 +174,9 @@ private:
     };
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    static constexpr std::size_t class_count = 5; // 32, 64, 128, 256, 512
+    static constexpr std::size_t class_count = 5;      // 32, 64, 128, 256, 512
+    static constexpr std::size_t carved_at_once = 512; // bytes of new blocks
+    static_assert(carved_at_once >= max_block && page_size % (carved_at_once / min_block) == 0);
 
     static constexpr std::size_t class_of(std::size_t bytes) noexcept {
         return static_cast<std::size_t>(std::bit_width((bytes - 1) / min_block));
