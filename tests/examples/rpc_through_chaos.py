@@ -54,7 +54,8 @@ def main():
             check("connections were lost and made again", int(sums.get("network", 0)) > wanted.connections)
             # Fewer is as well: when they were counted first, the program may have had a file of its start-up open.
             left = lambda: [descriptors(pid) for pid in processes]
-            check("no descriptor is left", eventually(lambda: all(now <= then for now, then in zip(left(), before))),
+            none_left = lambda: all(now <= then for now, then in zip(left(), before))
+            check("no descriptor is left", eventually(none_left, server, proxy),
                   f"server and proxy had {before}, have {left()}")
             code, out, err = proxy.end(signal.SIGINT)
             print(out, err, sep="", end="")

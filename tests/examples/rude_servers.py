@@ -20,7 +20,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from server_process import PATIENCE, check, conclude
+from server_process import PATIENCE, check, conclude, hung_up
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -65,7 +65,8 @@ def says(*pieces, pause=0.0, then=lambda connection: None):
     def behave(connection):
         for piece in pieces:
             connection.sendall(piece)
-            time.sleep(pause)  # the pace under test
+            if hung_up(pause, connection):
+                return
         then(connection)
     return behave
 
@@ -73,9 +74,8 @@ def says(*pieces, pause=0.0, then=lambda connection: None):
 def for_ever(piece, pause, first=b""):
     def behave(connection):
         connection.sendall(first)
-        while True:
+        while not hung_up(pause, connection):
             connection.sendall(piece)
-            time.sleep(pause)
     return behave
 
 

@@ -76,11 +76,20 @@ def readable(file, seconds=PATIENCE):
     return bool(poller.poll(seconds * 1000))
 
 
-def eventually(condition):
-    """Whether it comes true. Other processes are looked at again and again: they tell nobody."""
+def hung_up(seconds, *files):
+    """Whether the other side of one of them closes within that time. What it sent stays unread."""
+    poller = select.poll()
+    for file in files:
+        poller.register(file, select.POLLRDHUP)
+    return bool(poller.poll(seconds * 1000))
+
+
+def eventually(condition, *servers):
+    """Whether it comes true. The servers are looked at again and again: they tell nobody, but for their end."""
     end = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
+        if hung_up(0.02, *(server.process.stdout for server in servers)):
+            break
     return condition()
 
 
