@@ -2,25 +2,27 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The error category.
+#include <cogwheel/asio/detail/error_category.hpp>
 #include <cogwheel/asio/error.hpp>
-
-#include <string>
 
 namespace cogwheel {
 
+namespace {
+
+const char* words(errc e) noexcept {
+    switch (e) {
+    case errc::stopped:
+        return "the timer wheel has been stopped";
+    case errc::too_many_timers:
+        return "too many timers pending (wheel_options::max_pending)";
+    }
+    return nullptr;
+}
+
+} // namespace
+
 const std::error_category& error_category() noexcept {
-    static const struct : std::error_category {
-        const char* name() const noexcept override { return "cogwheel"; }
-        std::string message(int code) const override {
-            switch (static_cast<errc>(code)) {
-            case errc::stopped:
-                return "the timer wheel has been stopped";
-            case errc::too_many_timers:
-                return "too many timers pending (wheel_options::max_pending)";
-            }
-            return "unknown cogwheel error " + std::to_string(code);
-        }
-    } category;
+    static const detail::error_category<errc> category("cogwheel", words);
     return category;
 }
 

@@ -10,7 +10,7 @@
 
 namespace cogwheel {
 
-void wheel_options::validate() const {
+void wheel_options::validate(bool levelled) const {
     const auto refuse = [](const std::string& why) { throw std::invalid_argument("cogwheel::wheel_options: " + why); };
     constexpr auto longest = std::chrono::nanoseconds::max().count();
     if (tick.count() <= 0)
@@ -21,6 +21,13 @@ void wheel_options::validate() const {
     if (tick.count() > longest / static_cast<std::int64_t>(slots))
         refuse("tick x slots is " + std::to_string(tick.count()) + " ns x " + std::to_string(slots) +
                ", but must not exceed 2^63 - 1 ns (292 years); choose a shorter tick");
+    if (!levels.empty() && !levelled)
+        refuse("levels has " + std::to_string(levels.size()) +
+               " of them, but must be empty for a wheel of one; use hierarchical_timer_wheel, or leave them out");
+    if (const std::string fault = levels.fault(); !fault.empty()) refuse(fault);
+    if (!levels.empty() && levels[0].tick != tick)
+        refuse("the first of levels has a tick of " + std::to_string(levels[0].tick.count()) + " ns, but tick is " +
+               std::to_string(tick.count()) + " ns; make them equal");
     if (max_pending < 1) refuse("max_pending is 0, but must be at least 1; leave it out for no limit");
     if (work_per_turn < 1) refuse("work_per_turn is 0, but must be at least 1; 1024 suits most servers");
     if (reserve > std::numeric_limits<std::uint32_t>::max())

@@ -8,10 +8,18 @@ set(COGWHEEL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/cogwheel")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cogwheel" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
-# Two sets, so that find_package(cogwheel COMPONENTS wheel) asks for no Asio.
+# Several sets, so that find_package(cogwheel COMPONENTS wheel) asks for no Asio.
 install(TARGETS cogwheel_wheel EXPORT cogwheelWheelTargets)
 install(TARGETS cogwheel EXPORT cogwheelTargets)
-foreach(set IN ITEMS cogwheelWheelTargets cogwheelTargets)
+set(sets cogwheelWheelTargets cogwheelTargets)
+if(COGWHEEL_BUILD_CALENDAR)
+  get_target_property(installed date::date-tz IMPORTED)
+  if(installed) # what was fetched is not there for others to find
+    install(TARGETS cogwheel_calendar EXPORT cogwheelCalendarTargets)
+    list(APPEND sets cogwheelCalendarTargets)
+  endif()
+endif()
+foreach(set IN LISTS sets)
   install(EXPORT ${set} NAMESPACE cogwheel:: DESTINATION "${COGWHEEL_CMAKEDIR}")
 endforeach()
 

@@ -12,14 +12,17 @@ struct hashed_wheel::turn {
     std::uint64_t fired = 0;
 };
 
-hashed_wheel::hashed_wheel(node_table& nodes, std::size_t slots, tick now)
+hashed_wheel::hashed_wheel(node_table& nodes, std::size_t slots, tick now) : hashed_wheel(nodes, slots, {}, now) {}
+
+hashed_wheel::hashed_wheel(node_table& nodes, std::size_t slots, std::span<const far_ring> far, tick now)
     : nodes_(nodes),
       now_(now.value),
       walked_(now.value),
-      mask_(std::bit_ceil(slots) - 1),
-      slots_(mask_ + 1),
-      occupied_(mask_ + 1) {
+      reach_(far.empty() ? horizon : std::bit_ceil(slots)),
+      near_(slots, 1) {
     assert(slots >= 1 && slots <= max_slots);
+    near_.make();
+    for (const far_ring& ring : far) far_.emplace_back(ring.slots, ring.slot_ticks);
     chunks_.prefer_huge_pages(nodes.prefers_huge_pages());
 }
 
@@ -52,6 +55,7 @@ advance_result hashed_wheel::advance(tick to, work_budget budget, void* context)
             if (!fire_ready(t)) break;
             continue;
         }
+        if (!descending_.empty() && !descend(t)) break;
         // An overdue timer counts for the tick at which it was armed: after the slots up to there, before those behind.
         std::uint64_t stop = now_;
         if (const entry* e = first_overdue()) {
@@ -85,21 +89,55 @@ void hashed_wheel::fire(turn& t, timer_node& node) {
 void hashed_wheel::walk(turn& t, std::uint64_t stop) {
     if (stop - walked_ > slots()) return jump(stop);
     while (walked_ < stop && !t.budget.spent()) {
-        const std::size_t left = stop - walked_;
-        const std::size_t skipped = occupied_.distance((walked_ + 1) & mask_, left);
+        if (next_cascade_ == walked_ + 1) {
+            cascade();
+            if (!descend(t)) return;
+        }
+        const std::size_t left = std::min(stop, next_cascade_ - 1) - walked_;
+        const std::size_t skipped = near_.occupied.distance((walked_ + 1) & near_.mask, left);
         t.budget.charge(work_budget::slot * static_cast<std::int64_t>(1 + skipped / 64));
         if (skipped == left) {
-            walked_ = stop;
-            return;
+            walked_ += left;
+            continue;
         }
         walked_ += 1 + skipped;
-        const std::size_t s = walked_ & mask_;
-        if (slots_[s].low > walked_) continue; // all of later revolutions: not one entry is read
-        ready_ = take(s);
+        const std::size_t s = walked_ & near_.mask;
+        if (near_.slots[s].low > walked_) continue; // all of later revolutions: not one entry is read
+        ready_ = near_.take(s);
         ready_position_ = 0;
         ready_sorted_ = false;
         return;
     }
+}
+
+// Takes out the far slots that begin with the next tick: their time has come to be looked at tick by tick.
+void hashed_wheel::cascade() noexcept {
+    const std::uint64_t begin = walked_ + 1;
+    for (detail::slot_ring& ring : far_) {
+        if (begin % ring.slot_ticks != 0) break; // nor is it a multiple of what is longer
+        const std::size_t s = ring.place(begin);
+        if (ring.occupied.test(s) && ring.start_of(ring.slots[s].low) == begin) {
+            detail::entry_chain taken = ring.take(s);
+            descending_.append(taken);
+        }
+    }
+}
+
+// Moves what cascade() took out to nearer rings, and no timer is looked at. False when the budget ran out first.
+bool hashed_wheel::descend(turn& t) {
+    while (!descending_.empty()) {
+        const chunk& c = *descending_.head;
+        for (; descending_position_ < c.count; ++descending_position_) {
+            if (t.budget.spent()) return false;
+            const entry e = c.entries[descending_position_];
+            put_anywhere(e, full_tick(e), walked_);
+            t.budget.charge(work_budget::slot);
+        }
+        chunks_.give(descending_.pop_front());
+        descending_position_ = 0;
+    }
+    next_cascade_ = next_cascade();
+    return true;
 }
 
 // False when the budget ran out first.
@@ -137,7 +175,7 @@ void hashed_wheel::consume(turn& t, entry e) {
         return;
     }
     if (covers(e, node)) // pushed back since it was filed: once to its true tick
-        push(*node, std::min(node->deadline_, walked_ + horizon));
+        push_for(*node, node->deadline_, walked_);
     ++ready_position_;
     --entries_;
     t.budget.charge(work_budget::entry);
@@ -147,38 +185,42 @@ void hashed_wheel::consume(turn& t, entry e) {
 // Not interruptible; 1M due timers take about 30 ms beside being fired.
 void hashed_wheel::jump(std::uint64_t stop) {
     // Every partly filled chunk below: whatever fails, fails here.
-    chunks_.reserve(std::min(slots(), entries_) + jump_chunks);
+    for (detail::slot_ring& ring : far_) ring.make();
+    chunks_.reserve(std::min(all_slots(), entries_) + jump_chunks);
     const std::uint64_t base = walked_;
     const std::uint64_t delta = stop - base;
     detail::entry_chain due;
-    for (std::size_t s = 0; s < slots(); ++s) {
-        if (slots_[s].low > stop) continue;
-        detail::entry_chain taken = take(s);
-        while (!taken.empty()) {
-            chunk* c = taken.pop_front();
-            for (std::uint32_t i = 0; i < c->count; ++i) {
-                const entry e = c->entries[i];
-                const std::uint32_t ahead = e.tick - static_cast<std::uint32_t>(base) - 1;
-                if (ahead >= delta && ahead <= horizon) {
-                    keep(e, base + 1 + ahead);
-                    continue;
+    for_each_ring([&](detail::slot_ring& ring) {
+        for (std::size_t s = 0; s < ring.size(); ++s) {
+            if (!ring.occupied.test(s) || ring.start_of(ring.slots[s].low) > stop) continue;
+            detail::entry_chain taken = ring.take(s);
+            while (!taken.empty()) {
+                chunk* c = taken.pop_front();
+                for (std::uint32_t i = 0; i < c->count; ++i) {
+                    const entry e = c->entries[i];
+                    const std::uint32_t ahead = e.tick - static_cast<std::uint32_t>(base) - 1;
+                    if (ahead >= delta && ahead <= horizon) {
+                        put_anywhere(e, base + 1 + ahead, stop);
+                        continue;
+                    }
+                    prefetch_ahead(*c, i);
+                    timer_node* node = nodes_.find(e.index);
+                    --entries_;
+                    if (!covers(e, node)) continue;
+                    if (node->deadline_ > stop) {
+                        push_for(*node, node->deadline_, stop);
+                    } else { // from here on filed at its deadline
+                        due.push(chunks_, {e.index, static_cast<std::uint32_t>(node->deadline_)});
+                        ++entries_;
+                        node->filed_ = node->deadline_;
+                    }
                 }
-                prefetch_ahead(*c, i);
-                timer_node* node = nodes_.find(e.index);
-                --entries_;
-                if (!covers(e, node)) continue;
-                if (node->deadline_ > stop) {
-                    push(*node, std::min(node->deadline_, stop + horizon));
-                } else { // from here on filed at its deadline
-                    due.push(chunks_, {e.index, static_cast<std::uint32_t>(node->deadline_)});
-                    ++entries_;
-                    node->filed_ = node->deadline_;
-                }
+                chunks_.give(c);
             }
-            chunks_.give(c);
         }
-    }
+    });
     walked_ = stop;
+    next_cascade_ = next_cascade();
     ready_ = due;
     ready_position_ = 0;
     ready_sorted_ = true;

@@ -8,7 +8,7 @@ namespace cogwheel {
 
 // Into the slot's last chunk, if it has room: then nothing is allocated, and the slot is known to be occupied.
 inline bool hashed_wheel::push_on(timer_node& node, std::uint64_t at) noexcept {
-    slot& to = slots_[at & mask_];
+    detail::slot& to = near_.slots[at & near_.mask];
     chunk* tail = to.chain.tail;
     if (tail == nullptr || tail->count == chunk::capacity) return false;
     tail->entries[tail->count++] = {node.index_, static_cast<std::uint32_t>(at)};
@@ -21,15 +21,47 @@ inline bool hashed_wheel::push_on(timer_node& node, std::uint64_t at) noexcept {
 
 void hashed_wheel::push(timer_node& node, std::uint64_t at) {
     if (push_on(node, at)) return;
-    const std::size_t s = at & mask_;
-    slots_[s].chain.append(chunks_.take());
-    occupied_.set(s);
+    const std::size_t s = at & near_.mask;
+    near_.slots[s].chain.append(chunks_.take());
+    near_.occupied.set(s);
     push_on(node, at);
+}
+
+// Into the nearest ring that reaches so far from `from`; beyond all, the last one goes round.
+void hashed_wheel::put_far(entry e, std::uint64_t at, std::uint64_t from) {
+    auto ring = far_.begin();
+    while (ring->turned(at) - ring->turned(from) > ring->size() && ring + 1 != far_.end()) ++ring;
+    ring->make();
+    ring->put(chunks_, ring->place(at), e, at);
+    next_cascade_ = std::min(next_cascade_, ring->start_of(at));
+}
+
+// An entry that is counted already, as seen from tick `from`.
+void hashed_wheel::put_anywhere(entry e, std::uint64_t at, std::uint64_t from) {
+    if (at - from <= reach_)
+        keep(e, at);
+    else
+        put_far(e, at, from);
+}
+
+void hashed_wheel::push_far(timer_node& node, std::uint64_t at, std::uint64_t from) {
+    put_far({node.index_, static_cast<std::uint32_t>(at)}, at, from);
+    ++entries_;
+    node.filed_ = at;
+}
+
+// An entry for a timer due at `due`: there, or as far as entries go. Not from now_: ticks are read relative to walked_.
+void hashed_wheel::push_for(timer_node& node, std::uint64_t due, std::uint64_t from) {
+    const std::uint64_t at = std::min(due, from + horizon);
+    if (at - from <= reach_)
+        push(node, at);
+    else
+        push_far(node, at, from);
 }
 
 // What filing is as a rule. False: there is more to do.
 inline bool hashed_wheel::file_simply(timer_node& node, std::uint64_t due) noexcept {
-    if (due <= now_ || due - walked_ > horizon || entries_ > 2 * size_ + garbage_slack || !push_on(node, due))
+    if (due <= now_ || due - walked_ > reach_ || entries_ > 2 * size_ + garbage_slack || !push_on(node, due))
         return false;
     node.deadline_ = due;
     return true;
@@ -40,7 +72,7 @@ void hashed_wheel::file(timer_node& node, std::uint64_t due) {
     if (file_simply(node, due)) return;
     if (due <= now_) return file_overdue(node);
     if (entries_ > 2 * size_ + garbage_slack) sweep();
-    push(node, std::min(due, walked_ + horizon)); // not now_: ticks are read relative to walked_
+    push_for(node, due, walked_);
     node.deadline_ = due;
 }
 
@@ -86,23 +118,6 @@ bool hashed_wheel::overdue_pending() noexcept {
     return false;
 }
 
-detail::entry_chain hashed_wheel::take(std::size_t slot_index) noexcept {
-    slot& s = slots_[slot_index];
-    s.low = slot{}.low;
-    s.entries = 0;
-    occupied_.reset(slot_index);
-    return s.chain.detach();
-}
-
-// Puts an entry that is counted already back into its slot.
-void hashed_wheel::keep(entry e, std::uint64_t at) {
-    const std::size_t s = at & mask_;
-    slot& to = slots_[s];
-    to.chain.push(chunks_, e);
-    if (to.entries++ == 0) occupied_.set(s);
-    to.low = std::min(to.low, at);
-}
-
 // The head of ready_, moved back whole where possible: a million far timers cost 16,000 of these a revolution.
 bool hashed_wheel::keep_if_all_future(chunk& c) noexcept {
     std::int32_t earliest = std::numeric_limits<std::int32_t>::max();
@@ -112,9 +127,9 @@ bool hashed_wheel::keep_if_all_future(chunk& c) noexcept {
     if (earliest <= 0) return false;
     ready_.pop_front();
     const std::uint64_t at = walked_ + static_cast<std::uint64_t>(earliest);
-    const std::size_t s = at & mask_;
-    slot& to = slots_[s];
-    if (to.entries == 0) occupied_.set(s);
+    const std::size_t s = at & near_.mask;
+    detail::slot& to = near_.slots[s];
+    if (to.entries == 0) near_.occupied.set(s);
     to.entries += c.count;
     to.low = std::min(to.low, at);
     // What a handler armed meanwhile may have left a chunk partly filled: only the last one of a chain stays so.
@@ -141,28 +156,59 @@ std::optional<tick> hashed_wheel::next_due() {
     if (advancing_ || !ready_.empty() || walked_ < now_) return tick{now_};
     if (overdue_pending()) return tick{now_};
     for (;;) {
-        std::uint64_t best = ~std::uint64_t{0};
+        std::uint64_t best = detail::slot_ring::never;
         std::size_t best_slot = 0;
-        for (std::size_t d = 0; d < slots(); ++d) {
-            d += occupied_.distance((walked_ + 1 + d) & mask_, slots() - d);
-            const std::uint64_t at = walked_ + 1 + d;
-            if (d >= slots() || best < at) break;
-            const std::size_t s = at & mask_;
-            if (slots_[s].low >= best) continue;
-            best = slots_[s].low;
-            best_slot = s;
-        }
-        assert(best != ~std::uint64_t{0} && "a pending timer without an entry");
-        if (confirm_low(best_slot)) return tick{best};
+        detail::slot_ring* best_ring = nullptr;
+        for_each_ring([&](detail::slot_ring& ring) {
+            ring.search(walked_ + ring.slot_ticks, ring.size(), [&](std::size_t s, std::uint64_t start) {
+                if (best < start) return false;
+                if (ring.slots[s].low < best) {
+                    best = ring.slots[s].low;
+                    best_slot = s;
+                    best_ring = &ring;
+                }
+                return true;
+            });
+        });
+        assert(best_ring != nullptr && "a pending timer without an entry");
+        if (confirm_low(*best_ring, best_slot)) return tick{best};
     }
+}
+
+std::optional<tick> hashed_wheel::occupied(tick from, tick to) const noexcept {
+    std::optional<tick> found;
+    const std::uint64_t first = std::max(from.value, walked_ + 1);
+    const auto look = [&](const detail::slot_ring& ring) {
+        if (found || to.value < first || ring.slots.empty()) return;
+        ring.search(first, ring.turned(to.value) - ring.turned(first) + 1, [&](std::size_t s, std::uint64_t) {
+            const std::uint64_t low = ring.slots[s].low;
+            if (low >= first && low <= to.value) found = tick{low};
+            return !found;
+        });
+    };
+    look(near_);
+    for (const detail::slot_ring& ring : far_) look(ring);
+    return found;
+}
+
+// When the first of the far slots has to be taken out.
+std::uint64_t hashed_wheel::next_cascade() const noexcept {
+    std::uint64_t first = detail::slot_ring::never;
+    for (const detail::slot_ring& ring : far_)
+        ring.search(walked_ + ring.slot_ticks, ring.size(), [&](std::size_t s, std::uint64_t start) {
+            if (first <= start) return false;
+            first = std::min(first, ring.start_of(ring.slots[s].low));
+            return true;
+        });
+    return first;
 }
 
 // Is there a live entry at the slot's lower bound? If not, drops the dead ones there and raises the bound. Where very
 // many are dead the answer is yes, and the driver wakes for the rest: a burst of cancels must not stall a turn.
 // Costs what the visit of the slot would have cost that a wake-up for nothing had made.
-bool hashed_wheel::confirm_low(std::size_t slot_index) noexcept {
-    slot& s = slots_[slot_index];
-    std::uint64_t next = slot{}.low;
+bool hashed_wheel::confirm_low(detail::slot_ring& ring, std::size_t slot_index) noexcept {
+    detail::slot& s = ring.slots[slot_index];
+    std::uint64_t next = detail::slot_ring::never;
     std::uint32_t dropped = 0;
     chunk* before = nullptr;
     for (chunk* c = s.chain.head; c != nullptr;) {
@@ -194,31 +240,43 @@ bool hashed_wheel::confirm_low(std::size_t slot_index) noexcept {
         c = following;
     }
     s.low = next;
-    if (s.entries == 0) occupied_.reset(slot_index);
+    if (s.entries == 0) ring.occupied.reset(slot_index);
     return false;
+}
+
+// The ring with the next slot to sweep, sweep_slot_; nullptr if there is none.
+detail::slot_ring* hashed_wheel::next_to_sweep() noexcept {
+    for (std::size_t visited = 0; visited <= far_.size() + 1; ++visited) {
+        detail::slot_ring& ring = sweep_ring_ == 0 ? near_ : far_[sweep_ring_ - 1];
+        const std::size_t rest = sweep_slot_ < ring.size() ? ring.size() - sweep_slot_ : 0;
+        const std::size_t skipped = rest != 0 ? ring.occupied.distance(sweep_slot_, rest) : 0;
+        if (skipped != 0) sweep_left_ = 0;
+        sweep_slot_ += skipped;
+        if (skipped < rest) return &ring;
+        sweep_ring_ = sweep_ring_ == far_.size() ? 0 : sweep_ring_ + 1;
+        sweep_slot_ = 0;
+    }
+    return nullptr;
 }
 
 // Rotates two chunks of some slot through, without the dead. Called once per new entry while more than half are dead.
 void hashed_wheel::sweep() noexcept {
     for (int chunks = 0; chunks < 2; ++chunks) {
         if (sweep_left_ == 0) ++sweep_slot_;
-        const std::size_t skipped = occupied_.distance(sweep_slot_ & mask_, slots());
-        if (skipped == slots()) return;
-        if (sweep_left_ == 0 || skipped != 0) {
-            sweep_slot_ = (sweep_slot_ + skipped) & mask_;
-            sweep_left_ = slots_[sweep_slot_].entries / chunk::capacity + 1;
-        }
+        detail::slot_ring* ring = next_to_sweep();
+        if (ring == nullptr) return;
+        detail::slot& s = ring->slots[sweep_slot_];
+        if (sweep_left_ == 0) sweep_left_ = s.entries / chunk::capacity + 1;
         --sweep_left_;
-        slot& s = slots_[sweep_slot_];
         chunk* head = s.chain.pop_front();
         s.entries -= head->count;
-        if (s.chain.empty()) take(sweep_slot_);
-        refile_living(head);
+        if (s.chain.empty()) ring->take(sweep_slot_);
+        refile_living(*ring, sweep_slot_, head);
     }
 }
 
 // Back into its slot, without the dead.
-void hashed_wheel::refile_living(chunk* c) noexcept {
+void hashed_wheel::refile_living(detail::slot_ring& ring, std::size_t s, chunk* c) noexcept {
     const chunk copy = *c; // given back first, so that putting the survivors back cannot fail
     chunks_.give(c);
     for (std::uint32_t i = 0; i < copy.count; ++i) nodes_.prefetch_node(copy.entries[i].index);
@@ -226,7 +284,7 @@ void hashed_wheel::refile_living(chunk* c) noexcept {
         const entry e = copy.entries[i];
         timer_node* node = nodes_.find(e.index);
         if (covers(e, node))
-            keep(e, full_tick(e));
+            ring.put(chunks_, s, e, full_tick(e));
         else
             forget(e, node);
     }
@@ -237,9 +295,11 @@ bool hashed_wheel::trim() noexcept {
     if (size_ == 0) {
         clear([](timer_node&) {}); // a turn that ended half-way may have left more than the slots hold
     } else {
-        if (!ready_.empty() || overdue_pending()) return false;
-        for (std::size_t s = 0; s < slots(); ++s)
-            for (detail::entry_chain all = take(s); !all.empty();) refile_living(all.pop_front());
+        if (!ready_.empty() || !descending_.empty() || overdue_pending()) return false;
+        for_each_ring([&](detail::slot_ring& ring) {
+            for (std::size_t s = 0; s < ring.size(); ++s)
+                for (detail::entry_chain all = ring.take(s); !all.empty();) refile_living(ring, s, all.pop_front());
+        });
     }
     sweep_left_ = 0;
     chunks_.trim();
@@ -249,24 +309,37 @@ bool hashed_wheel::trim() noexcept {
 
 void hashed_wheel::reserve(std::size_t timers) {
     if (timers == 0) return;
+    for (detail::slot_ring& ring : far_) ring.make();
     // Garbage doubles the entries; a slot may have two chunks that are partly filled, its last and the one in which
     // next_due() stopped, and one more during a jump.
     const std::size_t most = 2 * timers + garbage_slack;
-    chunks_.reserve(most / chunk::capacity + 3 * std::min(slots(), most) + jump_chunks + 2);
+    chunks_.reserve(most / chunk::capacity + 3 * std::min(all_slots(), most) + jump_chunks + 2);
 }
 
 void hashed_wheel::drop_entries() noexcept {
-    for (std::size_t s = 0; s < slots(); ++s) take(s).give_to(chunks_);
+    for_each_ring([&](detail::slot_ring& ring) {
+        for (std::size_t s = 0; s < ring.size(); ++s) ring.take(s).give_to(chunks_);
+    });
     ready_.give_to(chunks_);
+    descending_.give_to(chunks_);
     overdue_.give_to(chunks_);
     overdue_new_.give_to(chunks_);
-    ready_position_ = overdue_position_ = 0;
+    ready_position_ = descending_position_ = overdue_position_ = 0;
+    next_cascade_ = detail::slot_ring::never;
     size_ = entries_ = 0;
     walked_ = now_;
 }
 
 std::size_t hashed_wheel::footprint() const noexcept {
-    return slots() * sizeof(slot) + slots() / 8 + chunks_.footprint();
+    std::size_t bytes = near_.footprint() + chunks_.footprint();
+    for (const detail::slot_ring& ring : far_) bytes += ring.footprint();
+    return bytes;
+}
+
+std::size_t hashed_wheel::all_slots() const noexcept {
+    std::size_t all = slots();
+    for (const detail::slot_ring& ring : far_) all += ring.size();
+    return all;
 }
 
 const char* hashed_wheel::check_invariants() const {
@@ -283,32 +356,43 @@ const char* hashed_wheel::check_invariants() const {
         if (covered.size() <= e.index) covered.resize(e.index + 1);
         ++covered[e.index];
     };
-    for (std::size_t s = 0; s < slots(); ++s) {
-        std::uint32_t here = 0;
-        slots_[s].chain.for_each([&](entry e) {
-            ++here;
-            const timer_node* node = nodes_.find(e.index);
-            cover(e, node, false);
-            expect((e.tick & mask_) == s, "an entry in a slot that is not its tick's");
-            const bool matters = node != nullptr && static_cast<std::uint32_t>(node->filed_) == e.tick &&
-                                 !is_overdue(node->filed_) && (node->armed() || node->filed_ > now_);
-            expect(!matters || slots_[s].low <= node->filed_, "a lower bound above an entry");
-            expect(!matters || node->filed_ > walked_, "a live entry that was passed by");
-        });
-        entries += here;
-        expect(here == slots_[s].entries, "a slot that miscounts its entries");
-        expect(occupied_.test(s) == (here != 0), "an occupancy bit that is wrong");
-    }
-    std::uint32_t position = ready_position_;
-    ready_.for_each([&](entry e) {
-        if (position != 0) {
-            --position;
-            return;
+    const auto check = [&](const detail::slot_ring& ring) {
+        for (std::size_t s = 0; s < ring.slots.size(); ++s) {
+            const detail::slot& slot = ring.slots[s];
+            std::uint32_t here = 0;
+            slot.chain.for_each([&](entry e) {
+                ++here;
+                const timer_node* node = nodes_.find(e.index);
+                cover(e, node, false);
+                expect(ring.place(full_tick(e)) == s, "an entry in a slot that is not its tick's");
+                const bool matters = node != nullptr && static_cast<std::uint32_t>(node->filed_) == e.tick &&
+                                     !is_overdue(node->filed_) && (node->armed() || node->filed_ > now_);
+                expect(!matters || slot.low <= node->filed_, "a lower bound above an entry");
+                expect(!matters || ring.start_of(node->filed_) > walked_, "a live entry that was passed by");
+            });
+            entries += here;
+            expect(here == slot.entries, "a slot that miscounts its entries");
+            expect(ring.occupied.test(s) == (here != 0), "an occupancy bit that is wrong");
+            expect(here == 0 || &ring == &near_ || !descending_.empty() || next_cascade_ <= ring.start_of(slot.low),
+                   "a far slot that nobody will take out in time");
         }
-        ++entries;
-        cover(e, nodes_.find(e.index), false);
-    });
-    position = overdue_position_;
+    };
+    check(near_);
+    for (const detail::slot_ring& ring : far_) check(ring);
+    expect(next_cascade_ > walked_, "walked past a far slot");
+    const auto count = [&](const detail::entry_chain& chain, std::uint32_t done) {
+        chain.for_each([&](entry e) {
+            if (done != 0) {
+                --done;
+                return;
+            }
+            ++entries;
+            cover(e, nodes_.find(e.index), false);
+        });
+    };
+    count(ready_, ready_position_);
+    count(descending_, descending_position_);
+    std::uint32_t position = overdue_position_;
     overdue_.for_each([&](entry e) {
         if (position == 0)
             cover(e, nodes_.find(e.index), true);

@@ -6,17 +6,15 @@
 #include "support/script_tools.hpp"
 #include "support/wheel_rig.hpp"
 
-#include <cogwheel/wheel/hashed_wheel.hpp>
-
 #include <cstdio>
 #include <cstdlib>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace cogwheel_tests;
     const script_view script(data, size);
-    const std::string fault = run_script<cogwheel::hashed_wheel>(script);
+    const std::string fault = run_script_on_its_wheel(script);
     if (fault.empty()) return 0;
-    const script_bytes small = shrink({script.begin(), script.end()}, run_script<cogwheel::hashed_wheel>);
+    const script_bytes small = shrink({script.begin(), script.end()}, run_script_on_its_wheel);
     std::fprintf(stderr, "%s\n%s", fault.c_str(), describe(small).c_str());
     std::abort();
 }

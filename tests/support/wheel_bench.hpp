@@ -4,7 +4,7 @@
 // A wheel with timers that write down when they fire, for tests that say in three lines what happens.
 #pragma once
 
-#include <cogwheel/wheel/hashed_wheel.hpp>
+#include "support/wheels_under_test.hpp"
 
 #include <deque>
 #include <functional>
@@ -31,22 +31,23 @@ struct numbered_timer {
     }
 };
 
-struct wheel_bench {
+template <class Wheel>
+struct basic_wheel_bench {
     cogwheel::node_table nodes;
-    cogwheel::hashed_wheel wheel;
+    Wheel wheel;
     std::deque<numbered_timer> timers;
     std::vector<int> fired; ///< the numbers, in order
 
-    explicit wheel_bench(std::size_t slots, std::uint64_t now = 0) : wheel(nodes, slots, cogwheel::tick{now}) {}
+    explicit basic_wheel_bench(std::size_t slots, std::uint64_t now = 0) : wheel(nodes, slots, cogwheel::tick{now}) {}
 
-    ~wheel_bench() {
+    ~basic_wheel_bench() {
         for (numbered_timer& t : timers) {
             if (t.node.armed()) wheel.cancel(t.node);
             nodes.detach(t.node);
         }
     }
-    wheel_bench(const wheel_bench&) = delete;
-    wheel_bench& operator=(const wheel_bench&) = delete;
+    basic_wheel_bench(const basic_wheel_bench&) = delete;
+    basic_wheel_bench& operator=(const basic_wheel_bench&) = delete;
 
     /// A new timer, not armed. Numbers count from 0.
     numbered_timer& make() {
@@ -79,6 +80,8 @@ struct wheel_bench {
         return next ? next->value : ~std::uint64_t{0};
     }
 };
+
+using wheel_bench = basic_wheel_bench<cogwheel::hashed_wheel>;
 
 /// For timers whose end does not matter.
 inline void ignore_expiry(cogwheel::timer_node&, void*) {}

@@ -10,6 +10,7 @@
 #include "support/filing_history.hpp"
 #include "support/reference_wheel.hpp"
 #include "support/wheel_script.hpp"
+#include "support/wheels_under_test.hpp"
 
 #include <cogwheel/wheel/timing_wheel.hpp>
 
@@ -355,6 +356,19 @@ template <class Wheel>
 std::string run_script(script_view script) {
     if (script.size() < script_header::size) return {};
     return wheel_rig<Wheel>(script_header::decode(script)).run(script.subspan(script_header::size));
+}
+
+/// Runs a script on the wheel that it names itself.
+inline std::string run_script_on_its_wheel(script_view script) {
+    if (script.size() < script_header::size) return {};
+    switch (script[3] % 3) {
+    case 0:
+        return run_script<cogwheel::hashed_wheel>(script);
+    case 1:
+        return run_script<cogwheel::hierarchical_wheel>(script);
+    default:
+        return run_script<uneven_levels>(script);
+    }
 }
 
 } // namespace cogwheel_tests

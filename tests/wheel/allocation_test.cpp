@@ -70,11 +70,11 @@ TEST_CASE("find_id_of_a_block_that_was_never_made_finds_nothing") {
     CHECK(nodes.find(cogwheel::timer_id{end, ~std::uint32_t{0}}) == nullptr);
 }
 
-TEST_CASE("reserve_then_nothing_allocates") {
+TEST_CASE_TEMPLATE("reserve_then_nothing_allocates", Wheel, EVERY_WHEEL) {
     for (const std::size_t slots : {1U, 4U, 512U}) {
         constexpr std::size_t timers = 1'000;
         cogwheel::node_table nodes;
-        cogwheel::hashed_wheel wheel(nodes, slots);
+        Wheel wheel(nodes, slots, tick{});
         random_source random(slots);
         std::vector<timer_node*> live;
         live.reserve(timers);
@@ -115,9 +115,9 @@ TEST_CASE("reserve_then_nothing_allocates") {
     }
 }
 
-TEST_CASE("reserve_then_timers_of_one_slot_allocate_nothing") {
+TEST_CASE_TEMPLATE("reserve_then_timers_of_one_slot_allocate_nothing", Wheel, EVERY_WHEEL) {
     cogwheel::node_table nodes;
-    cogwheel::hashed_wheel wheel(nodes, 512);
+    Wheel wheel(nodes, 512, tick{});
     wheel.reserve(10'000);
     nodes.reserve(10'000, 64);
     const std::size_t before = allocations;
@@ -185,6 +185,7 @@ TEST_CASE("advance_failing_to_put_an_entry_back_tries_again") {
 namespace {
 
 // A wheel and its reference; any call may run out of memory, and is then made again.
+template <class Wheel>
 struct scarce_world {
     struct item {
         timer_node node{&scarce_world::expired};
@@ -192,7 +193,7 @@ struct scarce_world {
     };
 
     cogwheel::node_table nodes;
-    cogwheel::hashed_wheel wheel;
+    Wheel wheel;
     reference_wheel model{0};
     std::deque<item> items;
     random_source random;
@@ -200,7 +201,7 @@ struct scarce_world {
     std::size_t failures = 0;
     const char* fault = nullptr;
 
-    scarce_world(std::size_t slots, std::uint64_t seed) : wheel(nodes, slots), random(seed) {
+    scarce_world(std::size_t slots, std::uint64_t seed) : wheel(nodes, slots, tick{}), random(seed) {
         for (int i = 0; i < 600; ++i) nodes.attach(items.emplace_back().node);
     }
     ~scarce_world() {
@@ -262,11 +263,11 @@ struct scarce_world {
 
 } // namespace
 
-TEST_CASE("allocation_failure_in_any_call_loses_nothing") {
+TEST_CASE_TEMPLATE("allocation_failure_in_any_call_loses_nothing", Wheel, EVERY_WHEEL) {
     std::size_t failures = 0;
     for (const std::size_t slots : {1U, 4U, 512U}) {
         for (std::uint64_t seed = 0; seed < 40; ++seed) {
-            scarce_world world(slots, seed);
+            scarce_world<Wheel> world(slots, seed);
             for (int i = 0; i < 1'000 && world.fault == nullptr; ++i) world.step();
             CAPTURE(slots);
             CAPTURE(seed);

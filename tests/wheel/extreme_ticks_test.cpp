@@ -13,12 +13,12 @@ namespace {
 constexpr std::uint64_t last_tick = tick::max().value;
 } // namespace
 
-TEST_CASE("advance_around_every_wrap_fires_at_the_very_tick") {
+TEST_CASE_TEMPLATE("advance_around_every_wrap_fires_at_the_very_tick", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t wrap : {1ULL << 31, 1ULL << 32, (1ULL << 31) + (1ULL << 32), 1ULL << 33, 1ULL << 62}) {
         for (const std::size_t slots : {1U, 4U, 512U}) {
             CAPTURE(wrap);
             CAPTURE(slots);
-            wheel_bench bench(slots, wrap - 10);
+            basic_wheel_bench<Wheel> bench(slots, wrap - 10);
             for (std::uint64_t t = wrap - 9; t <= wrap + 10; ++t) bench.schedule(t);
             for (std::uint64_t t = wrap - 9; t <= wrap + 10; ++t) {
                 CHECK(bench.next_due() == t);
@@ -30,10 +30,10 @@ TEST_CASE("advance_around_every_wrap_fires_at_the_very_tick") {
     }
 }
 
-TEST_CASE("schedule_the_last_tick_fires_there_and_not_before") {
+TEST_CASE_TEMPLATE("schedule_the_last_tick_fires_there_and_not_before", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t start :
          {std::uint64_t{0}, std::uint64_t{1}, last_tick / 2, last_tick - 600, last_tick - 1}) {
-        wheel_bench bench(4, start);
+        basic_wheel_bench<Wheel> bench(4, start);
         bench.schedule(last_tick);
         CHECK(bench.advance(last_tick - 1).fired == 0);
         CHECK(bench.wheel.size() == 1);
@@ -44,8 +44,8 @@ TEST_CASE("schedule_the_last_tick_fires_there_and_not_before") {
     }
 }
 
-TEST_CASE("schedule_at_the_end_of_time_is_overdue") {
-    wheel_bench bench(4, last_tick);
+TEST_CASE_TEMPLATE("schedule_at_the_end_of_time_is_overdue", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, last_tick);
     bench.schedule(last_tick);
     bench.schedule(0);
     CHECK(bench.next_due() == last_tick);
@@ -53,8 +53,8 @@ TEST_CASE("schedule_at_the_end_of_time_is_overdue") {
     CHECK(!bench.advance(last_tick).more);
 }
 
-TEST_CASE("schedule_tick_zero_is_overdue_at_the_start") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("schedule_tick_zero_is_overdue_at_the_start", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     bench.schedule(0);
     CHECK(bench.next_due() == 0);
     CHECK(bench.advance(0).fired == 1);
@@ -63,8 +63,8 @@ TEST_CASE("schedule_tick_zero_is_overdue_at_the_start") {
     CHECK(bench.advance(1).fired == 1);
 }
 
-TEST_CASE("advance_from_the_first_tick_to_the_last_fires_everything_in_order") {
-    wheel_bench bench(8);
+TEST_CASE_TEMPLATE("advance_from_the_first_tick_to_the_last_fires_everything_in_order", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(8);
     std::uint64_t at = 1;
     for (int i = 0; i < 62; ++i, at <<= 1) bench.schedule(at + 1);
     bench.schedule(last_tick);
@@ -73,8 +73,8 @@ TEST_CASE("advance_from_the_first_tick_to_the_last_fires_everything_in_order") {
     for (int i = 0; i < 63; ++i) CHECK(bench.fired[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("deadlines_exactly_32_bits_apart_are_told_apart") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("deadlines_exactly_32_bits_apart_are_told_apart", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     bench.schedule(5);
     bench.schedule(5 + (1ULL << 32));
     bench.schedule(5 + (1ULL << 33));
@@ -85,8 +85,8 @@ TEST_CASE("deadlines_exactly_32_bits_apart_are_told_apart") {
     CHECK(bench.advance(5 + (1ULL << 33)).fired == 1);
 }
 
-TEST_CASE("cancelled_life_32_bits_ago_does_not_lend_its_entry") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("cancelled_life_32_bits_ago_does_not_lend_its_entry", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     numbered_timer& t = bench.schedule(5);
     bench.wheel.cancel(t.node);
     bench.wheel.schedule(t.node, tick{5 + (1ULL << 32)});

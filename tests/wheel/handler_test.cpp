@@ -15,8 +15,8 @@ using cogwheel::tick;
 namespace {
 
 // n timers at one tick; the first to fire does `act` to each of the others.
-template <class Act>
-void first_of_a_tick(wheel_bench& bench, int n, std::uint64_t at, Act act) {
+template <class Wheel, class Act>
+void first_of_a_tick(basic_wheel_bench<Wheel>& bench, int n, std::uint64_t at, Act act) {
     for (int i = 0; i < n; ++i) {
         numbered_timer& t = bench.schedule(at);
         t.then = [&bench, &t, act] {
@@ -29,9 +29,9 @@ void first_of_a_tick(wheel_bench& bench, int n, std::uint64_t at, Act act) {
 
 } // namespace
 
-TEST_CASE("cancel_siblings_of_the_same_tick_do_not_fire") {
+TEST_CASE_TEMPLATE("cancel_siblings_of_the_same_tick_do_not_fire", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) { // walked to, jumped to
-        wheel_bench bench(4);
+        basic_wheel_bench<Wheel> bench(4);
         first_of_a_tick(bench, 100, 3, [&](numbered_timer& t) { bench.wheel.cancel(t.node); });
         CHECK(bench.advance(to).fired == 1);
         CHECK(bench.wheel.size() == 0);
@@ -39,9 +39,9 @@ TEST_CASE("cancel_siblings_of_the_same_tick_do_not_fire") {
     }
 }
 
-TEST_CASE("reschedule_siblings_later_fire_then") {
+TEST_CASE_TEMPLATE("reschedule_siblings_later_fire_then", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) {
-        wheel_bench bench(4);
+        basic_wheel_bench<Wheel> bench(4);
         first_of_a_tick(bench, 100, 3, [&](numbered_timer& t) { bench.wheel.reschedule(t.node, tick{to + 9}); });
         CHECK(bench.advance(to).fired == 1);
         CHECK(bench.wheel.size() == 99);
@@ -50,9 +50,9 @@ TEST_CASE("reschedule_siblings_later_fire_then") {
     }
 }
 
-TEST_CASE("cancel_and_schedule_a_sibling_anew_fires_at_its_new_tick_once") {
+TEST_CASE_TEMPLATE("cancel_and_schedule_a_sibling_anew_fires_at_its_new_tick_once", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) {
-        wheel_bench bench(4);
+        basic_wheel_bench<Wheel> bench(4);
         first_of_a_tick(bench, 100, 3, [&](numbered_timer& t) {
             bench.wheel.cancel(t.node);
             bench.wheel.schedule(t.node, tick{to + 4}); // the same slot, a revolution later
@@ -64,9 +64,9 @@ TEST_CASE("cancel_and_schedule_a_sibling_anew_fires_at_its_new_tick_once") {
     }
 }
 
-TEST_CASE("handler_that_throws_leaves_advance_and_the_next_call_goes_on") {
+TEST_CASE_TEMPLATE("handler_that_throws_leaves_advance_and_the_next_call_goes_on", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) {
-        wheel_bench bench(4);
+        basic_wheel_bench<Wheel> bench(4);
         for (int i = 0; i < 10; ++i) bench.schedule(3).then = [] { throw std::runtime_error("handler"); };
         for (std::size_t thrown = 1; thrown <= 10; ++thrown) {
             CHECK_THROWS_AS(bench.advance(to), std::runtime_error);
@@ -78,8 +78,8 @@ TEST_CASE("handler_that_throws_leaves_advance_and_the_next_call_goes_on") {
     }
 }
 
-TEST_CASE("overdue_handler_that_clears_and_arms_loses_nothing") {
-    wheel_bench bench(4, 9);
+TEST_CASE_TEMPLATE("overdue_handler_that_clears_and_arms_loses_nothing", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 9);
     bench.schedule(0).then = [&] {
         bench.wheel.clear([](cogwheel::timer_node&) {});
         bench.schedule(0);
@@ -90,8 +90,8 @@ TEST_CASE("overdue_handler_that_clears_and_arms_loses_nothing") {
     CHECK(bench.fired == std::vector<int>{0, 2});
 }
 
-TEST_CASE("overdue_handler_that_throws_is_not_called_again") {
-    wheel_bench bench(4, 9);
+TEST_CASE_TEMPLATE("overdue_handler_that_throws_is_not_called_again", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 9);
     bench.schedule(0).then = [] { throw std::runtime_error("handler"); };
     bench.schedule(0);
     CHECK_THROWS_AS(bench.advance(9), std::runtime_error);
@@ -100,8 +100,8 @@ TEST_CASE("overdue_handler_that_throws_is_not_called_again") {
     CHECK(bench.fired == std::vector<int>{0, 1});
 }
 
-TEST_CASE("clear_inside_a_handler_fires_nothing_more") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("clear_inside_a_handler_fires_nothing_more", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     int visited = 0;
     for (int i = 0; i < 100; ++i)
         bench.schedule(3).then = [&] { bench.wheel.clear([&](cogwheel::timer_node&) { ++visited; }); };
@@ -117,9 +117,9 @@ TEST_CASE("clear_inside_a_handler_fires_nothing_more") {
     CHECK(bench.advance(7).fired == 1);
 }
 
-TEST_CASE("clear_may_give_blocks_back_while_it_visits") {
+TEST_CASE_TEMPLATE("clear_may_give_blocks_back_while_it_visits", Wheel, EVERY_WHEEL) {
     cogwheel::node_table nodes;
-    cogwheel::hashed_wheel wheel(nodes, 4);
+    Wheel wheel(nodes, 4);
     for (std::uint64_t i = 0; i < 3000; ++i) {
         auto& node = nodes.allocate(64);
         node.on_expiry(ignore_expiry);
@@ -136,10 +136,10 @@ TEST_CASE("clear_may_give_blocks_back_while_it_visits") {
     CHECK(nodes.footprint() == footprint);
 }
 
-TEST_CASE("handler_that_destroys_its_own_node_and_siblings_is_safe") {
+TEST_CASE_TEMPLATE("handler_that_destroys_its_own_node_and_siblings_is_safe", Wheel, EVERY_WHEEL) {
     struct world {
         cogwheel::node_table nodes;
-        cogwheel::hashed_wheel wheel{nodes, 4};
+        Wheel wheel{nodes, 4};
         std::vector<std::unique_ptr<cogwheel::timer_node>> alive;
     } w;
     const auto destroy_all = [](cogwheel::timer_node&, void* context) {
@@ -161,8 +161,8 @@ TEST_CASE("handler_that_destroys_its_own_node_and_siblings_is_safe") {
     }
 }
 
-TEST_CASE("size_is_exact_inside_handlers") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("size_is_exact_inside_handlers", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     for (std::size_t i = 0; i < 20; ++i)
         bench.schedule(2).then = [&] { CHECK(bench.wheel.size() == 20 - bench.fired.size()); };
     bench.advance(2);

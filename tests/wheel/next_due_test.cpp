@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t nothing = ~std::uint64_t{0};
 } // namespace
 
-TEST_CASE("next_due_empty_wheel_is_nothing") {
-    wheel_bench bench(4, 3);
+TEST_CASE_TEMPLATE("next_due_empty_wheel_is_nothing", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 3);
     CHECK(bench.next_due() == nothing);
     numbered_timer& t = bench.schedule(5);
     CHECK(bench.next_due() == 5);
@@ -24,9 +24,9 @@ TEST_CASE("next_due_empty_wheel_is_nothing") {
     CHECK(bench.next_due() == nothing);
 }
 
-TEST_CASE("next_due_is_exact_over_revolutions") {
+TEST_CASE_TEMPLATE("next_due_is_exact_over_revolutions", Wheel, EVERY_WHEEL) {
     for (const std::size_t slots : {1U, 4U, 512U}) {
-        wheel_bench bench(slots);
+        basic_wheel_bench<Wheel> bench(slots);
         for (std::uint64_t i = 270; i > 0; --i) {
             bench.schedule(37 * i);
             CHECK(bench.next_due() == 37 * i);
@@ -39,9 +39,9 @@ TEST_CASE("next_due_is_exact_over_revolutions") {
     }
 }
 
-TEST_CASE("next_due_dead_entries_wake_nobody") {
+TEST_CASE_TEMPLATE("next_due_dead_entries_wake_nobody", Wheel, EVERY_WHEEL) {
     for (const std::size_t slots : {1U, 4U, 512U}) {
-        wheel_bench bench(slots);
+        basic_wheel_bench<Wheel> bench(slots);
         bench.schedule(90'000);
         for (std::uint64_t i = 0; i < 1'000; ++i) bench.schedule(1 + i * 7);
         for (std::size_t i = 1; i <= 1'000; ++i) bench.wheel.cancel(bench.timers[i].node);
@@ -51,8 +51,8 @@ TEST_CASE("next_due_dead_entries_wake_nobody") {
     }
 }
 
-TEST_CASE("next_due_dead_entries_at_the_tick_of_a_live_one_do_not_hide_it") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("next_due_dead_entries_at_the_tick_of_a_live_one_do_not_hide_it", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     for (int i = 0; i < 300; ++i) bench.schedule(9);
     for (std::size_t i = 0; i < 300; ++i)
         if (i != 150) bench.wheel.cancel(bench.timers[i].node);
@@ -60,8 +60,8 @@ TEST_CASE("next_due_dead_entries_at_the_tick_of_a_live_one_do_not_hide_it") {
     CHECK(bench.advance(9).fired == 1);
 }
 
-TEST_CASE("next_due_one_call_drops_a_bounded_number_of_dead_entries") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("next_due_one_call_drops_a_bounded_number_of_dead_entries", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     constexpr std::size_t dead = 3 * wheel_access::confirm_limit;
     bench.schedule(100'000);
     for (std::size_t i = 0; i < dead; ++i) bench.schedule(9);
@@ -73,8 +73,8 @@ TEST_CASE("next_due_one_call_drops_a_bounded_number_of_dead_entries") {
     CHECK(bench.next_due() == 100'000);
 }
 
-TEST_CASE("next_due_pushed_back_timer_costs_one_early_call") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("next_due_pushed_back_timer_costs_one_early_call", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     numbered_timer& t = bench.schedule(10);
     bench.wheel.reschedule(t.node, tick{17});
     bench.wheel.reschedule(t.node, tick{1'000});
@@ -83,8 +83,8 @@ TEST_CASE("next_due_pushed_back_timer_costs_one_early_call") {
     CHECK(bench.next_due() == 1'000);
 }
 
-TEST_CASE("next_due_moved_earlier_is_exact") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("next_due_moved_earlier_is_exact", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     numbered_timer& t = bench.schedule(1'000);
     for (std::uint64_t at = 900; at > 10; at -= 100) {
         bench.wheel.reschedule(t.node, tick{at});
@@ -94,8 +94,8 @@ TEST_CASE("next_due_moved_earlier_is_exact") {
     CHECK(bench.next_due() == nothing);
 }
 
-TEST_CASE("next_due_beyond_the_horizon_comes_nearer_in_steps_of_it") {
-    wheel_bench bench(512, 77);
+TEST_CASE_TEMPLATE("next_due_beyond_the_horizon_comes_nearer_in_steps_of_it", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(512, 77);
     const std::uint64_t far = 77 + 3 * wheel_access::horizon + 5;
     bench.schedule(far);
     int steps = 0;
@@ -110,16 +110,16 @@ TEST_CASE("next_due_beyond_the_horizon_comes_nearer_in_steps_of_it") {
     CHECK(bench.advance(far).fired == 1);
 }
 
-TEST_CASE("next_due_inside_a_handler_is_now") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("next_due_inside_a_handler_is_now", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     bench.schedule(3).then = [&] { CHECK(bench.next_due() == 3); };
     bench.schedule(8);
     bench.advance(3);
     CHECK(bench.next_due() == 8);
 }
 
-TEST_CASE("next_due_leftover_of_the_nearer_half_of_the_way_is_not_taken_over") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("next_due_leftover_of_the_nearer_half_of_the_way_is_not_taken_over", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     numbered_timer& t = bench.schedule(10);
     bench.wheel.cancel(t.node);
     bench.wheel.schedule(t.node, tick{1'000});

@@ -14,11 +14,12 @@ using namespace cogwheel_tests;
 namespace {
 
 // Arms `count` timers within `range` ticks, goes there in one step, and expects the order of ticks.
+template <class Wheel>
 void expect_order(std::size_t slots, std::uint64_t start, std::uint64_t range, std::size_t count) {
     CAPTURE(slots);
     CAPTURE(start);
     CAPTURE(range);
-    wheel_bench bench(slots, start);
+    basic_wheel_bench<Wheel> bench(slots, start);
     random_source random(range);
     for (std::size_t i = 0; i < count; ++i) bench.schedule(start + 1 + random.below(range));
     const auto result = bench.advance(start + range);
@@ -32,16 +33,16 @@ void expect_order(std::size_t slots, std::uint64_t start, std::uint64_t range, s
 
 } // namespace
 
-TEST_CASE("advance_over_any_distance_fires_in_order_of_ticks") {
+TEST_CASE_TEMPLATE("advance_over_any_distance_fires_in_order_of_ticks", Wheel, EVERY_WHEEL) {
     for (const std::size_t slots : {1U, 4U, 512U})
         for (const std::uint64_t start : {std::uint64_t{0}, (std::uint64_t{1} << 32) - 100, std::uint64_t{1} << 62})
             for (const std::uint64_t range : {1ULL, 3ULL, 4ULL, 5ULL, 255ULL, 512ULL, 513ULL, 70'000ULL, 2'880'000ULL,
                                               (1ULL << 31) + 7, (1ULL << 32) - 1, 1ULL << 32, 1ULL << 40})
-                expect_order(slots, start, range, 300);
+                expect_order<Wheel>(slots, start, range, 300);
 }
 
-TEST_CASE("advance_in_steps_over_more_than_a_revolution_fires_each_at_its_tick") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("advance_in_steps_over_more_than_a_revolution_fires_each_at_its_tick", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     for (std::uint64_t t = 1; t <= 40; ++t) bench.schedule(t);
     for (std::uint64_t t = 1; t <= 40; ++t) {
         bench.advance(t);
@@ -49,8 +50,8 @@ TEST_CASE("advance_in_steps_over_more_than_a_revolution_fires_each_at_its_tick")
     }
 }
 
-TEST_CASE("advance_overdue_fires_after_its_tick_and_before_later_ones") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("advance_overdue_fires_after_its_tick_and_before_later_ones", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     bench.schedule(3); // 0
     bench.schedule(5); // 1
     bench.advance(2);
@@ -62,8 +63,8 @@ TEST_CASE("advance_overdue_fires_after_its_tick_and_before_later_ones") {
     CHECK(bench.take_fired() == std::vector<int>{0, 3, 1});
 }
 
-TEST_CASE("advance_overdue_across_a_jump_keeps_its_place") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("advance_overdue_across_a_jump_keeps_its_place", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     bench.schedule(10);      // 0
     bench.schedule(1'000);   // 1
     bench.schedule(100'000); // 2
@@ -74,16 +75,16 @@ TEST_CASE("advance_overdue_across_a_jump_keeps_its_place") {
     CHECK(bench.fired == std::vector<int>{0, 3, 1, 2});
 }
 
-TEST_CASE("advance_backward_is_waited_for") {
-    wheel_bench bench(8, 100);
+TEST_CASE_TEMPLATE("advance_backward_is_waited_for", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(8, 100);
     bench.schedule(101);
     CHECK(bench.advance(50).fired == 0);
     CHECK(bench.wheel.now().value == 100);
     CHECK(bench.advance(101).fired == 1);
 }
 
-TEST_CASE("advance_eight_hours_with_timers_beyond_leaves_them") {
-    wheel_bench bench(512);
+TEST_CASE_TEMPLATE("advance_eight_hours_with_timers_beyond_leaves_them", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(512);
     constexpr std::uint64_t eight_hours = 2'880'000;
     for (std::uint64_t i = 0; i < 200; ++i) bench.schedule(eight_hours + 1 + i * 37);
     bench.schedule(eight_hours);

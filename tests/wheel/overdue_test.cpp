@@ -10,8 +10,8 @@
 using namespace cogwheel_tests;
 using cogwheel::tick;
 
-TEST_CASE("schedule_past_deadline_counts_as_now_and_fires_in_the_next_advance") {
-    wheel_bench bench(4, 100);
+TEST_CASE_TEMPLATE("schedule_past_deadline_counts_as_now_and_fires_in_the_next_advance", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 100);
     for (const std::uint64_t deadline : {0U, 99U, 100U}) {
         numbered_timer& t = bench.schedule(deadline);
         CHECK(t.node.armed());
@@ -23,8 +23,8 @@ TEST_CASE("schedule_past_deadline_counts_as_now_and_fires_in_the_next_advance") 
     CHECK(bench.fired == std::vector<int>{0, 1, 2});
 }
 
-TEST_CASE("schedule_from_a_handler_overdue_waits_for_the_next_advance") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("schedule_from_a_handler_overdue_waits_for_the_next_advance", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     numbered_timer& self = bench.schedule(1);
     self.then = [&] { bench.wheel.schedule(self.node, tick{0}); };
     for (int turn = 1; turn <= 5; ++turn) {
@@ -35,8 +35,8 @@ TEST_CASE("schedule_from_a_handler_overdue_waits_for_the_next_advance") {
     }
 }
 
-TEST_CASE("reschedule_sibling_that_is_due_to_the_past_waits_for_the_next_advance") {
-    wheel_bench bench(4);
+TEST_CASE_TEMPLATE("reschedule_sibling_that_is_due_to_the_past_waits_for_the_next_advance", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
     numbered_timer& first = bench.schedule(2);
     numbered_timer& second = bench.schedule(2);
     // Whichever fires first pushes the other one out of this turn.
@@ -54,8 +54,8 @@ TEST_CASE("reschedule_sibling_that_is_due_to_the_past_waits_for_the_next_advance
     CHECK(!result.more);
 }
 
-TEST_CASE("overdue_cancelled_does_not_fire_and_may_be_armed_again") {
-    wheel_bench bench(4, 10);
+TEST_CASE_TEMPLATE("overdue_cancelled_does_not_fire_and_may_be_armed_again", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 10);
     numbered_timer& t = bench.schedule(3);
     bench.wheel.cancel(t.node);
     CHECK(bench.wheel.size() == 0);
@@ -66,8 +66,8 @@ TEST_CASE("overdue_cancelled_does_not_fire_and_may_be_armed_again") {
     CHECK(bench.advance(12).fired == 1);
 }
 
-TEST_CASE("overdue_moved_later_fires_then_only") {
-    wheel_bench bench(4, 10);
+TEST_CASE_TEMPLATE("overdue_moved_later_fires_then_only", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 10);
     numbered_timer& t = bench.schedule(3);
     bench.wheel.reschedule(t.node, tick{12});
     CHECK(bench.next_due() == 12);
@@ -75,9 +75,9 @@ TEST_CASE("overdue_moved_later_fires_then_only") {
     CHECK(bench.advance(12).fired == 1);
 }
 
-TEST_CASE("overdue_serial_wrap_loses_nothing") {
+TEST_CASE_TEMPLATE("overdue_serial_wrap_loses_nothing", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t serial : {(1ULL << 32) - 3, (1ULL << 33) - 2, (1ULL << 62) - 3}) {
-        wheel_bench bench(4, 10);
+        basic_wheel_bench<Wheel> bench(4, 10);
         cogwheel::wheel_access::set_overdue_serial(bench.wheel, serial);
         for (int i = 0; i < 6; ++i) bench.schedule(10);
         bench.wheel.cancel(bench.timers[2].node);

@@ -3,8 +3,7 @@
 //
 // trim(): memory that nothing uses goes back to the system; nothing else changes, and no id is ever valid twice.
 #include "support/wheel_access.hpp"
-
-#include <cogwheel/wheel/hashed_wheel.hpp>
+#include "support/wheels_under_test.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,14 +11,16 @@
 #include <vector>
 
 using namespace cogwheel;
+using namespace cogwheel_tests;
 
 namespace {
 
 constexpr std::size_t timers = 10'000; // ten pages of nodes
 
+template <class Wheel>
 struct blocks {
     node_table nodes;
-    hashed_wheel wheel{nodes, 512};
+    Wheel wheel{nodes, 512, tick{}};
     std::size_t fired = 0;
 
     timer_node& make() {
@@ -46,8 +47,8 @@ struct blocks {
 
 } // namespace
 
-TEST_CASE("trim_after_a_burst_old_ids_name_nothing_and_never_will") {
-    blocks b;
+TEST_CASE_TEMPLATE("trim_after_a_burst_old_ids_name_nothing_and_never_will", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
     std::vector<timer_id> old;
     const bool cancelled = [&] {
         bool c = false;
@@ -79,8 +80,8 @@ TEST_CASE("trim_after_a_burst_old_ids_name_nothing_and_never_will") {
     CHECK(b.fired == timers);
 }
 
-TEST_CASE("trim_what_is_pending_stays_with_its_deadline_and_its_id") {
-    blocks b;
+TEST_CASE_TEMPLATE("trim_what_is_pending_stays_with_its_deadline_and_its_id", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
     std::vector<timer_id> ids;
     for (std::size_t i = 0; i < timers; ++i) ids.push_back(b.arm(1 + i));
     for (std::size_t i = 0; i < timers; ++i)
@@ -97,8 +98,8 @@ TEST_CASE("trim_what_is_pending_stays_with_its_deadline_and_its_id") {
     }
 }
 
-TEST_CASE("trim_blocks_in_use_but_not_armed_stay") {
-    blocks b;
+TEST_CASE_TEMPLATE("trim_blocks_in_use_but_not_armed_stay", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
     std::vector<timer_node*> mine;
     for (std::size_t i = 0; i < timers; ++i) mine.push_back(&b.make());
     for (std::size_t i = 0; i < timers; ++i)
@@ -112,8 +113,8 @@ TEST_CASE("trim_blocks_in_use_but_not_armed_stay") {
     CHECK(b.fired == 1);
 }
 
-TEST_CASE("trim_pages_given_back_are_found_again_before_there_are_new_ones") {
-    blocks b;
+TEST_CASE_TEMPLATE("trim_pages_given_back_are_found_again_before_there_are_new_ones", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
     std::size_t nodes = 0, entries = 0;
     for (int burst = 0; burst < 5; ++burst) {
         for (std::size_t i = 0; i < timers; ++i) b.arm(b.wheel.now().value + 1 + i % 600);
@@ -127,8 +128,8 @@ TEST_CASE("trim_pages_given_back_are_found_again_before_there_are_new_ones") {
     CHECK(b.wheel.footprint() == entries);
 }
 
-TEST_CASE("trim_sizes_do_not_mix") {
-    blocks b;
+TEST_CASE_TEMPLATE("trim_sizes_do_not_mix", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
     std::vector<std::pair<timer_node*, std::size_t>> all;
     for (std::size_t i = 0; i < timers; ++i) {
         const std::size_t bytes = std::size_t{32} << i % 5;
@@ -149,9 +150,9 @@ TEST_CASE("trim_sizes_do_not_mix") {
     CHECK(b.nodes.footprint() == footprint);
 }
 
-TEST_CASE("trim_embedded_timers_keep_their_places_and_generations") {
+TEST_CASE_TEMPLATE("trim_embedded_timers_keep_their_places_and_generations", Wheel, EVERY_WHEEL) {
     node_table nodes;
-    hashed_wheel wheel(nodes, 64);
+    Wheel wheel(nodes, 64, tick{});
     std::vector<timer_node> some(3000);
     std::vector<timer_id> old;
     for (timer_node& node : some) {
@@ -178,8 +179,8 @@ TEST_CASE("trim_embedded_timers_keep_their_places_and_generations") {
     }
 }
 
-TEST_CASE("trim_busy_page_with_half_of_its_generations_used_stays") {
-    blocks b;
+TEST_CASE_TEMPLATE("trim_busy_page_with_half_of_its_generations_used_stays", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
     timer_node& node = b.make();
     wheel_access::set_generation(node, 0x8000'0002);
     b.nodes.release(node, 32);
@@ -192,11 +193,11 @@ TEST_CASE("trim_busy_page_with_half_of_its_generations_used_stays") {
     b.wheel.cancel(next);
 }
 
-TEST_CASE("trim_inside_an_expiry_function_or_half_way_through_a_turn_does_nothing") {
-    blocks b;
+TEST_CASE_TEMPLATE("trim_inside_an_expiry_function_or_half_way_through_a_turn_does_nothing", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
     bool inside = true;
     struct context {
-        blocks* b;
+        blocks<Wheel>* b;
         bool* inside;
     } c{&b, &inside};
     for (int i = 0; i < 3; ++i) {
@@ -216,8 +217,8 @@ TEST_CASE("trim_inside_an_expiry_function_or_half_way_through_a_turn_does_nothin
     CHECK(b.wheel.trim());
 }
 
-TEST_CASE("trim_half_way_through_a_turn_whose_rest_was_cancelled") {
-    blocks b;
+TEST_CASE_TEMPLATE("trim_half_way_through_a_turn_whose_rest_was_cancelled", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
     std::vector<timer_id> ids;
     for (int i = 0; i < 1000; ++i) ids.push_back(b.arm(4));
     for (int i = 0; i < 1000; ++i) ids.push_back(b.arm(0)); // overdue

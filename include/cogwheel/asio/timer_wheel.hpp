@@ -24,6 +24,11 @@
 
 namespace cogwheel {
 
+/// How coarse a timer may be: it expires up to so much later.
+struct slack_class {
+    std::chrono::nanoseconds grain; ///< of the wheel's time; at most a tick: exact
+};
+
 namespace detail {
 
 /// For what stands on a wheel beside its timer_wheel: timer objects, adapters.
@@ -63,7 +68,7 @@ public:
     /// Errors: std::invalid_argument (options, see wheel_options), std::bad_alloc. Thread safety: any thread, also while the
     /// context runs.
     explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {}) : executor_(executor) {
-        options.validate();
+        options.validate(levelled_wheel<Wheel>);
         state& s = asio::use_service<service>(context_of(executor)).acquire();
         s.open(executor, options);
         state_ = &s;
@@ -167,6 +172,28 @@ public:
     token_type schedule_at(time_point at, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
         state& s = body();
         return s.schedule(at, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec);
+    }
+
+    /// Runs `f()` at some moment from `earliest` to `latest` from now: one at which the wheel is awake for another timer, if there is one, else
+    /// one that others choose as well. For timers that need not be exact: fewer wake-ups. Never before `earliest`; a range shorter than a
+    /// tick is one tick. All else as schedule(). Complexity: O(slots of the range / 64 + occupied ones) and a clock reading.
+    template <class Rep1, class Period1, class Rep2, class Period2, std::invocable F>
+    token_type schedule_in_range(std::chrono::duration<Rep1, Period1> earliest,
+                                 std::chrono::duration<Rep2, Period2> latest, F&& f) {
+        std::error_code ignored;
+        const time_point now = Clock::now();
+        return body().schedule(
+            detail::within<Clock>{detail::point_after(now, earliest), detail::point_after(now, latest)},
+            std::forward<F>(f), detail::no_callable(), ignored);
+    }
+
+    /// Runs `f()` after `delay`, rounded up to a multiple of the class's grain: all timers of one class that are due within a grain cost
+    /// one wake-up. Complexity: O(1) and a clock reading.
+    template <class Rep, class Period, std::invocable F>
+    token_type schedule(std::chrono::duration<Rep, Period> delay, slack_class slack, F&& f) {
+        std::error_code ignored;
+        return body().schedule(detail::rounded<Clock>{{saturate_to_ns(delay), Clock::now()}, slack.grain},
+                               std::forward<F>(f), detail::no_callable(), ignored);
     }
 
     /// Timers pending, exact.

@@ -4,6 +4,8 @@
 // How a timer_wheel is set up.
 #pragma once
 
+#include <cogwheel/wheel/wheel_levels.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +18,11 @@ struct wheel_options {
     std::chrono::nanoseconds tick = std::chrono::milliseconds(10);
 
     /// 1 .. 65,536, rounded up to a power of two. Timers farther away than tick x slots cost one look per revolution.
+    /// A wheel of levels has as many in each of them, and no such cost.
     std::size_t slots = 512;
+
+    /// For a wheel of levels: these instead of `slots`, the first of them a tick long. See clock_hands, wheel_levels::uniform.
+    wheel_levels levels{};
 
     /// Timers that may be pending at once; more are answered with errc::too_many_timers.
     std::size_t max_pending = std::numeric_limits<std::size_t>::max();
@@ -32,8 +38,8 @@ struct wheel_options {
     /// used. Linux with transparent huge pages (`madvise` or `always`); elsewhere only the steps grow.
     bool huge_pages = false;
 
-    /// Throws std::invalid_argument that names the value, the range and the remedy.
-    void validate() const;
+    /// Throws std::invalid_argument that names the value, the range and the remedy. `levelled`: is it for a wheel of levels?
+    void validate(bool levelled = false) const;
 };
 
 } // namespace cogwheel

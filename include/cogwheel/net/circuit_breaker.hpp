@@ -18,9 +18,9 @@
 // call comes along. If the wheel takes no timer, the next allow() finds out by the clock.
 #pragma once
 
+#include <cogwheel/asio/detail/engine_user.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/detail/breaker_machine.hpp>
-#include <cogwheel/net/detail/engine_user.hpp>
 
 #include <functional>
 #include <memory>
@@ -90,7 +90,7 @@ public:
     }
 
 private:
-    static std::chrono::nanoseconds now() { return saturate_to_ns(clock::now().time_since_epoch()); }
+    static std::chrono::nanoseconds now() { return detail::present<clock>(); }
 
     // Runs f, then does what a change of state asks for; the observer is called without the lock.
     template <class F>

@@ -308,7 +308,7 @@ private:
     }
     static std::chrono::nanoseconds since_epoch(time_point t) noexcept { return saturate_to_ns(t.time_since_epoch()); }
     static time_point point(std::chrono::nanoseconds at) noexcept { return detail::point_after(time_point(), at); }
-    static std::chrono::nanoseconds present() noexcept { return since_epoch(Clock::now()); }
+    static std::chrono::nanoseconds present() noexcept { return detail::present<Clock>(); }
 
     // Differs from that of any monitor at the same time, and as a rule from its predecessor's in the same place.
     std::uint64_t seed() const noexcept {

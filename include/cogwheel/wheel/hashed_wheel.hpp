@@ -13,20 +13,23 @@
 // deadline is a store into the node, and an entry whose node was cancelled serves the next timer that gets the node
 // ("take-over"). What keeps that true: *each armed node is covered by an entry at filed_ <= deadline_*, in its slot,
 // in the ready chain or in the overdue queue. Duplicates and dead entries are legal, and bounded by a sweep.
+// An entry names a tick, not a slot: hierarchical_wheel, which is this wheel with further rings of slots for what is far away,
+// moves entries from ring to ring and no timer notices.
 // Knows no clock, no thread, no lock. Source of the rejected designs' figures: docs/adr/0001.
 #pragma once
 
-#include <cogwheel/wheel/detail/entry_chain.hpp>
-#include <cogwheel/wheel/detail/occupancy.hpp>
+#include <cogwheel/wheel/detail/slot_ring.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 namespace cogwheel {
 
 class hashed_wheel {
 public:
-    static constexpr std::size_t max_slots = std::size_t{1} << 16;
+    static constexpr std::size_t max_slots = wheel_levels::max_slots;
 
     /// A wheel over `nodes`, which serves this wheel alone, standing at `now`.
     /// Preconditions: 1 <= slots <= max_slots (rounded up to a power of two). Errors: std::bad_alloc.
@@ -39,7 +42,7 @@ public:
 
     /// Timers pending.
     std::size_t size() const noexcept { return size_; }
-    std::size_t slots() const noexcept { return mask_ + 1; }
+    std::size_t slots() const noexcept { return near_.size(); }
 
     /// Arms `node`. A tick at or before now() is overdue: it counts as due now, and fires in the next advance().
     /// Preconditions: the node is in the node_table, and not armed; due <= tick::max(). Complexity: O(1).
@@ -86,6 +89,10 @@ public:
     /// Complexity: O(slots) worst, the next occupied slot as a rule. Removes dead entries it meets.
     std::optional<tick> next_due();
 
+    /// A tick of [from, to] for which some timer was filed: to be due there as well costs no further look. Nothing if none is known.
+    /// The timer may have been cancelled since, or pushed back. Complexity: O(slots of the range / 64 + occupied ones).
+    std::optional<tick> occupied(tick from, tick to) const noexcept;
+
     /// Room for `timers` pending timers: no entry is allocated after that. Errors: std::bad_alloc.
     void reserve(std::size_t timers);
 
@@ -124,23 +131,28 @@ public:
     /// nullptr, or what is broken. For tests. Complexity: O(everything).
     const char* check_invariants() const;
 
+protected:
+    /// A ring of slots beyond the first one.
+    struct far_ring {
+        std::uint64_t slot_ticks; // a multiple of the previous ring's, and at most as long as that ring
+        std::size_t slots;
+    };
+    hashed_wheel(node_table& nodes, std::size_t slots, std::span<const far_ring> far, tick now);
+
+    std::span<const detail::slot_ring> far() const noexcept { return far_; }
+
+    // Entries carry 32 bits of a tick, so none is filed farther away than half of that; farther timers are re-filed.
+    static constexpr std::uint64_t horizon = (std::uint64_t{1} << 31) - 1;
+
 private:
     friend struct wheel_access;
     using entry = detail::entry;
     using chunk = detail::chunk;
 
-    // Entries carry 32 bits of a tick, so none is filed farther away than half of that; farther timers are re-filed.
-    static constexpr std::uint64_t horizon = (std::uint64_t{1} << 31) - 1;
     static constexpr std::size_t garbage_slack = 1024; // dead entries (8 kB) that nobody sweeps
     static constexpr std::size_t jump_chunks = 520;    // that a jump needs beside one a slot, for a sort of two digits
     static constexpr std::uint32_t prefetch_distance = 16;
     static constexpr std::uint32_t confirm_limit = 4096; // dead entries that one next_due() drops
-
-    struct slot {
-        detail::entry_chain chain;
-        std::uint64_t low = ~std::uint64_t{0}; // no entry is filed before this tick
-        std::uint32_t entries = 0;
-    };
 
     static constexpr bool is_overdue(std::uint64_t filed) noexcept { return (filed & timer_node::overdue_bit) != 0; }
 
@@ -152,6 +164,8 @@ private:
     bool file_simply(timer_node& node, std::uint64_t due) noexcept;
     bool push_on(timer_node& node, std::uint64_t at) noexcept;
     void push(timer_node& node, std::uint64_t at);
+    void push_far(timer_node& node, std::uint64_t at, std::uint64_t from);
+    void push_for(timer_node& node, std::uint64_t due, std::uint64_t from);
 
     // Does this entry cover the node? Everything else is a duplicate or dead.
     static bool covers(entry e, const timer_node* node) noexcept {
@@ -169,6 +183,8 @@ private:
     void fire(turn&, timer_node&);
     void walk(turn&, std::uint64_t stop);
     void jump(std::uint64_t stop);
+    void cascade() noexcept;
+    bool descend(turn&);
     entry* first_overdue() noexcept;
     void pop_overdue() noexcept;
     bool overdue_pending() noexcept;
@@ -181,25 +197,35 @@ private:
     bool is_future(entry e) const noexcept {
         return static_cast<std::int32_t>(e.tick - static_cast<std::uint32_t>(walked_)) > 0;
     }
-    detail::entry_chain take(std::size_t slot_index) noexcept;
-    void keep(entry, std::uint64_t at);
+    void keep(entry e, std::uint64_t at) { near_.put(chunks_, at & near_.mask, e, at); }
+    void put_far(entry, std::uint64_t at, std::uint64_t from);
+    void put_anywhere(entry, std::uint64_t at, std::uint64_t from);
     bool keep_if_all_future(chunk&) noexcept;
     void forget(entry, timer_node*) noexcept;
     [[gnu::always_inline]] inline void prefetch_ahead(const chunk&, std::uint32_t position) const noexcept;
 
-    bool confirm_low(std::size_t slot_index) noexcept;
+    bool confirm_low(detail::slot_ring&, std::size_t slot_index) noexcept;
+    detail::slot_ring* next_to_sweep() noexcept;
     void sweep() noexcept;
-    void refile_living(chunk*) noexcept;
+    void refile_living(detail::slot_ring&, std::size_t slot_index, chunk*) noexcept;
     void drop_entries() noexcept;
+    std::uint64_t next_cascade() const noexcept;
+    std::size_t all_slots() const noexcept;
+
+    template <class F>
+    void for_each_ring(F f) {
+        f(near_);
+        for (detail::slot_ring& ring : far_)
+            if (!ring.slots.empty()) f(ring);
+    }
 
     node_table& nodes_;
     std::uint64_t now_;    // told
     std::uint64_t walked_; // every slot up to this tick has been emptied of what was due; <= now_
-    std::size_t mask_;
+    std::uint64_t reach_;  // how far ahead the near ring takes entries
     std::size_t size_ = 0;
-    std::size_t entries_ = 0; // in slots, ready_ and sorted chains; not the overdue ones
-    std::vector<slot> slots_;
-    detail::occupancy occupied_;
+    std::size_t entries_ = 0; // in slots, ready_, descending_ and sorted chains; not the overdue ones
+    detail::slot_ring near_;  // slots of one tick
     detail::chunk_pool chunks_;
 
     // The slot of tick walked_, taken out; entries of later revolutions go back as they are met. New entries never join.
@@ -213,6 +239,13 @@ private:
     std::uint32_t overdue_position_ = 0;
     std::uint64_t overdue_serial_ = 0;
 
+    // What is beyond reach_. A slot there is emptied into nearer rings before its first tick; the last ring has revolutions.
+    std::vector<detail::slot_ring> far_;
+    std::uint64_t next_cascade_ = detail::slot_ring::never; // no far slot with entries begins before this tick
+    detail::entry_chain descending_;                        // the slots that begin at walked_ + 1, taken out
+    std::uint32_t descending_position_ = 0;
+
+    std::size_t sweep_ring_ = 0; // 0: near_
     std::size_t sweep_slot_ = 0;
     std::uint32_t sweep_left_ = 0; // chunks of that slot
     bool advancing_ = false;

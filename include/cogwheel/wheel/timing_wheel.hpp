@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cogwheel/wheel/node_table.hpp>
+#include <cogwheel/wheel/wheel_levels.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -45,6 +46,7 @@ concept timing_wheel =
         { wheel.cancel(node) } noexcept;
         { wheel.advance(t, budget, context) } -> std::same_as<advance_result>;
         { wheel.next_due() } -> std::same_as<std::optional<tick>>;
+        { const_wheel.occupied(t, t) } noexcept -> std::same_as<std::optional<tick>>;
         { const_wheel.now() } noexcept -> std::same_as<tick>;
         { const_wheel.size() } noexcept -> std::same_as<std::size_t>;
         wheel.reserve(std::size_t{});
@@ -52,5 +54,9 @@ concept timing_wheel =
         { wheel.trim() } noexcept -> std::same_as<bool>;
         { const_wheel.check_invariants() } -> std::same_as<const char*>;
     };
+
+/// A wheel that can be told its levels.
+template <class W>
+concept levelled_wheel = timing_wheel<W> && std::constructible_from<W, node_table&, const wheel_levels&, tick>;
 
 } // namespace cogwheel

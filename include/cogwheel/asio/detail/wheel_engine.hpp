@@ -10,11 +10,13 @@
 // Whoever puts a node in here answers for it through its function (operation.hpp). Everything public needs the lock.
 #pragma once
 
+#include <cogwheel/asio/detail/clock_points.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/observe/lateness_histogram.hpp>
 #include <cogwheel/observe/wheel_stats.hpp>
+#include <cogwheel/wheel/coalescing.hpp>
 #include <cogwheel/wheel/far_queue.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
@@ -34,13 +36,18 @@ struct from_now {
     typename Clock::time_point now;
 };
 
-/// Saturates at both ends.
-template <class TimePoint, class Rep, class Period>
-TimePoint point_after(TimePoint now, std::chrono::duration<Rep, Period> delay) noexcept {
-    using duration = typename TimePoint::duration;
-    const std::chrono::nanoseconds at = saturating_add(saturate_to_ns(now.time_since_epoch()), saturate_to_ns(delay));
-    return TimePoint(std::chrono::ceil<duration>(at));
-}
+/// Anywhere in between; a search for company is what it costs.
+template <class Clock>
+struct within {
+    typename Clock::time_point earliest, latest;
+};
+
+/// A delay and the clock reading that it counts from, rounded up to a multiple of `grain`.
+template <class Clock>
+struct rounded {
+    from_now<Clock> wanted;
+    std::chrono::nanoseconds grain;
+};
 
 /// What the rooms above keep for a wheel.
 class wheel_annex {
@@ -164,7 +171,7 @@ protected:
         nodes.prefer_huge_pages(options.huge_pages);
         waits.prefer_huge_pages(options.huge_pages);
         try {
-            wheel_.emplace(nodes, options.slots, tick{});
+            make_wheel(options);
             wheel_->reserve(options.reserve);
             driver_.emplace(executor, *this);
         } catch (...) {
@@ -178,6 +185,12 @@ protected:
         counts_ = {};
         lateness_ = {};
         stopped_ = closed_ = false;
+    }
+
+    void make_wheel(const wheel_options& options) {
+        if constexpr (levelled_wheel<Wheel>)
+            if (!options.levels.empty()) return void(wheel_.emplace(nodes, options.levels, tick{}));
+        wheel_.emplace(nodes, options.slots, tick{});
     }
 
     void close(lock_type& lock) noexcept {
@@ -251,6 +264,18 @@ private:
         if constexpr (!Clock::is_steady)
             if (due <= wheel_->now() && at > Clock::now()) return {wheel_->now() + 1, false};
         return {due, false};
+    }
+
+    aim aim_at(within<Clock> w) const noexcept {
+        const aim first = aim_at(w.earliest);
+        const tick last = scale_.now(since_origin(w.latest));
+        if (first.due <= wheel_->now() || last <= first.due) return first;
+        return {coalesced(*wheel_, first.due, last), false};
+    }
+    aim aim_at(rounded<Clock> w) const noexcept {
+        const aim exact = aim_at(w.wanted);
+        if (exact.at_once || w.grain <= scale_.length()) return exact;
+        return {round_up(exact.due, static_cast<std::uint64_t>(w.grain / scale_.length())), false};
     }
 
     nanoseconds since_origin(time_point t) const noexcept {

@@ -8,9 +8,9 @@
 // Attempts may end on several threads at once; a lock of the wheel's kind guards the decisions, and is held while nothing is called.
 #pragma once
 
+#include <cogwheel/asio/detail/engine_user.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/detail/attempt_call.hpp>
-#include <cogwheel/net/detail/engine_user.hpp>
 #include <cogwheel/net/detail/handler_memory.hpp>
 #include <cogwheel/net/detail/hedge_handler.hpp>
 #include <cogwheel/net/detail/hedge_machine.hpp>

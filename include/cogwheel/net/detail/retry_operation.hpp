@@ -6,8 +6,8 @@
 // runs on the handler's executor.
 #pragma once
 
+#include <cogwheel/asio/detail/engine_user.hpp>
 #include <cogwheel/net/detail/attempt_call.hpp>
-#include <cogwheel/net/detail/engine_user.hpp>
 #include <cogwheel/net/detail/handler_memory.hpp>
 #include <cogwheel/net/detail/retry_handler.hpp>
 #include <cogwheel/net/detail/retry_machine.hpp>

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Reads a cron expression from left to right; whatever is wrong is told with its column.
+#pragma once
+
+#include <cogwheel/schedule/cron.hpp>
+
+#include <span>
+
+namespace cogwheel {
+
+class cron_parser {
+public:
+    cron_parser(std::string_view text, cron_expression& out) : text_(text), out_(out) {}
+
+    void parse();
+
+private:
+    /// What a field may hold.
+    struct field {
+        const char* name;
+        int lowest, highest;
+        std::span<const std::string_view> names; // of lowest and on
+    };
+    struct range {
+        int from, to, step;
+    };
+
+    [[noreturn]] void refuse(const std::string& why) const { refuse_at(position_, why); }
+    [[noreturn]] void refuse_at(std::size_t position, const std::string& why) const;
+
+    bool at_end() const { return position_ == text_.size(); }
+    char peek() const { return at_end() ? '\0' : text_[position_]; }
+    bool take(char c);
+    bool take_letters(std::string_view word); // in any case, and not the beginning of a longer word
+    void skip_blanks();
+    std::size_t count_fields() const;
+
+    void macro();
+    template <class Item>
+    std::size_t list(Item item);
+    std::uint64_t plain_field(const field&);
+    void days_of_month();
+    void days_of_week();
+    std::uint64_t ranges(const field&);
+    int value(const field&);
+    int number(const char* what, int lowest, int highest);
+    void require_a_day(std::size_t position) const;
+
+    std::string_view text_;
+    cron_expression& out_;
+    std::size_t position_ = 0;
+};
+
+} // namespace cogwheel

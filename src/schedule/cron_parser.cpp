@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/schedule/detail/cron_parser.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace cogwheel {
+
+namespace {
+
+constexpr std::array<std::string_view, 12> month_names{"JAN", "FEB", "MAR", "APR", "MAY", "JUN",
+                                                       "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"};
+constexpr std::array<std::string_view, 7> weekday_names{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"};
+
+constexpr std::uint64_t bit(int n) { return std::uint64_t{1} << n; }
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+bool is_letter(char c) { return upper(c) >= 'A' && upper(c) <= 'Z'; }
+
+} // namespace
+
+cron_error::cron_error(std::string_view expression, std::size_t column, const std::string& why)
+    : std::invalid_argument("cogwheel::cron_expression: " + why + "\n  " + std::string(expression) + "\n  " +
+                            std::string(column - 1, ' ') + "^"),
+      column_(column) {}
+
+void cron_parser::refuse_at(std::size_t position, const std::string& why) const {
+    throw cron_error(text_, position + 1, why);
+}
+
+bool cron_parser::take(char c) {
+    if (peek() != c) return false;
+    ++position_;
+    return true;
+}
+
+bool cron_parser::take_letters(std::string_view word) {
+    if (text_.size() - position_ < word.size()) return false;
+    for (std::size_t i = 0; i < word.size(); ++i)
+        if (upper(text_[position_ + i]) != word[i]) return false;
+    position_ += word.size();
+    return true;
+}
+
+void cron_parser::skip_blanks() {
+    while (is_blank(peek())) ++position_;
+}
+
+std::size_t cron_parser::count_fields() const {
+    std::size_t fields = 0;
+    for (std::size_t i = 0; i < text_.size(); ++i) fields += !is_blank(text_[i]) && (i == 0 || is_blank(text_[i - 1]));
+    return fields;
+}
+
+void cron_parser::parse() {
+    skip_blanks();
+    if (peek() == '@') return macro();
+    const std::size_t fields = count_fields();
+    if (fields != 5 && fields != 6)
+        refuse("there are " + std::to_string(fields) +
+               " fields, but must be 5 (minute hour day month weekday) or 6 (with the second before them)");
+    const field second{"second", 0, 59, {}}, minute{"minute", 0, 59, {}}, hour{"hour", 0, 23, {}},
+        month{"month", 1, 12, month_names};
+    out_.seconds_ = fields == 6 ? plain_field(second) : bit(0);
+    out_.minutes_ = plain_field(minute);
+    out_.hours_ = static_cast<std::uint32_t>(plain_field(hour));
+    const std::size_t days_begin = (skip_blanks(), position_);
+    days_of_month();
+    out_.months_ = static_cast<std::uint16_t>(plain_field(month));
+    days_of_week();
+    skip_blanks();
+    require_a_day(days_begin);
+}
+
+void cron_parser::macro() {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> macros{{{"@yearly", "0 0 1 1 *"},
+                                                                                          {"@annually", "0 0 1 1 *"},
+                                                                                          {"@monthly", "0 0 1 * *"},
+                                                                                          {"@weekly", "0 0 * * 0"},
+                                                                                          {"@daily", "0 0 * * *"},
+                                                                                          {"@midnight", "0 0 * * *"},
+                                                                                          {"@hourly", "0 * * * *"}}};
+    std::string_view word = text_.substr(position_);
+    while (!word.empty() && is_blank(word.back())) word.remove_suffix(1);
+    const auto same = [&](std::string_view name) {
+        return std::equal(name.begin(), name.end(), word.begin(), word.end(),
+                          [](char a, char b) { return upper(a) == upper(b); });
+    };
+    for (const auto& [name, meaning] : macros)
+        if (same(name)) return cron_parser(meaning, out_).parse();
+    refuse("'" + std::string(word) +
+           "' is unknown; there are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly");
+}
+
+// Items separated by commas, up to a blank or the end. Returns where the field begins.
+template <class Item>
+std::size_t cron_parser::list(Item item) {
+    skip_blanks();
+    const std::size_t begin = position_;
+    do item();
+    while (take(','));
+    if (!at_end() && !is_blank(peek())) refuse(std::string("'") + peek() + "' does not belong here");
+    return begin;
+}
+
+std::uint64_t cron_parser::plain_field(const field& f) {
+    std::uint64_t bits = 0;
+    list([&] { bits |= ranges(f); });
+    return bits;
+}
+
+// All, one, or a range; with a step, one is a range to the end.
+std::uint64_t cron_parser::ranges(const field& f) {
+    const std::size_t begin = position_;
+    range r{f.lowest, f.highest, 1};
+    const bool for_days = f.lowest == 1 && f.highest == 31;
+    const bool for_weekdays = f.highest == 7;
+    const bool all = take('*') || ((for_days || for_weekdays) && take('?'));
+    if (all && for_weekdays) r.to = 6;
+    if (!all) {
+        r.from = r.to = value(f);
+        if (take('-')) {
+            r.to = value(f);
+            if (for_weekdays && r.to == 0 && r.from > 0) r.to = 7; // FRI-SUN
+            if (r.to < r.from)
+                refuse_at(begin, std::string(f.name) + " goes backwards from " + std::to_string(r.from) + " to " +
+                                     std::to_string(r.to) + "; write two ranges, with a comma between");
+        } else if (peek() == '/') {
+            if (for_weekdays) r.from %= 7;
+            r.to = for_weekdays ? 6 : f.highest;
+        }
+    }
+    if (take('/')) r.step = number("a step", 1, f.highest);
+    std::uint64_t bits = 0;
+    for (int n = r.from; n <= r.to; n += r.step) bits |= bit(n);
+    return bits;
+}
+
+int cron_parser::value(const field& f) {
+    if (!f.names.empty() && is_letter(peek())) {
+        for (std::size_t i = 0; i < f.names.size(); ++i)
+            if (take_letters(f.names[i])) return f.lowest + static_cast<int>(i);
+        refuse(std::string(f.name) + " has an unknown name; there are " + std::string(f.names.front()) + " .. " +
+               std::string(f.names.back()));
+    }
+    return number(f.name, f.lowest, f.highest);
+}
+
+int cron_parser::number(const char* what, int lowest, int highest) {
+    const std::size_t begin = position_;
+    const std::string wanted =
+        std::string(what) + " must be " + std::to_string(lowest) + " .. " + std::to_string(highest);
+    if (!is_digit(peek())) {
+        if (at_end() || is_blank(peek())) refuse(wanted + ", but there is nothing");
+        refuse(wanted + ", but here is '" + peek() + "'");
+    }
+    int n = 0;
+    for (; is_digit(peek()); ++position_) n = std::min(n * 10 + (peek() - '0'), 100'000);
+    if (n < lowest || n > highest)
+        refuse_at(begin, wanted + ", but is " + std::string(text_.substr(begin, position_ - begin)));
+    return n;
+}
+
+void cron_parser::days_of_month() {
+    const field day{"day of month", 1, 31, {}};
+    std::uint64_t bits = 0;
+    skip_blanks();
+    out_.days_begin_with_star_ = peek() == '*' || peek() == '?';
+    list([&] {
+        if (take_letters("LW")) {
+            out_.last_working_day_ = true;
+        } else if (take_letters("L")) {
+            out_.days_from_last_ |=
+                static_cast<std::uint32_t>(bit(take('-') ? number("days before the last", 0, 30) : 0));
+        } else {
+            const std::size_t begin = position_;
+            const std::uint64_t some = ranges(day);
+            if (upper(peek()) != 'W') {
+                bits |= some;
+                return;
+            }
+            if (!is_digit(text_[position_ - 1]) || (some & (some - 1)) != 0)
+                refuse_at(begin, "W takes one day, as in 15W; write a list for several");
+            ++position_;
+            out_.nearest_weekday_ |= static_cast<std::uint32_t>(some);
+        }
+    });
+    out_.days_ = static_cast<std::uint32_t>(bits);
+}
+
+void cron_parser::days_of_week() {
+    const field weekday{"day of week", 0, 7, weekday_names};
+    std::uint64_t bits = 0;
+    skip_blanks();
+    out_.weekdays_begin_with_star_ = peek() == '*' || peek() == '?';
+    const auto folded = [](std::uint64_t week) { return (week | week >> 7) & 0x7f; }; // 7 is Sunday, too
+    list([&] {
+        const std::size_t begin = position_;
+        const std::uint64_t some = folded(ranges(weekday));
+        const bool one =
+            (some & (some - 1)) == 0 && text_.substr(begin, position_ - begin).find('/') == std::string_view::npos;
+        if (upper(peek()) == 'L') {
+            if (!one) refuse_at(begin, "L takes one day of the week, as in 5L; write a list for several");
+            ++position_;
+            out_.last_weekdays_ |= static_cast<std::uint8_t>(some);
+        } else if (take('#')) {
+            if (!one) refuse_at(begin, "# takes one day of the week, as in 5#2; write a list for several");
+            out_.nth_weekdays_ |= some << (7 * (number("which one of the month", 1, 5) - 1));
+        } else {
+            bits |= some;
+        }
+    });
+    out_.weekdays_ = static_cast<std::uint8_t>(bits);
+}
+
+// Every kind of year there is: any weekday for its first day, leap or not.
+void cron_parser::require_a_day(std::size_t position) const {
+    using namespace std::chrono;
+    for (int y = 2000; y < 2400; ++y) // the Gregorian calendar's whole cycle; common expressions end in the first month
+        for (unsigned m = 1; m <= 12; ++m) {
+            if ((out_.months_ & bit(static_cast<int>(m))) == 0) continue;
+            const unsigned last{static_cast<unsigned>((year(y) / month(m) / std::chrono::last).day())};
+            for (unsigned d = 1; d <= last; ++d)
+                if (out_.day_matches(year(y) / month(m) / day(d))) return;
+        }
+    refuse_at(position, "no such day ever comes; look at the day of month and the month together");
+}
+
+} // namespace cogwheel

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The grid of an interval. Every point is an integer sum, so that a million periods are a million periods.
+#include <cogwheel/schedule/detail/grid.hpp>
+#include <cogwheel/schedule/detail/interval_machine.hpp>
+
+#include <algorithm>
+#include <random>
+
+namespace cogwheel::detail {
+
+namespace {
+
+std::uint64_t fresh_seed() {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+}
+
+} // namespace
+
+interval_machine::interval_machine(const interval_options& options, nanoseconds start, nanoseconds end)
+    : options_(options),
+      due_(saturating_add(start, options.first_delay.value_or(options.period))),
+      end_(end),
+      own_(options.jitter != nanoseconds::zero() && !options.random ? fresh_seed() : 0) {}
+
+std::optional<interval_machine::nanoseconds> interval_machine::next(nanoseconds now) {
+    if (options_.pace == interval_pace::fixed_delay && count_ != 0) due_ = saturating_add(now, options_.period);
+    if (count_ >= options_.times || due_ > end_) return std::nullopt;
+    if (options_.jitter == nanoseconds::zero()) return due_;
+    const std::uint64_t bits = options_.random ? options_.random() : own_();
+    const auto later = scale_bits(bits, static_cast<std::uint64_t>(options_.jitter.count()));
+    drawn_ = std::min(nanoseconds(static_cast<std::int64_t>(later)), end_ - due_);
+    return saturating_add(due_, drawn_);
+}
+
+interval_machine::nanoseconds interval_machine::ticked(nanoseconds now) noexcept {
+    const nanoseconds was_due = due_;
+    ++count_;
+    if (options_.pace == interval_pace::fixed_rate) due_ = after_missed(now);
+    return was_due;
+}
+
+interval_machine::nanoseconds interval_machine::after_missed(nanoseconds now) noexcept {
+    const std::int64_t passed =
+        options_.missed == missed_ticks::burst ? 0 : points_passed(due_, options_.period, now - drawn_);
+    missed_ += static_cast<std::uint64_t>(passed); // nobody will see those
+    if (passed == 0) return saturating_add(due_, options_.period);
+    if (options_.missed == missed_ticks::delay) return saturating_add(now, options_.period);
+    return point_ahead(due_, options_.period, now - drawn_);
+}
+
+} // namespace cogwheel::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Intervals that make no sense are refused with a sentence that says what to do.
+#include <cogwheel/schedule/interval_options.hpp>
+
+#include <stdexcept>
+#include <string>
+
+namespace cogwheel {
+
+void interval_options::validate() const {
+    const auto refuse = [](const std::string& why) {
+        throw std::invalid_argument("cogwheel::interval_options: " + why);
+    };
+    const auto ns = [](std::chrono::nanoseconds d) { return std::to_string(d.count()) + " ns"; };
+    constexpr auto zero = std::chrono::nanoseconds::zero();
+    if (period <= zero)
+        refuse("period is " + ns(period) + ", but must be above zero; for work without a pause post() it again");
+    if (first_delay && *first_delay < zero)
+        refuse("first_delay is " + ns(*first_delay) + ", but must be zero or more; zero ticks at once");
+    if (times < 1) refuse("times is 0, but must be at least 1; leave it out to tick for ever");
+    if (jitter < zero || jitter >= period)
+        refuse("jitter is " + ns(jitter) + ", but must be zero or more and below the period of " + ns(period) +
+               "; a tenth of the period spreads well");
+}
+
+} // namespace cogwheel

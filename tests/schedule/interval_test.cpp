@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// An interval on a wheel: ticks, their end, cancellation, lifetimes, and what waits meanwhile.
+#include "support/virtual_wheel.hpp"
+
+#include <cogwheel/schedule/interval.hpp>
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
+#include <asio/cancellation_signal.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/strand.hpp>
+#include <asio/use_awaitable.hpp>
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace cogwheel;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+using ticking = basic_interval<testing::manual_timer_wheel>;
+using point = ticking::time_point;
+
+struct tick_log {
+    std::vector<std::error_code> errors;
+    std::vector<point> due;
+
+    auto note() {
+        return [this](std::error_code ec, point at) {
+            errors.push_back(ec);
+            due.push_back(at);
+        };
+    }
+};
+
+std::string refusal_of_interval(const interval_options& options) {
+    virtual_wheel at;
+    try {
+        const ticking every(at.wheel, options);
+        return {};
+    } catch (const std::invalid_argument& e) {
+        return e.what();
+    }
+}
+
+} // namespace
+
+TEST_CASE("interval_ticks_every_period_and_says_when_each_was_due") {
+    virtual_wheel at({.tick = 10ms});
+    ticking every(at.wheel, {.period = 25ms});
+    const point start = manual_clock::now();
+    std::vector<point> due;
+    asio::co_spawn(
+        at.io,
+        [&]() -> asio::awaitable<void> {
+            for (int i = 0; i < 4; ++i) due.push_back(co_await every.async_tick(asio::use_awaitable));
+        },
+        asio::detached);
+    at.run();
+    for (int i = 0; i < 12; ++i) at.pass(10ms);
+    CHECK(due == std::vector<point>{start + 25ms, start + 50ms, start + 75ms, start + 100ms});
+    CHECK(every.count() == 4);
+    CHECK(at.wheel.pending() == 0); // nobody awaits the fifth
+}
+
+TEST_CASE("interval_a_million_periods_on_a_wheel_are_a_million_ticks") {
+    virtual_wheel at({.tick = 10ms});
+    ticking every(at.wheel, {.period = 10ms});
+    const point start = manual_clock::now();
+    std::int64_t ticks = 0, wrong = 0;
+    std::function<void(std::error_code, point)> again = [&](std::error_code ec, point due) {
+        ++ticks;
+        if (ec || due != start + ticks * 10ms || due != manual_clock::now()) ++wrong;
+        every.async_tick([&](std::error_code e, point p) { again(e, p); });
+    };
+    every.async_tick([&](std::error_code e, point p) { again(e, p); });
+    for (int i = 0; i < 1'000'000; ++i) at.pass(10ms);
+    CHECK(ticks == 1'000'000);
+    CHECK(wrong == 0);
+    CHECK(every.missed() == 0);
+    every.cancel();
+    at.run();
+}
+
+TEST_CASE("interval_blocked_loop_skips_and_counts") {
+    virtual_wheel at({.tick = 10ms});
+    ticking every(at.wheel, {.period = 100ms});
+    const point start = manual_clock::now();
+    tick_log log;
+    every.async_tick(log.note());
+    at.pass(1050ms); // the loop was blocked
+    every.async_tick(log.note());
+    at.run();
+    CHECK(log.due.size() == 1);
+    at.pass(50ms);
+    CHECK(log.due == std::vector<point>{start + 100ms, start + 1100ms});
+    CHECK(every.missed() == 9);
+}
+
+TEST_CASE("interval_ends_with_eof_not_inline") {
+    virtual_wheel at;
+    ticking every(at.wheel, {.period = 100ms, .times = 1});
+    tick_log log;
+    every.async_tick(log.note());
+    at.pass(100ms);
+    every.async_tick(log.note());
+    CHECK(log.errors.size() == 1);
+    at.run();
+    CHECK(log.errors == std::vector<std::error_code>{{}, asio::error::eof});
+
+    ticking until(at.wheel, {.period = 100ms}, manual_clock::now() + 50ms);
+    until.async_tick(log.note());
+    at.run();
+    CHECK(log.errors.back() == asio::error::eof);
+    CHECK(at.wheel.pending() == 0);
+}
+
+TEST_CASE("interval_a_second_tick_at_once_is_refused_and_the_first_goes_on") {
+    virtual_wheel at;
+    ticking every(at.wheel, {.period = 100ms});
+    tick_log log;
+    every.async_tick(log.note());
+    every.async_tick(log.note());
+    at.run();
+    CHECK(log.errors == std::vector<std::error_code>{asio::error::already_started});
+    at.pass(100ms);
+    CHECK(log.errors.back() == std::error_code());
+}
+
+TEST_CASE("interval_cancelled_tick_is_still_to_come") {
+    virtual_wheel at;
+    ticking every(at.wheel, {.period = 100ms});
+    const point start = manual_clock::now();
+    tick_log log;
+    asio::cancellation_signal signal;
+    CHECK(!every.cancel());
+    every.async_tick(log.note());
+    CHECK(every.cancel());
+    at.run();
+    every.async_tick(asio::bind_cancellation_slot(signal.slot(), log.note()));
+    signal.emit(asio::cancellation_type::total);
+    at.run();
+    CHECK(log.errors == std::vector<std::error_code>(2, asio::error::operation_aborted));
+    every.async_tick(log.note());
+    at.pass(100ms);
+    CHECK(log.due.back() == start + 100ms);
+    CHECK(every.count() == 1);
+}
+
+TEST_CASE("interval_destroyed_or_its_wheel_gone") {
+    asio::io_context io;
+    std::optional<testing::manual_timer_wheel> wheel(io);
+    std::optional<ticking> every(std::in_place, *wheel, interval_options{.period = 100ms});
+    tick_log log;
+    every->async_tick(log.note());
+    every.reset();
+    run_ready(io);
+    CHECK(log.errors == std::vector<std::error_code>{asio::error::operation_aborted});
+
+    // It has come already, and is on its way to the handler.
+    auto strand = asio::make_strand(io);
+    every.emplace(*wheel, interval_options{.period = 100ms});
+    every->async_tick(asio::bind_executor(strand, log.note()));
+    manual_clock::advance(100ms);
+    asio::post(strand, [&] { every.reset(); });
+    run_ready(io);
+    CHECK(log.errors.size() == 2);
+
+    every.emplace(*wheel, interval_options{.period = 100ms});
+    wheel.reset();
+    every->async_tick(log.note());
+    run_ready(io);
+    CHECK(log.errors.back() == errc::stopped);
+}
+
+TEST_CASE("interval_moved_keeps_its_tick") {
+    virtual_wheel at;
+    tick_log log;
+    ticking one(at.wheel, {.period = 100ms});
+    one.async_tick(log.note());
+    ticking two(std::move(one));
+    at.pass(100ms);
+    CHECK(two.count() == 1);
+    ticking three(at.wheel, {.period = 1s});
+    three.async_tick(log.note());
+    three = std::move(two);
+    at.run();
+    CHECK(log.errors == std::vector<std::error_code>{{}, asio::error::operation_aborted});
+    CHECK(three.count() == 1);
+}
+
+TEST_CASE("interval_options_that_make_no_sense_are_refused") {
+    CHECK(refusal_of_interval({.period = 1ns}).empty());
+    CHECK(refusal_of_interval({}).find("period is 0 ns") != std::string::npos);
+    CHECK(refusal_of_interval({.period = -1s}).find("above zero") != std::string::npos);
+    CHECK(refusal_of_interval({.period = 1s, .first_delay = -1ns}).find("first_delay is -1 ns") != std::string::npos);
+    CHECK(refusal_of_interval({.period = 1s, .times = 0}).find("times is 0") != std::string::npos);
+    CHECK(refusal_of_interval({.period = 1s, .jitter = 1s}).find("below the period of 1000000000 ns") !=
+          std::string::npos);
+    CHECK(refusal_of_interval({.period = 1s, .jitter = -1ns}).find("jitter is -1 ns") != std::string::npos);
+}

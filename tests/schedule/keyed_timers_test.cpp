@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Each thing that a table of keyed timers can do, in virtual time.
+#include "support/virtual_wheel.hpp"
+
+#include <cogwheel/schedule/keyed_timers.hpp>
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+using namespace cogwheel;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+
+namespace {
+
+using names = keyed_timers<std::string, testing::manual_timer_wheel>;
+using ids = keyed_timers<int, testing::manual_timer_wheel>;
+
+struct run_log {
+    std::vector<std::string> ran;
+    auto note() {
+        return [this](const std::string& key) { ran.push_back(key); };
+    }
+};
+
+} // namespace
+
+TEST_CASE("keyed_add_runs_once_with_its_key_and_is_gone") {
+    virtual_wheel at;
+    names timers(at.wheel);
+    run_log log;
+    const auto start = manual_clock::now();
+    CHECK(!timers.add("ann", 100ms, log.note()));
+    CHECK(timers.contains("ann"));
+    CHECK(timers.expiry("ann") == start + 100ms);
+    CHECK(timers.remaining_runs("ann") == 1);
+    at.pass(90ms);
+    CHECK(log.ran.empty());
+    at.pass(10ms);
+    CHECK(log.ran == std::vector{"ann"s});
+    CHECK(!timers.contains("ann"));
+    CHECK(timers.empty());
+}
+
+TEST_CASE("keyed_period_runs_its_times_on_a_grid") {
+    virtual_wheel at({.tick = 10ms});
+    ids timers(at.wheel);
+    const auto start = manual_clock::now();
+    int runs = 0;
+    CHECK(!timers.add(7, {.delay = 30ms, .period = 100ms, .times = 3}, [&] { ++runs; }));
+    at.pass(30ms);
+    CHECK(runs == 1);
+    CHECK(timers.remaining_runs(7) == 2);
+    CHECK(timers.expiry(7) == start + 130ms);
+    at.pass(100ms);
+    at.pass(90ms);
+    CHECK(runs == 2);
+    at.pass(10ms);
+    CHECK(runs == 3);
+    CHECK(!timers.contains(7));
+    at.pass(1s);
+    CHECK(runs == 3);
+}
+
+TEST_CASE("keyed_period_for_ever_skips_what_is_past") {
+    virtual_wheel at({.tick = 10ms});
+    ids timers(at.wheel);
+    const auto start = manual_clock::now();
+    int runs = 0;
+    CHECK(!timers.add(7, keyed_schedule::every(100ms), [&] { ++runs; }));
+    CHECK(timers.remaining_runs(7) == keyed_schedule::for_ever);
+    for (int i = 1; i <= 1000; ++i) {
+        at.pass(100ms);
+        CHECK(timers.expiry(7) == start + (i + 1) * 100ms);
+    }
+    CHECK(runs == 1000);
+    at.pass(1055ms); // the loop was blocked
+    CHECK(runs == 1001);
+    CHECK(timers.expiry(7) == start + 101'100ms);
+}
+
+TEST_CASE("keyed_duplicate_is_rejected_replaced_or_kept") {
+    virtual_wheel at;
+    ids timers(at.wheel);
+    std::string ran;
+    CHECK(!timers.add(1, 100ms, [&] { ran += 'a'; }));
+    CHECK(timers.add(1, 10ms, [&] { ran += 'b'; }) == schedule_errc::duplicate_key);
+    CHECK(!timers.add(1, 10ms, [&] { ran += 'c'; }, on_duplicate::keep));
+    at.pass(50ms);
+    CHECK(ran.empty());
+    CHECK(!timers.add(1, 200ms, [&] { ran += 'd'; }, on_duplicate::replace));
+    CHECK(timers.size() == 1);
+    at.pass(100ms);
+    CHECK(ran.empty());
+    at.pass(100ms);
+    CHECK(ran == "d");
+}
+
+TEST_CASE("keyed_replacement_that_is_refused_leaves_the_old_one") {
+    virtual_wheel at({.max_pending = 1});
+    ids timers(at.wheel);
+    std::string ran;
+    CHECK(!timers.add(1, 100ms, [&] { ran += 'a'; }));
+    CHECK(timers.add(2, 100ms, [&] { ran += 'b'; }) == errc::too_many_timers);
+    CHECK(!timers.contains(2));
+    CHECK(timers.add(1, 100ms, [&] { ran += 'c'; }, on_duplicate::replace) == errc::too_many_timers);
+    CHECK(timers.size() == 1);
+    at.pass(100ms);
+    CHECK(ran == "a");
+}
+
+TEST_CASE("keyed_bad_schedules_are_refused_and_nothing_is_armed") {
+    virtual_wheel at;
+    ids timers(at.wheel);
+    const auto job = [] {};
+    CHECK(timers.add(1, keyed_schedule::every(0ms), job) == schedule_errc::bad_period);
+    CHECK(timers.add(1, keyed_schedule::every(-1ms), job) == schedule_errc::bad_period);
+    CHECK(timers.add(1, keyed_schedule::every(1ms, 0), job) == schedule_errc::bad_times);
+    CHECK(timers.add(1, keyed_schedule::every(1ms, -3), job) == schedule_errc::bad_times);
+    CHECK(timers.add(1, {.delay = 1ms, .times = 2}, job) == schedule_errc::bad_period);
+    CHECK(timers.empty());
+    CHECK(at.wheel.pending() == 0);
+    CHECK(!timers.add(1, -5ms, job)); // at once
+    at.pass(10ms);
+    CHECK(timers.empty());
+}
+
+TEST_CASE("keyed_remove_unknown_is_false_known_never_runs") {
+    virtual_wheel at;
+    ids timers(at.wheel);
+    int runs = 0;
+    CHECK(!timers.remove(1));
+    CHECK(!timers.add(1, 100ms, [&] { ++runs; }));
+    CHECK(timers.remove(1));
+    CHECK(!timers.remove(1));
+    CHECK(at.wheel.pending() == 0);
+    at.pass(1s);
+    CHECK(runs == 0);
+}
+
+TEST_CASE("keyed_unknown_keys_answer_false_or_nothing") {
+    virtual_wheel at;
+    ids timers(at.wheel);
+    CHECK(!timers.contains(1));
+    CHECK(!timers.touch(1));
+    CHECK(!timers.touch(1, 5ms));
+    CHECK(timers.expiry(1) == std::nullopt);
+    CHECK(timers.remaining_runs(1) == std::nullopt);
+}
+
+TEST_CASE("keyed_touch_gives_the_whole_time_again") {
+    virtual_wheel at({.tick = 10ms});
+    ids timers(at.wheel);
+    std::map<int, int> runs;
+    const auto job = [&](int key) { ++runs[key]; };
+    CHECK(!timers.add(1, 100ms, job));
+    CHECK(!timers.add(2, {.delay = 50ms, .period = 100ms}, job));
+    for (int i = 0; i < 5; ++i) {
+        at.pass(40ms);
+        CHECK(timers.touch(1));
+        CHECK(timers.touch(2));
+    }
+    CHECK(runs.empty());
+    CHECK(timers.touch(1, 20ms));
+    at.pass(20ms);
+    CHECK(runs[1] == 1);
+    at.pass(80ms);
+    CHECK(runs[2] == 1);
+    CHECK(timers.expiry(2) == manual_clock::now() + 100ms); // the grid has moved
+    at.pass(90ms);
+    CHECK(runs[2] == 1);
+    at.pass(10ms);
+    CHECK(runs[2] == 2);
+}
+
+TEST_CASE("keyed_lookup_takes_what_compares_with_the_key") {
+    virtual_wheel at;
+    names timers(at.wheel);
+    CHECK(!timers.add("ann", 100ms, [] {}));
+    CHECK(timers.contains(std::string_view("ann")));
+    CHECK(timers.touch("ann"));
+    CHECK(timers.expiry(std::string_view("annie").substr(0, 3)).has_value());
+    CHECK(timers.remove(std::string_view("ann")));
+}
+
+TEST_CASE("keyed_batch_adds_until_one_is_refused") {
+    virtual_wheel at;
+    names timers(at.wheel);
+    run_log log;
+    using entry = std::tuple<std::string, keyed_schedule, std::function<void(const std::string&)>>;
+    std::vector<entry> entries;
+    for (const char* name : {"a", "b", "c"}) entries.emplace_back(name, keyed_schedule::once(10ms), log.note());
+    CHECK(timers.add_all(entries) == std::pair<std::size_t, std::error_code>(3, {}));
+    std::vector<entry> more;
+    for (const char* name : {"d", "b", "e"}) more.emplace_back(name, keyed_schedule::once(10ms), log.note());
+    CHECK(timers.add_all(more) == std::pair<std::size_t, std::error_code>(1, schedule_errc::duplicate_key));
+    CHECK(timers.size() == 4);
+    at.pass(10ms);
+    CHECK(log.ran.size() == 4);
+}
+
+TEST_CASE("keyed_for_each_sees_all_with_their_times") {
+    virtual_wheel at;
+    ids timers(at.wheel);
+    const auto start = manual_clock::now();
+    CHECK(!timers.add(1, 100ms, [] {}));
+    CHECK(!timers.add(2, keyed_schedule::every(1s, 5), [] {}));
+    std::map<int, std::pair<manual_clock::time_point, std::int64_t>> seen;
+    timers.for_each([&](int key, manual_clock::time_point due, std::int64_t left) { seen[key] = {due, left}; });
+    CHECK(seen.size() == 2);
+    CHECK(seen[1] == std::pair(start + 100ms, std::int64_t{1}));
+    CHECK(seen[2] == std::pair(start + 1s, std::int64_t{5}));
+    timers.clear();
+    CHECK(timers.empty());
+    CHECK(at.wheel.pending() == 0);
+}
+
+TEST_CASE("keyed_job_may_remove_replace_or_add_its_own_key") {
+    virtual_wheel at({.tick = 10ms});
+    names timers(at.wheel);
+    std::vector<std::string> ran;
+    const std::string long_name(100, 'x'); // on the heap: used after it was removed
+    CHECK(!timers.add(long_name, keyed_schedule::every(10ms), [&](const std::string& key) {
+        CHECK(timers.remove(key));
+        ran.push_back(key);
+    }));
+    CHECK(!timers.add("once", 10ms, [&](const std::string& key) {
+        CHECK(!timers.contains(key)); // its last run
+        CHECK(!timers.add(key, 10ms, [&] { ran.push_back("again"); }));
+    }));
+    CHECK(!timers.add("replaced", keyed_schedule::every(10ms), [&](const std::string& key) {
+        CHECK(!timers.add(key, 10ms, [&] { ran.push_back("replacement"); }, on_duplicate::replace));
+    }));
+    for (int i = 0; i < 5; ++i) at.pass(10ms);
+    std::sort(ran.begin(), ran.end());
+    CHECK(ran == std::vector{"again"s, "replacement"s, long_name});
+    CHECK(timers.empty());
+}
+
+TEST_CASE("keyed_job_may_destroy_the_whole") {
+    virtual_wheel at;
+    std::optional<ids> timers(std::in_place, at.wheel);
+    int runs = 0;
+    for (int key = 0; key < 10; ++key)
+        CHECK(!timers->add(key, keyed_schedule::every(10ms), [&, big = std::string(100, 'x')] {
+            timers.reset();
+            runs += big.size() == 100;
+        }));
+    at.pass(10ms);
+    CHECK(runs == 1);
+    CHECK(at.wheel.pending() == 0);
+}
+
+TEST_CASE("keyed_throwing_job_runs_again_and_the_others_too") {
+    virtual_wheel at;
+    ids timers(at.wheel);
+    int runs = 0;
+    for (int key = 0; key < 3; ++key)
+        CHECK(!timers.add(key, keyed_schedule::every(10ms, 2), [&] {
+            ++runs;
+            throw std::runtime_error("job");
+        }));
+    manual_clock::advance(10ms);
+    for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(at.run(), std::runtime_error);
+    at.run();
+    CHECK(runs == 3);
+    manual_clock::advance(10ms);
+    for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(at.run(), std::runtime_error);
+    CHECK(runs == 6);
+    CHECK(timers.empty());
+}
+
+TEST_CASE("keyed_removed_while_its_job_is_on_its_way_does_not_run") {
+    virtual_wheel at;
+    asio::io_context jobs; // runs when the test says so
+    std::optional<ids> timers(std::in_place, at.wheel, jobs.get_executor());
+    int runs = 0;
+    for (int key = 0; key < 4; ++key) CHECK(!timers->add(key, keyed_schedule::every(100ms), [&] { ++runs; }));
+    at.pass(100ms);
+    CHECK(at.wheel.pending() == 0); // all four have fired
+    CHECK(runs == 0);
+    CHECK(timers->remove(1));
+    CHECK(!timers->touch(2)); // its job is on its way
+    CHECK(!timers->add(3, 1s, [&] { runs += 100; }, on_duplicate::replace));
+    run_ready(jobs);
+    CHECK(runs == 2); // 0 and 2
+    at.pass(100ms);
+    timers.reset();
+    run_ready(jobs);
+    at.pass(2s);
+    run_ready(jobs);
+    CHECK(runs == 2);
+}
+
+TEST_CASE("keyed_job_whose_destruction_uses_the_table") {
+    virtual_wheel at;
+    ids timers(at.wheel);
+    struct deregister {
+        ids* table;
+        int peer;
+        ~deregister() { table->remove(peer); }
+    };
+    for (int round = 0; round < 2; ++round) {
+        for (int key = 0; key < 50; ++key) {
+            const auto guard = std::make_shared<deregister>(&timers, 49 - key);
+            CHECK(!timers.add(key, 1s, [guard] {}));
+        }
+        if (round == 0) {
+            timers.clear();
+        } else {
+            CHECK(timers.remove(3));
+            CHECK(!timers.contains(46));
+            CHECK(!timers.add(5, 1s, [] {}, on_duplicate::replace));
+            CHECK(!timers.contains(44));
+            at.pass(1s);
+        }
+        CHECK(timers.empty());
+        CHECK(at.wheel.pending() == 0);
+    }
+}
+
+TEST_CASE("keyed_period_that_a_full_wheel_refuses_is_told") {
+    virtual_wheel at({.max_pending = 1});
+    ids timers(at.wheel);
+    int runs = 0;
+    CHECK(!timers.add(1, keyed_schedule::every(100ms), [&] { ++runs; }));
+    at.wheel.cancel_all();
+    timers.clear();
+    asio::io_context jobs;
+    ids elsewhere(at.wheel, jobs.get_executor());
+    CHECK(!elsewhere.add(1, keyed_schedule::every(100ms), [&] { ++runs; }));
+    at.pass(100ms);
+    auto other = at.wheel.schedule(1s, [] {}); // takes the only place
+    CHECK_THROWS_AS(run_ready(jobs), std::system_error);
+    CHECK(runs == 1);
+    CHECK(elsewhere.empty());
+    CHECK(other.cancel());
+}
+
+TEST_CASE("keyed_table_does_not_move_to_the_next_wheel") {
+    asio::io_context io;
+    std::optional<testing::manual_timer_wheel> wheel(io);
+    ids timers(*wheel);
+    wheel.reset();
+    const testing::manual_timer_wheel another(io);
+    CHECK(timers.add(1, 10ms, [] {}) == errc::stopped);
+    CHECK(another.pending() == 0);
+}
+
+TEST_CASE("keyed_wheel_gone_or_stopped_nothing_runs") {
+    asio::io_context io;
+    std::optional<testing::manual_timer_wheel> wheel(io);
+    int runs = 0;
+    ids timers(*wheel);
+    CHECK(!timers.add(1, 10ms, [&] { ++runs; }));
+    wheel->stop();
+    CHECK(timers.add(2, 10ms, [&] { ++runs; }) == errc::stopped);
+    wheel.reset();
+    pass(io, 1s);
+    CHECK(runs == 0);
+    CHECK(timers.remove(1));
+    CHECK(timers.empty());
+}
