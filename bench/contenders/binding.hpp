@@ -10,7 +10,7 @@
 
 #include "contenders/asio_loop.hpp"
 
-#include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/asio/hierarchical_timer_wheel.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
@@ -23,8 +23,9 @@ enum class pages { usual, huge };
 template <class Wheel, int Tick = 10, pages Pages = pages::usual>
 class binding_base : public asio_loop {
 public:
-    static constexpr std::string_view name =
-        std::is_same_v<Wheel, cogwheel::timer_wheel> ? "cogwheel" : "cogwheel-local";
+    static constexpr std::string_view name = std::is_same_v<Wheel, cogwheel::timer_wheel>         ? "cogwheel"
+                                             : std::is_same_v<Wheel, cogwheel::local_timer_wheel> ? "cogwheel-local"
+                                                                                                  : "cogwheel-levels";
     static constexpr bool handle_is_timer = false;
 
     void trim() { wheel_.trim(); }
@@ -57,6 +58,7 @@ protected:
 
 template <class Wheel>
 using fine_ticks = scheduled<Wheel, 1>;
+using fine_levels = fine_ticks<cogwheel::hierarchical_timer_wheel>;
 template <class Wheel>
 using in_huge_pages = scheduled<Wheel, 10, pages::huge>;
 

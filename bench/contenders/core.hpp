@@ -4,29 +4,32 @@
 // The wheel alone, in virtual ticks of 1 ms, as each kind of its users meets it:
 // - core: a bare node per owner, in a block of the node_table that the owner keeps, as it would a steady_timer;
 // - core_by_id: a block per timer, given back when it ends; the user keeps ids, which may outlive it. So does timer_token;
-// - embedded_core: a node inside the user's own object, a cache line like the floor's.
+// - embedded_core: a node inside the user's own object, a cache line like the floor's;
+// - levels: as core, but the wheel has levels of 64 slots.
 #pragma once
 
 #include "contenders/virtual_time.hpp"
 
-#include <cogwheel/wheel/hashed_wheel.hpp>
+#include <cogwheel/wheel/hierarchical_wheel.hpp>
 
 namespace bench {
 
-class core_base : public virtual_time<core_base> {
+template <class Wheel>
+class wheel_base : public virtual_time<wheel_base<Wheel>> {
+    using time = virtual_time<wheel_base<Wheel>>;
+
 public:
-    core_base() : core_base(false) {}
-    explicit core_base(bool huge_pages) : wheel_(prepared(nodes_, huge_pages), slots) {}
+    explicit wheel_base(std::size_t slots, bool huge_pages = false) : wheel_(prepared(nodes_, huge_pages), slots) {}
 
     std::size_t pending() const noexcept { return wheel_.size(); }
     void trim() { wheel_.trim(); }
-    void expire_due() { wheel_.advance({now()}, cogwheel::work_budget::unlimited(), this); }
+    void expire_due() { wheel_.advance({time::now()}, cogwheel::work_budget::unlimited(), this); }
 
 protected:
-    static constexpr std::size_t slots = 512;
+    using time::fired_;
 
     cogwheel::node_table nodes_;
-    cogwheel::hashed_wheel wheel_;
+    Wheel wheel_;
 
 private:
     static cogwheel::node_table& prepared(cogwheel::node_table& nodes, bool huge_pages) {
@@ -35,12 +38,17 @@ private:
     }
 };
 
-class core : public core_base {
+using core_base = wheel_base<cogwheel::hashed_wheel>;
+
+template <class Wheel>
+class blocks_on : public wheel_base<Wheel> {
+    using base = wheel_base<Wheel>;
+
 public:
-    static constexpr std::string_view name = "cogwheel-core";
     static constexpr bool handle_is_timer = false;
 
-    using core_base::core_base;
+    using base::base;
+    using typename base::time_point;
 
     struct handle {
         cogwheel::timer_node* node = nullptr;
@@ -48,17 +56,21 @@ public:
 
     void schedule(handle& h, std::uint32_t, milliseconds delay) {
         if (h.node == nullptr) h.node = &make_node();
-        wheel_.schedule(*h.node, {after(delay).tick});
+        wheel_.schedule(*h.node, {this->after(delay).tick});
     }
     bool cancel(handle& h) {
         if (!h.node->armed()) return false;
         wheel_.cancel(*h.node);
         return true;
     }
-    void move(handle& h, std::uint32_t number, milliseconds delay) { move_to(h, number, after(delay)); }
+    void move(handle& h, std::uint32_t number, milliseconds delay) { move_to(h, number, this->after(delay)); }
     void move_to(handle& h, std::uint32_t, time_point at) { wheel_.reschedule(*h.node, {at.tick}); }
 
 private:
+    using base::fired_;
+    using base::nodes_;
+    using base::wheel_;
+
     [[gnu::noinline]] cogwheel::timer_node& make_node() {
         cogwheel::timer_node& node = nodes_.allocate(sizeof(cogwheel::timer_node));
         node.on_expiry(&expire);
@@ -68,8 +80,20 @@ private:
     // A bare node has no room for the timer's number. But blocks are handed out in order, so where each timer was
     // scheduled once, it is the index. Here as in core_by_id.
     static void expire(cogwheel::timer_node& node, void* context) {
-        static_cast<core*>(static_cast<core_base*>(context))->fired_.record(node.next_id().index);
+        static_cast<blocks_on*>(static_cast<base*>(context))->fired_.record(node.next_id().index);
     }
+};
+
+class core : public blocks_on<cogwheel::hashed_wheel> {
+public:
+    static constexpr std::string_view name = "cogwheel-core";
+    explicit core(bool huge_pages = false) : blocks_on(512, huge_pages) {}
+};
+
+class levels : public blocks_on<cogwheel::hierarchical_wheel> {
+public:
+    static constexpr std::string_view name = "cogwheel-levels";
+    levels() : blocks_on(64) {}
 };
 
 class core_in_huge_pages : public core {
@@ -79,6 +103,8 @@ public:
 
 class core_by_id : public core_base {
 public:
+    core_by_id() : core_base(512) {}
+
     static constexpr std::string_view name = "cogwheel-core-id";
     static constexpr bool handle_is_timer = false;
 
@@ -112,6 +138,8 @@ private:
 
 class embedded_core : public core_base {
 public:
+    embedded_core() : core_base(512) {}
+
     static constexpr std::string_view name = "cogwheel-core-embed";
     static constexpr bool handle_is_timer = true;
 
@@ -143,6 +171,7 @@ private:
 };
 
 static_assert(firing_contender<core> && movable_contender<core>);
+static_assert(firing_contender<levels> && movable_contender<levels>);
 static_assert(firing_contender<core_by_id> && movable_contender<core_by_id>);
 static_assert(firing_contender<embedded_core> && movable_contender<embedded_core>);
 

@@ -10,6 +10,7 @@
 #include "contenders/wheel_timer.hpp"
 #include "echo/echo_leg.hpp"
 #include "plans/legs.hpp"
+#include "workloads/add_tasks.hpp"
 #include "workloads/limits.hpp"
 #include "workloads/remote.hpp"
 #include "workloads/threads.hpp"
@@ -110,6 +111,7 @@ const participation& binding_plan() {
         {"activity", activity()},
         {"fire_one_tick", on_asio<fire_one_tick, any_thread, one_thread, steady_timer>()},
         {"fire_spread", on_asio<fire_spread, any_thread, one_thread, steady_timer>()},
+        {"fire_minute", on_asio<fire_minute, fine_ticks<cogwheel::timer_wheel>, fine_levels, steady_timer>()},
         {"mixed", on_asio<mixed_leg, any_thread, one_thread, scheduled_with_now, steady_timer>()},
         {"schedule", on_asio<schedule, any_thread, one_thread, scheduled_with_now, steady_timer>()},
         {"cancel", on_asio<cancel, any_thread, one_thread, steady_timer>()},
@@ -125,6 +127,7 @@ const participation& binding_plan() {
         {"four_threads_touch",
          on_asio<on_threads<touch_operation, 4>::leg, any_thread, any_thread_timers, steady_timer>()},
         {"remote", on_asio<remote_calls, any_thread>() + on_asio<remote_posts, one_thread, steady_timer>()},
+        {"add_tasks", on_asio<add_tasks_leg, keyed_tasks, interval_tasks, steady_timer_tasks>()},
         {"limit", limits()},
         {"idle", on_asio<idle_cost_leg, any_thread, one_thread, steady_timer>()},
         {"burst", bursts()},

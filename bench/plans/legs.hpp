@@ -13,6 +13,7 @@
 #include "workloads/kept.hpp"
 #include "workloads/lateness.hpp"
 #include "workloads/mixed.hpp"
+#include "workloads/month.hpp"
 #include "workloads/phases.hpp"
 #include "workloads/rounds.hpp"
 
@@ -40,6 +41,8 @@ template <class C>
 using fire_one_tick = fire_leg<C, 1>;
 template <class C>
 using fire_spread = fire_leg<C, 1000>;
+template <class C>
+using fire_minute = fire_leg<C, 60'000>;
 
 template <class Leg>
 std::unique_ptr<leg> make(std::size_t timers) {

@@ -19,8 +19,7 @@ public:
     sample repeat(std::uint64_t repetition) override {
         using handle = typename C::handle;
         const numbers order = random_order(timers_, repetition + 1);
-        const numbers later =
-            random_numbers(timers_, static_cast<std::size_t>(spread.count()) * 1'000'000, repetition + 2);
+        const numbers later = random_numbers(timers_, static_cast<std::size_t>(spread.count()) * 1000, repetition + 2);
         for (;;) {
             live_set<C> set(timers_);
             sample s;
@@ -31,7 +30,7 @@ public:
             const auto expected = milliseconds(static_cast<std::int64_t>(scheduling.wall_ns() * 1e-6) + 10);
             const auto start = (*set).after(patience_ * expected);
             set.each(order, [&](C& c, handle& h, std::uint32_t n) {
-                return c.move_to(h, n, start + std::chrono::nanoseconds(later[n])), false;
+                return c.move_to(h, n, start + std::chrono::microseconds(later[n])), false;
             });
             if (!(*set).reach(start)) {
                 patience_ *= 2;
