@@ -13,6 +13,7 @@
 #include <asio/cancellation_signal.hpp>
 
 #include <array>
+#include <mutex>
 #include <optional>
 
 namespace bench {
@@ -80,16 +81,20 @@ private:
     }
 };
 
-/// A handle, and a line behind it.
+/// A handle of two words, as a token is, and a line behind it; for whoever may be called by any thread, also the lock of each of its calls.
+template <int Locks>
 class floor_token : public floor_base {
 public:
-    static constexpr std::string_view name = "floor (clock, handle, line)";
+    static constexpr std::string_view name = Locks == 0   ? "floor (clock, handle, line)"
+                                             : Locks == 1 ? "floor (clock, handle, line, lock)"
+                                                          : "floor (clock, handle, line, two locks)";
 
     struct alignas(64) line {
         std::uint64_t deadline = 0;
     };
     struct handle {
         line* behind = nullptr;
+        std::uint64_t life = 0;
     };
 
     fixed_array<handle> make_handles(std::size_t n) {
@@ -102,11 +107,14 @@ public:
         line& l = *h.behind;
         __builtin_prefetch(&l, 1);
         const auto at = std::chrono::steady_clock::now() + delay;
+        for (int i = 1; i < Locks; ++i) const std::lock_guard once_more(mutex_);
+        const auto lock = Locks > 0 ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
         pending_ += l.deadline == 0;
         l.deadline = static_cast<std::uint64_t>(at.time_since_epoch().count());
     }
-    bool cancel(handle& h) noexcept {
+    bool cancel(handle& h) {
         line& l = *h.behind;
+        const auto lock = Locks > 0 ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
         const bool was_pending = l.deadline != 0;
         pending_ -= was_pending;
         l.deadline = 0;
@@ -117,6 +125,7 @@ public:
 private:
     std::optional<fixed_array<line>> lines_;
     std::size_t next_ = 0;
+    std::mutex mutex_;
 };
 
 /// A cancellation signal, the handler in its slot, and a line behind that, which then serves the next timer.
@@ -178,6 +187,6 @@ using floor_clock = floor<true>;
 using floor_object = floor<true, object_lines>;
 
 static_assert(contender<floor_store> && contender<floor_clock> && contender<floor_object>);
-static_assert(contender<floor_token> && contender<floor_slot>);
+static_assert(contender<floor_token<0>> && contender<floor_token<2>> && contender<floor_slot>);
 
 } // namespace bench

@@ -98,16 +98,18 @@ entrants echoes() {
 const participation& binding_plan() {
     static const participation all{
         {"request", on_asio<request, floor_clock, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"churn", on_asio<churn, floor_token, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"touch", on_asio<touch, floor_clock, floor_object, floor_token, any_thread, one_thread, scheduled_with_now,
-                          any_thread_timers, one_thread_timers, timer_objects_with_now, steady_timer>()},
+        {"churn",
+         on_asio<churn, floor_token<0>, floor_token<1>, any_thread, one_thread, scheduled_with_now, steady_timer>()},
+        {"touch",
+         on_asio<touch, floor_clock, floor_object, floor_token<0>, floor_token<1>, any_thread, one_thread,
+                 scheduled_with_now, any_thread_timers, one_thread_timers, timer_objects_with_now, steady_timer>()},
         {"touch_earlier", on_asio<touch_earlier, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"churn_huge", in_huge_heap(on_asio<churn, floor_token, steady_timer>()) +
+        {"churn_huge", in_huge_heap(on_asio<churn, floor_token<0>, steady_timer>()) +
                            on_asio<churn, any_thread_huge, one_thread_huge>()},
-        {"touch_huge", in_huge_heap(on_asio<touch, floor_token, steady_timer>()) +
+        {"touch_huge", in_huge_heap(on_asio<touch, floor_token<0>, steady_timer>()) +
                            on_asio<touch, any_thread_huge, one_thread_huge>()},
         {"mixed_huge", in_huge_heap(on_asio<mixed_leg, steady_timer>())},
-        {"rearm", on_asio<rearm, floor_token, any_thread_timers, one_thread_timers, steady_timer>()},
+        {"rearm", on_asio<rearm, floor_token<0>, floor_token<2>, any_thread_timers, one_thread_timers, steady_timer>()},
         {"activity", activity()},
         {"fire_one_tick", on_asio<fire_one_tick, any_thread, one_thread, steady_timer>()},
         {"fire_spread", on_asio<fire_spread, any_thread, one_thread, steady_timer>()},
