@@ -92,7 +92,7 @@ public:
 
 class levels : public blocks_on<cogwheel::hierarchical_wheel> {
 public:
-    static constexpr std::string_view name = "cogwheel-levels";
+    static constexpr std::string_view name = "cogwheel-core-levels";
     levels() : blocks_on(64) {}
 };
 
