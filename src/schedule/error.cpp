@@ -17,6 +17,18 @@ const char* words(schedule_errc e) noexcept {
         return "the period must be above zero, and given for more than one run";
     case schedule_errc::bad_times:
         return "the number of runs must be at least 1";
+    case schedule_errc::no_name:
+        return "a task needs a name";
+    case schedule_errc::unknown_job:
+        return "no job of this name was defined; define() it first";
+    case schedule_errc::never:
+        return "the schedule has no run in the future";
+    case schedule_errc::queue_full:
+        return "the pool's queue was full, and its policy is to reject";
+    case schedule_errc::missed:
+        return "the run was missed, and its misfire policy is to skip";
+    case schedule_errc::interrupted:
+        return "the process ended while it ran";
     }
     return nullptr;
 }

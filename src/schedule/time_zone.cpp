@@ -53,9 +53,7 @@ time_zone::time_zone(std::string_view name) {
 }
 
 time_zone time_zone::local() {
-    time_zone here;
-    here.zone_ = date::current_zone();
-    return here;
+    return time_zone(date::current_zone()->name()); // which knows that UTC is UTC
 }
 
 std::string time_zone::name() const { return zone_ == nullptr ? "UTC" : zone_of(zone_).name(); }

@@ -37,6 +37,7 @@ public:
 
     const cron_expression& expression() const noexcept { return expression_; }
     time_zone zone() const noexcept { return zone_; }
+    dst_policy policy() const noexcept { return policy_; }
 
 private:
     struct window;

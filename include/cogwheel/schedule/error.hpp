@@ -12,6 +12,12 @@ enum class schedule_errc {
     duplicate_key = 1, ///< something is scheduled under this key: it goes on, the new one was not scheduled
     bad_period,        ///< a period must be above zero, and there must be one to run more than once
     bad_times,         ///< a number of runs must be at least 1
+    no_name,           ///< a task must have one
+    unknown_job,       ///< no job was defined under this name
+    never,             ///< there is no such date any more
+    queue_full,        ///< the pool took no further job
+    missed,            ///< it could not run in time, and its policy is to skip
+    interrupted,       ///< the process ended, or the scheduler was stopped, while it ran
 };
 
 /// The category "cogwheel.schedule". Thread-safe.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// An open file of a journal: POSIX calls that are repeated when a signal interrupts them, and fail with a std::system_error that names the
+// file. None is inherited by a program that this process starts.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace cogwheel::detail {
+
+class journal_file {
+public:
+    /// Creates it if there is none, for its owner alone: a task's body may be anybody's secret.
+    static journal_file open(std::filesystem::path path);
+
+    /// Instead of what has this name; with the permissions of `like`.
+    static journal_file replace(std::filesystem::path path, const journal_file& like);
+
+    journal_file(journal_file&&) noexcept;
+    journal_file& operator=(journal_file&&) noexcept;
+    ~journal_file();
+
+    /// Until it is closed; by another process, or another open() of this one. False: someone else has it.
+    bool try_lock() const;
+
+    std::string read_all() const;
+    /// One call of write(2), and further ones for what that leaves.
+    void append(std::string_view bytes) const;
+    void truncate(std::size_t size) const;
+    void sync() const;
+    void rename_to(const std::filesystem::path&);
+
+private:
+    journal_file(int descriptor, std::filesystem::path path) noexcept;
+
+    [[noreturn]] void fail(const char* what) const;
+
+    int descriptor_;
+    std::filesystem::path path_;
+};
+
+/// So that a file that was created or renamed in it is found after a loss of power.
+void sync_directory(const std::filesystem::path&);
+
+} // namespace cogwheel::detail

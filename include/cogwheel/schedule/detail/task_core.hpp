@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The table of tasks, and their way from timer to job and back. When runs begin is decided by task_machine; here are the lock, the timers
+// and the threads.
+//
+// One lock for all; jobs, stop callbacks and destructors of callables run outside of it. A timer or a job that comes back to a task that
+// has been removed meanwhile finds it gone.
+#pragma once
+
+#include <cogwheel/schedule/detail/task_machine.hpp>
+#include <cogwheel/schedule/detail/task_wheel.hpp>
+#include <cogwheel/schedule/keyed_schedule.hpp>
+#include <cogwheel/schedule/task_info.hpp>
+#include <cogwheel/schedule/task_job.hpp>
+#include <cogwheel/schedule/task_options.hpp>
+#include <cogwheel/schedule/task_results.hpp>
+
+#include <asio/thread_pool.hpp>
+
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+namespace cogwheel::detail {
+
+class task_core;
+
+struct defined_job {
+    defined_job(task_job does, job_options how) : job(std::move(does)), options(std::move(how)) {}
+
+    task_job job;
+    job_options options;
+};
+
+class active_run;
+
+/// A task in the table.
+class task_entry final : public timer_target, public std::enable_shared_from_this<task_entry> {
+public:
+    task_entry(const std::shared_ptr<task_core>& in, task of, std::shared_ptr<const defined_job> does,
+               std::chrono::nanoseconds grace)
+        : core(in), spec(std::move(of)), job(std::move(does)), machine(spec, grace) {}
+
+    void expired(std::uint64_t number) override;
+
+    std::weak_ptr<task_core> core;
+    task spec;
+    std::shared_ptr<const defined_job> job;
+    task_machine machine;
+
+    any_token timer;
+    std::uint64_t timer_number = 0; // of the one that is armed
+    std::vector<std::shared_ptr<active_run>> runs;
+
+    std::optional<task_state> ended; // no further run
+    bool cancelled = false;          // by the user: what still runs is the last
+    bool gone = false;               // from the table
+    std::uint64_t completed = 0, failed = 0, cancellations = 0;
+    std::string message;
+    std::deque<task_attempt> history;
+    std::list<std::shared_ptr<task_entry>>::iterator finished_at{}; // of those that have ended
+};
+
+/// A run that has begun and not ended.
+class active_run final : public reporting_run, public timer_target, public std::enable_shared_from_this<active_run> {
+public:
+    enum class phase : std::uint8_t { in_line, on_its_way, running, between_attempts, over };
+    enum class reason : std::uint8_t { none, limit, cancelled, replaced, stopped };
+
+    active_run(std::shared_ptr<task_core> in, std::shared_ptr<task_entry> entry, task_trigger::wall_point due)
+        : reporting_run(entry->spec.name, entry->spec.body, due), core(std::move(in)), of(std::move(entry)) {}
+
+    void expired(std::uint64_t number) override;
+    void ended(const std::exception_ptr& thrown, std::error_code error) noexcept override;
+
+    void next_attempt() {
+        ++attempt_;
+        stop_ = std::stop_source();
+        why = reason::none;
+    }
+    void set_attempt(std::uint32_t n) noexcept { attempt_ = n; }
+    std::stop_source stop() const { return stop_; }
+
+    std::shared_ptr<task_core> core;
+    std::shared_ptr<task_entry> of;
+    phase at = phase::on_its_way;
+    reason why = reason::none; // it was told to stop
+    bool in_pool = false;
+    any_token timer; // its limit, its place in line, or its next attempt
+    std::uint64_t timer_number = 0;
+    std::chrono::nanoseconds waited{}; // before this attempt
+    task_trigger::wall_point retry_at{};
+    task_trigger::wall_point started{};
+};
+
+class task_core final : public std::enable_shared_from_this<task_core> {
+public:
+    using entry_ptr = std::shared_ptr<task_entry>;
+    using active_ptr = std::shared_ptr<active_run>;
+    using wall_point = task_trigger::wall_point;
+    using nanoseconds = std::chrono::nanoseconds;
+
+    task_core(std::unique_ptr<task_wheel> wheel, task_scheduler_options options);
+    task_core(const task_core&) = delete;
+    task_core& operator=(const task_core&) = delete;
+
+    void define(std::string name, task_job job, job_options options);
+    std::error_code add(task, std::shared_ptr<const defined_job>, on_duplicate);
+    task_batch_result add_all(std::vector<task>, on_duplicate);
+    task_cancel_result cancel(std::string_view name);
+    bool forget(std::string_view name);
+    std::optional<task_info> find(std::string_view name) const;
+    std::vector<task_info> snapshot() const;
+    task_counts counts() const;
+    task_recovery recover();
+    void stop();
+    void end(); // stop(), waits for the pool, and empties the table
+
+    // Timers and jobs come back.
+    void task_due(task_entry&, std::uint64_t number);
+    void run_due(active_run&, std::uint64_t number);
+    void job_ended(active_run&, const std::exception_ptr& thrown, std::error_code error);
+
+private:
+    class section; // holds the lock; what has to be done without it is done at its end
+    struct by_name {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>()(name); }
+    };
+    template <class T>
+    using named = std::unordered_map<std::string, T, by_name, std::equal_to<>>;
+
+    // The table.
+    entry_ptr prepare(task&&, std::shared_ptr<const defined_job>, on_duplicate, std::error_code&) const;
+    std::error_code install(section&, const entry_ptr&);
+    bool written_down(const task_entry&) const noexcept;
+    void undo_record(const std::string& name) noexcept;
+    entry_ptr entry_named(std::string_view name) const;
+    std::error_code arm(task_entry&);
+    void disarm(task_entry&) noexcept;
+    void drop_runs(section&, task_entry&, active_run::reason);
+    void remove(section&, const entry_ptr&);
+    void finish(const entry_ptr&, task_state, const std::string& message);
+    void restore(section&, task_record&&, task_recovery&);
+    void restore_run(section&, const entry_ptr&, const task_run_record&, task_recovery&);
+
+    // Runs.
+    void begin(section&, const entry_ptr&, nanoseconds point);
+    void submit(section&, const active_ptr&);
+    void hand_over(const active_ptr&);
+    void execute(const active_ptr&);
+    void attempt_over(section&, const active_ptr&, task_state, const std::string& message);
+    bool retry(active_run&, const std::string& message);
+    void run_over(section&, const active_ptr&, task_state, const std::string& message);
+    void leave_pool(section&, active_run&);
+    bool tell_to_stop(section&, active_run&, active_run::reason);
+    std::error_code arm(active_run&, nanoseconds delay);
+    void disarm(active_run&) noexcept;
+
+    // Records.
+    task_record record_of(const task_entry&) const;
+    std::string save(const task_entry&) noexcept; // what went wrong
+    void erase(const task_entry&) noexcept;
+    void notify(task_event::kind, const std::string& name, std::uint32_t attempt, const std::string& message) noexcept;
+    task_info info_of(const task_entry&) const;
+
+    wall_point wall() const { return wall_point(wheel_->wall()); }
+    nanoseconds present_of(const task_trigger&) const; // by the trigger's clock
+    wall_point wall_of(const task_trigger&, nanoseconds point) const;
+
+    mutable std::mutex mutex_;
+    const std::unique_ptr<task_wheel> wheel_;
+    const task_scheduler_options options_;
+    random_ref jitter_;
+    small_random own_random_;
+    std::optional<asio::thread_pool> pool_;
+    std::size_t pool_limit_ = 0;
+    std::size_t in_pool_ = 0;
+    std::list<active_ptr> line_; // for the pool
+    std::size_t active_ = 0;
+    asio::any_io_executor work_; // holds run() while anything runs
+    std::uint64_t last_timer_ = 0;
+    bool stopped_ = false;
+    named<std::shared_ptr<const defined_job>> jobs_;
+    named<entry_ptr> tasks_;
+    std::list<entry_ptr> finished_; // oldest first
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Which runs of a task begin, wait, or do not run. Knows neither clock nor executor: points are since the epoch of the trigger's clock.
+#pragma once
+
+#include <cogwheel/schedule/task.hpp>
+
+#include <deque>
+#include <vector>
+
+namespace cogwheel::detail {
+
+class task_machine {
+public:
+    using nanoseconds = std::chrono::nanoseconds;
+
+    task_machine(const task& of, nanoseconds grace);
+
+    /// A new task.
+    void begin(nanoseconds now);
+
+    /// One that was written down. `active`: its runs that were under way, and go on; `waiting`: those that had to wait.
+    void resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
+                std::deque<nanoseconds> waiting);
+
+    /// When the next run is due.
+    std::optional<nanoseconds> next() const noexcept { return next_; }
+
+    struct decision {
+        std::vector<nanoseconds> begin; ///< the points at which these runs were due
+        bool replace = false;           ///< those under way are to stop
+    };
+
+    /// Precondition: next() has come.
+    decision expired(nanoseconds now);
+
+    /// A run has ended: the point of the one that begins now instead.
+    std::optional<nanoseconds> ended() noexcept {
+        --active_;
+        return begin_waiting();
+    }
+
+    /// The point of one that waits and may begin now.
+    std::optional<nanoseconds> begin_waiting() noexcept;
+
+    /// No run begins any more.
+    void end() noexcept {
+        next_.reset();
+        waiting_.clear();
+    }
+
+    /// No run under way, and none to come.
+    bool finished() const noexcept { return active_ == 0 && waiting_.empty() && !next_; }
+
+    std::int64_t left() const noexcept { return left_; }
+    std::size_t active() const noexcept { return active_; }
+    const std::deque<nanoseconds>& waiting() const noexcept { return waiting_; }
+    std::uint64_t missed() const noexcept { return missed_; }
+    std::uint64_t dropped() const noexcept { return dropped_; }
+
+private:
+    std::vector<nanoseconds> due_by(nanoseconds first, nanoseconds last, nanoseconds now);
+    void start(decision&, nanoseconds point);
+    void wait(nanoseconds point, std::size_t most);
+
+    task_trigger when_;
+    misfire_policy misfire_;
+    task_overlap overlap_;
+    nanoseconds grace_;
+    std::optional<nanoseconds> next_;
+    std::int64_t left_; // runs that have not begun
+    std::size_t active_ = 0;
+    std::deque<nanoseconds> waiting_;
+    std::uint64_t missed_ = 0;  // by the misfire policy
+    std::uint64_t dropped_ = 0; // by the overlap policy
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What a task scheduler wants of a wheel and of the clock on the wall, whatever their types: its own code is compiled once.
+#pragma once
+
+#include <cogwheel/asio/detail/clock_points.hpp>
+#include <cogwheel/asio/detail/engine_user.hpp>
+#include <cogwheel/asio/timeout_after.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/execution/outstanding_work.hpp>
+#include <asio/prefer.hpp>
+
+#include <array>
+#include <bit>
+#include <memory>
+
+namespace cogwheel::detail {
+
+/// Is told when a timer has expired. `number` names that timer, so that one that was cancelled too late can be told from its successor.
+class timer_target {
+public:
+    virtual void expired(std::uint64_t number) = 0;
+
+protected:
+    ~timer_target() = default;
+};
+
+/// A token of any clock.
+struct any_token {
+    std::array<std::uint64_t, 2> words{};
+};
+
+class task_wheel {
+public:
+    using nanoseconds = std::chrono::nanoseconds;
+
+    virtual ~task_wheel() = default;
+    virtual nanoseconds now() const = 0;  ///< since the epoch of the wheel's clock
+    virtual nanoseconds wall() const = 0; ///< since that of the clock on the wall
+    virtual std::error_code arm(any_token&, nanoseconds due, std::shared_ptr<timer_target>, std::uint64_t number) = 0;
+    virtual void cancel(const any_token&) noexcept = 0;
+    /// As long as there is one, run() does not return.
+    virtual asio::any_io_executor work() const = 0;
+};
+
+template <class Wheel, class WallClock>
+class task_wheel_on final : public task_wheel {
+    using clock = typename Wheel::clock_type;
+    using time_point = typename Wheel::time_point;
+    using token = typename Wheel::token_type;
+    static_assert(sizeof(token) == sizeof(any_token) && std::is_trivially_copyable_v<token>);
+
+public:
+    explicit task_wheel_on(const Wheel& wheel) : wheel_(state_of::get(wheel)), executor_(wheel.get_executor()) {}
+
+    nanoseconds now() const override { return present<clock>(); }
+    nanoseconds wall() const override { return saturate_to_ns(WallClock::now().time_since_epoch()); }
+
+    std::error_code arm(any_token& t, nanoseconds due, std::shared_ptr<timer_target> to,
+                        std::uint64_t number) override {
+        std::error_code refused;
+        t = std::bit_cast<any_token>(wheel_->schedule(
+            point_at<time_point>(due), [to = std::move(to), number] { to->expired(number); }, no_callable(), refused));
+        return refused;
+    }
+    void cancel(const any_token& t) noexcept override { std::bit_cast<token>(t).cancel(); }
+
+    asio::any_io_executor work() const override {
+        return asio::prefer(executor_, asio::execution::outstanding_work.tracked);
+    }
+
+private:
+    engine_user<state_type<Wheel>> wheel_;
+    asio::any_io_executor executor_;
+};
+
+} // namespace cogwheel::detail

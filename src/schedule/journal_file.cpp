@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// See journal_file.hpp.
+#include <cogwheel/schedule/detail/journal_file.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cogwheel::detail {
+
+namespace {
+
+constexpr mode_t owner_alone = S_IRUSR | S_IWUSR;
+
+[[noreturn]] void fail_at(const std::filesystem::path& path, const char* what) {
+    const int error = errno;
+    throw std::system_error(error, std::generic_category(),
+                            "cogwheel::task_journal: '" + path.string() + "' cannot be " + what);
+}
+
+template <class Call>
+auto uninterrupted(Call call) {
+    auto result = call();
+    while (result == -1 && errno == EINTR) result = call();
+    return result;
+}
+
+int opened(const std::filesystem::path& path, int flags, const char* what) {
+    const int descriptor = uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, owner_alone); });
+    if (descriptor == -1) fail_at(path, what);
+    return descriptor;
+}
+
+} // namespace
+
+journal_file::journal_file(int descriptor, std::filesystem::path path) noexcept
+    : descriptor_(descriptor), path_(std::move(path)) {}
+
+journal_file::journal_file(journal_file&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+journal_file& journal_file::operator=(journal_file&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    path_.swap(other.path_);
+    return *this;
+}
+
+journal_file::~journal_file() {
+    if (descriptor_ != -1) ::close(descriptor_);
+}
+
+journal_file journal_file::open(std::filesystem::path path) {
+    const int descriptor = opened(path, O_RDWR | O_APPEND | O_CREAT,
+                                  "opened for writing; its directory must exist, and both must be writable");
+    return {descriptor, std::move(path)};
+}
+
+journal_file journal_file::replace(std::filesystem::path path, const journal_file& like) {
+    // A symbolic link would lead to a file that is not ours.
+    if (::unlink(path.c_str()) == -1 && errno != ENOENT) fail_at(path, "removed");
+    const int descriptor = opened(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, "created");
+    journal_file file(descriptor, std::move(path));
+    struct stat status{};
+    if (::fstat(like.descriptor_, &status) == -1 || ::fchmod(descriptor, status.st_mode & 07777) == -1)
+        file.fail("given the permissions of the old one");
+    return file;
+}
+
+void journal_file::fail(const char* what) const { fail_at(path_, what); }
+
+bool journal_file::try_lock() const {
+    if (uninterrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); }) == 0) return true;
+    if (errno != EWOULDBLOCK) fail("locked");
+    return false;
+}
+
+std::string journal_file::read_all() const {
+    struct stat status{};
+    if (::fstat(descriptor_, &status) == -1) fail("read");
+    std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const ssize_t n = uninterrupted(
+            [&] { return ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done)); });
+        if (n == -1) fail("read");
+        if (n == 0) break;
+        done += static_cast<std::size_t>(n);
+    }
+    bytes.resize(done);
+    return bytes;
+}
+
+void journal_file::append(std::string_view bytes) const {
+    while (!bytes.empty()) {
+        const ssize_t n = uninterrupted([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
+        if (n == -1) fail("written");
+        bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
+}
+
+void journal_file::truncate(std::size_t size) const {
+    if (uninterrupted([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) == -1) fail("truncated");
+}
+
+void journal_file::sync() const {
+    if (uninterrupted([&] { return ::fsync(descriptor_); }) == -1) fail("written to the disk");
+}
+
+void journal_file::rename_to(const std::filesystem::path& path) {
+    std::filesystem::path renamed = path;
+    if (::rename(path_.c_str(), path.c_str()) == -1) fail("renamed");
+    path_.swap(renamed);
+}
+
+void sync_directory(const std::filesystem::path& path) {
+    const int descriptor = opened(path, O_RDONLY | O_DIRECTORY, "opened");
+    const int result = uninterrupted([&] { return ::fsync(descriptor); });
+    const int error = errno;
+    ::close(descriptor);
+    errno = error;
+    // EINVAL: a file system on which directories need none.
+    if (result == -1 && error != EINVAL) fail_at(path, "written to the disk");
+}
+
+} // namespace cogwheel::detail

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// See journal_scan.hpp.
+#include <cogwheel/schedule/detail/crc32.hpp>
+#include <cogwheel/schedule/detail/journal_scan.hpp>
+#include <cogwheel/schedule/detail/task_record_text.hpp>
+#include <cogwheel/schedule/detail/text_fields.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <stdexcept>
+
+namespace cogwheel::detail {
+
+namespace {
+
+constexpr std::size_t digits = 8;
+constexpr std::size_t fields_from = digits + 3; // behind the space, the letter and the tab
+constexpr std::string_view hex = "0123456789abcdef";
+
+std::array<char, digits> hex_of(std::uint32_t value) {
+    std::array<char, digits> text{};
+    for (std::size_t i = digits; i-- > 0; value >>= 4) text[i] = hex[value & 15];
+    return text;
+}
+
+bool looks_like_a_line(std::string_view text) {
+    return text.size() >= fields_from && text[digits] == ' ' && text[fields_from - 1] == '\t' &&
+           text.substr(0, digits).find_first_not_of(hex) == text.npos;
+}
+
+class scanner {
+public:
+    explicit scanner(std::string_view file) : file_(file) {}
+
+    journal_scan run() {
+        std::size_t at = 0;
+        // A first line that is damaged is a line like others, and what follows says whether this is a journal.
+        if (file_.starts_with(journal_header)) at = result_.end = journal_header.size();
+        while (at < file_.size()) {
+            const std::size_t newline = std::min(file_.find('\n', at), file_.size());
+            const std::size_t next = std::min(newline + 1, file_.size());
+            if (!take(at, newline, next)) take_pieces(at, newline, next);
+            at = next;
+        }
+        std::erase_if(result_.damaged, [&](const journal_extent& d) { return d.offset >= result_.end; });
+        return std::move(result_);
+    }
+
+private:
+    // A batch of which not all has been seen.
+    struct batch {
+        std::size_t count; // 0: its first line is damaged
+        std::size_t next = 0;
+        std::vector<std::pair<std::string, journal_extent>> lines{};
+    };
+
+    // The line at [begin, end), behind which it goes on at `next`.
+    bool take(std::size_t begin, std::size_t end, std::size_t next) {
+        const auto line = read_journal_line(file_.substr(begin, end - begin));
+        if (!line) return false;
+        try {
+            apply(*line, {begin, end - begin}, next);
+        } catch (const std::invalid_argument& e) {
+            result_.unknown.emplace_back(begin, e.what());
+            result_.end = next;
+        }
+        return true;
+    }
+
+    // Several lines between which newlines are missing, or one behind rubbish. The byte before a line may be what has become of a newline.
+    void take_pieces(std::size_t begin, std::size_t end, std::size_t next) {
+        while (begin < next) {
+            const std::size_t piece_end = next_line_in(begin + 1, end);
+            const std::size_t piece_next = piece_end == end ? next : piece_end;
+            if (take(begin, piece_end, piece_next)) {
+                // whole
+            } else if (piece_end > begin && take(begin, piece_end - 1, piece_end - 1)) {
+                damaged(piece_end - 1, piece_next);
+            } else {
+                damaged(begin, piece_next);
+            }
+            begin = piece_next;
+        }
+    }
+
+    std::size_t next_line_in(std::size_t from, std::size_t end) const {
+        for (std::size_t tab = from; (tab = file_.find('\t', tab)) < end; ++tab) {
+            if (tab < from + fields_from - 1) continue;
+            const std::size_t at = tab - (fields_from - 1);
+            if (looks_like_a_line(file_.substr(at, end - at))) return at;
+        }
+        return end;
+    }
+
+    void damaged(std::size_t begin, std::size_t end) {
+        if (begin == end) return;
+        if (!result_.damaged.empty()) {
+            journal_extent& last = result_.damaged.back();
+            if (last.offset + last.size == begin) {
+                last.size = end - last.offset;
+                return;
+            }
+        }
+        result_.damaged.push_back({begin, end - begin});
+    }
+
+    void apply(const journal_line& line, journal_extent extent, std::size_t next) {
+        if (line.op == 'M') {
+            if (!batch_) batch_ = batch{.count = 0};
+            batch_->lines.emplace_back(task_name_from(line.fields), extent);
+            batch_->next = next;
+            if (batch_->lines.size() == batch_->count) end_batch();
+            return;
+        }
+        // It had been written whole, or this line would not be here.
+        if (batch_) end_batch();
+        if (line.op == 'S') {
+            result_.latest.insert_or_assign(task_name_from(line.fields), extent);
+        } else if (line.op == 'E') {
+            result_.latest.erase(unescaped(line.fields));
+        } else if (line.op == 'B') {
+            batch_ = batch{.count = count_of(line.fields)};
+            return;
+        } else {
+            throw std::invalid_argument(std::string("a line of kind '") + line.op + "' is unknown to this version");
+        }
+        result_.end = next;
+    }
+
+    static std::size_t count_of(std::string_view text) {
+        std::size_t count = 0;
+        const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+        if (error != std::errc{} || stopped != text.data() + text.size() || count == 0)
+            throw std::invalid_argument("a batch of '" + std::string(text) + "' lines");
+        return count;
+    }
+
+    void end_batch() {
+        for (auto& [name, extent] : batch_->lines) result_.latest.insert_or_assign(std::move(name), extent);
+        result_.end = std::max(result_.end, batch_->next);
+        batch_.reset();
+    }
+
+    std::string_view file_;
+    journal_scan result_;
+    std::optional<batch> batch_;
+};
+
+} // namespace
+
+void add_journal_line(std::string& to, char op, std::string_view fields) {
+    const std::size_t at = to.size();
+    to.append(digits, '0').append({' ', op, '\t'}).append(fields);
+    const auto checksum = hex_of(crc32(std::string_view(to).substr(at + digits + 1)));
+    std::copy(checksum.begin(), checksum.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
+    to += '\n';
+}
+
+std::optional<journal_line> read_journal_line(std::string_view line) {
+    if (!looks_like_a_line(line)) return std::nullopt;
+    const auto checksum = hex_of(crc32(line.substr(digits + 1)));
+    if (line.substr(0, digits) != std::string_view(checksum.data(), checksum.size())) return std::nullopt;
+    return journal_line{line[digits + 1], line.substr(fields_from)};
+}
+
+journal_scan scan_journal(std::string_view file) { return scanner(file).run(); }
+
+std::optional<std::string> other_journal_version(std::string_view file) {
+    const std::string_view words = journal_header.substr(0, journal_header.find(' ') + 1);
+    const std::size_t newline = file.find('\n');
+    if (!file.starts_with(words) || newline == file.npos || file.starts_with(journal_header)) return std::nullopt;
+    const std::string_view number = file.substr(words.size(), newline - words.size());
+    if (number.empty() || number.find_first_not_of("0123456789") != number.npos) return std::nullopt;
+    return std::string(number);
+}
+
+} // namespace cogwheel::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Two questions, one after the other: which points of the grid are still to be served (misfire), and may they begin (overlap)?
+#include <cogwheel/schedule/detail/grid.hpp>
+#include <cogwheel/schedule/detail/task_machine.hpp>
+
+#include <algorithm>
+
+namespace cogwheel::detail {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+// A cron expression has to be asked for each of its points: a year of seconds would take a second.
+constexpr std::uint64_t most_counted = 10'000;
+
+std::uint64_t points_between(const task_trigger& when, nanoseconds first, nanoseconds last) {
+    if (when.what() == task_trigger::kind::periodic)
+        return 1 + static_cast<std::uint64_t>(points_passed(first, when.period(), last));
+    std::uint64_t n = 1;
+    for (auto at = std::optional(first); n < most_counted && *at < last && (at = when.after(*at)) && *at <= last;) ++n;
+    return n;
+}
+
+} // namespace
+
+task_machine::task_machine(const task& of, nanoseconds grace)
+    : when_(of.when), misfire_(of.misfire), overlap_(of.overlap), grace_(grace), left_(of.when.runs()) {}
+
+void task_machine::begin(nanoseconds now) { next_ = when_.first(now); }
+
+void task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
+                          std::deque<nanoseconds> waiting) {
+    next_ = next;
+    left_ = left;
+    active_ = active;
+    waiting_ = std::move(waiting);
+}
+
+task_machine::decision task_machine::expired(nanoseconds now) {
+    decision d;
+    const nanoseconds last = when_.latest(*next_, now);
+    for (const nanoseconds point : due_by(*next_, last, now)) {
+        const bool free = active_ == 0 && waiting_.empty();
+        if (overlap_ == task_overlap::allow || free) {
+            start(d, point);
+        } else if (overlap_ == task_overlap::replace) {
+            d.replace = true;
+            wait(point, 1);
+        } else {
+            wait(point, misfire_.what() == misfire_policy::kind::catch_up ? misfire_.most() : 0);
+        }
+    }
+    next_ = static_cast<std::uint64_t>(left_) > waiting_.size() ? when_.after(last) : std::nullopt;
+    return d;
+}
+
+// The last point counts as served in time within the grace; all before it are missed, for a later one has come.
+std::vector<nanoseconds> task_machine::due_by(nanoseconds first, nanoseconds last, nanoseconds now) {
+    const bool in_time = now - last <= grace_;
+    std::uint64_t most = in_time ? 1 : 0;
+    if (misfire_.what() == misfire_policy::kind::fire_once) most = 1;
+    if (misfire_.what() == misfire_policy::kind::catch_up) most += misfire_.most();
+    const auto free = static_cast<std::uint64_t>(left_) - waiting_.size();
+    if (overlap_ == task_overlap::replace) most = std::min<std::uint64_t>(most, 1);
+
+    std::vector<nanoseconds> points;
+    for (auto at = std::optional(last); at && *at >= first && points.size() < std::min(most, free);
+         at = when_.before(*at))
+        points.push_back(*at);
+    std::reverse(points.begin(), points.end());
+    missed_ += points_between(when_, first, last) - points.size();
+    return points;
+}
+
+void task_machine::start(decision& d, nanoseconds point) {
+    d.begin.push_back(point);
+    ++active_;
+    if (left_ != task_trigger::for_ever) --left_;
+}
+
+void task_machine::wait(nanoseconds point, std::size_t most) {
+    waiting_.push_back(point);
+    if (waiting_.size() <= most) return;
+    waiting_.pop_front();
+    ++dropped_;
+}
+
+std::optional<nanoseconds> task_machine::begin_waiting() noexcept {
+    if (waiting_.empty() || active_ != 0) return std::nullopt;
+    const nanoseconds point = waiting_.front();
+    waiting_.pop_front();
+    ++active_;
+    if (left_ != task_trigger::for_ever) --left_;
+    return point;
+}
+
+} // namespace cogwheel::detail

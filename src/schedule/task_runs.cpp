@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A run's way: in line for the pool, on its way to a thread, running, between attempts, over.
+#include <cogwheel/schedule/detail/task_section.hpp>
+#include <cogwheel/schedule/detail/task_words.hpp>
+
+#include <asio/error.hpp>
+
+#include <algorithm>
+
+namespace cogwheel {
+
+void task_run::throw_if_stopped() const {
+    if (stop_requested()) throw std::system_error(asio::error::operation_aborted, "told to stop");
+}
+
+namespace detail {
+
+using std::chrono::nanoseconds;
+using phase = active_run::phase;
+using reason = active_run::reason;
+
+namespace {
+
+std::string what_of(const std::exception_ptr& thrown, const std::error_code& error) {
+    if (thrown == nullptr) return error.message();
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception& e) {
+        return e.what();
+    } catch (...) {
+        return "an exception that is no std::exception";
+    }
+}
+
+} // namespace
+
+void active_run::expired(std::uint64_t number) {
+    const auto self = shared_from_this();
+    core->run_due(*this, number);
+}
+
+void active_run::ended(const std::exception_ptr& thrown, std::error_code error) noexcept {
+    const auto self = shared_from_this();
+    core->job_ended(*this, thrown, error);
+}
+
+void task_core::begin(section& s, const entry_ptr& entry, nanoseconds point) {
+    const auto run = std::make_shared<active_run>(shared_from_this(), entry, wall_of(entry->spec.when, point));
+    entry->runs.push_back(run);
+    if (active_++ == 0) work_ = wheel_->work();
+    run->next_attempt();
+    submit(s, run);
+}
+
+// To the executor, or in line for it. Each attempt anew.
+void task_core::submit(section& s, const active_ptr& run) {
+    const bool elsewhere = run->of->job->options.executor || options_.executor;
+    if (elsewhere || in_pool_ < pool_limit_) {
+        try {
+            return hand_over(run);
+        } catch (const std::exception& e) {
+            return attempt_over(s, run, task_state::failed, e.what());
+        }
+    }
+    const full_policy& policy = options_.pool.when_full;
+    switch (policy.what()) {
+    case full_policy::kind::run_on_caller:
+        run->at = phase::on_its_way;
+        s.to_run.push_back(run);
+        return;
+    case full_policy::kind::wait_for:
+        if (arm(*run, policy.limit())) break;
+        [[fallthrough]];
+    case full_policy::kind::wait:
+        run->at = phase::in_line;
+        line_.push_back(run);
+        return;
+    case full_policy::kind::reject:
+        break;
+    }
+    attempt_over(s, run, task_state::failed, make_error_code(schedule_errc::queue_full).message());
+}
+
+void task_core::hand_over(const active_ptr& run) {
+    run->at = phase::on_its_way;
+    const auto& own = run->of->job->options.executor;
+    const auto go = [run] { run->core->execute(run); };
+    if (own) return asio::post(own, go);
+    if (options_.executor) return asio::post(options_.executor, go);
+    asio::post(*pool_, go);
+    run->in_pool = true;
+    ++in_pool_;
+}
+
+// On the thread on which the job is to run.
+void task_core::execute(const active_ptr& run) {
+    {
+        section s(*this);
+        if (run->at == phase::over) return leave_pool(s, *run);
+        run->at = phase::running;
+        run->started = wall();
+        // What cannot be written down must not run: it would run again.
+        std::string trouble = save(*run->of);
+        if (const auto limit = run->of->job->options.time_limit; limit && trouble.empty()) {
+            if (const auto refused = arm(*run, *limit)) trouble = refused.message();
+        }
+        if (!trouble.empty()) {
+            leave_pool(s, *run);
+            return attempt_over(s, run, task_state::failed, trouble);
+        }
+        notify(task_event::kind::started, run->name(), run->attempt(), {});
+    }
+    const auto& own = run->of->job->options.executor;
+    const asio::any_io_executor where = own ? own : options_.executor ? options_.executor : pool_->get_executor();
+    try {
+        run->of->job->job.start(run, where);
+    } catch (...) {
+        job_ended(*run, std::current_exception(), {});
+    }
+}
+
+void task_core::job_ended(active_run& r, const std::exception_ptr& thrown, std::error_code error) {
+    section s(*this);
+    const active_ptr run = r.shared_from_this();
+    leave_pool(s, r);
+    disarm(r);
+    if (thrown == nullptr && !error) return attempt_over(s, run, task_state::completed, {});
+    std::string message = what_of(thrown, error);
+    task_state state = task_state::cancelled;
+    if (r.why == reason::none || r.why == reason::limit) state = task_state::failed;
+    if (r.why == reason::limit)
+        message = "told to stop after its time limit of " + words(*r.of->job->options.time_limit) + ": " + message;
+    attempt_over(s, run, state, message);
+}
+
+// Its limit, the end of its patience in line, or the next attempt.
+void task_core::run_due(active_run& r, std::uint64_t number) {
+    section s(*this);
+    if (number != r.timer_number) return;
+    r.timer_number = 0;
+    const active_ptr run = r.shared_from_this();
+    if (r.at == phase::running) {
+        tell_to_stop(s, r, reason::limit);
+    } else if (r.at == phase::in_line) {
+        line_.remove(run);
+        attempt_over(s, run, task_state::failed, make_error_code(schedule_errc::queue_full).message());
+    } else if (r.at == phase::between_attempts) {
+        r.next_attempt();
+        submit(s, run);
+    }
+}
+
+// True: no job of it runs, it can be ended by the caller.
+bool task_core::tell_to_stop(section& s, active_run& r, reason why) {
+    if (r.at != phase::running) return r.at != phase::over;
+    if (r.why == reason::none || r.why == reason::limit) r.why = why;
+    s.to_stop.push_back(r.stop());
+    return false;
+}
+
+void task_core::leave_pool(section& s, active_run& r) {
+    if (!std::exchange(r.in_pool, false)) return;
+    --in_pool_;
+    if (line_.empty()) return;
+    const active_ptr next = line_.front();
+    line_.pop_front();
+    disarm(*next);
+    submit(s, next);
+}
+
+std::error_code task_core::arm(active_run& r, nanoseconds delay) {
+    r.timer_number = ++last_timer_;
+    return wheel_->arm(r.timer, saturating_add(wheel_->now(), delay), r.shared_from_this(), r.timer_number);
+}
+
+void task_core::disarm(active_run& r) noexcept {
+    if (std::exchange(r.timer_number, 0) != 0) wheel_->cancel(r.timer);
+}
+
+void task_core::attempt_over(section& s, const active_ptr& run, task_state state, const std::string& message) {
+    disarm(*run);
+    task_entry& e = *run->of;
+    const wall_point now = wall();
+    const bool began = run->at == phase::running;
+    if (options_.history != 0) {
+        if (e.history.size() >= options_.history) e.history.pop_front();
+        e.history.push_back({run->scheduled(), began ? run->started : now, now, run->attempt(), state, message});
+    }
+    if (state == task_state::failed && !e.gone && !e.cancelled && !stopped_ && retry(*run, message)) return;
+    run_over(s, run, state, message);
+}
+
+bool task_core::retry(active_run& r, const std::string& message) {
+    const job_options& how = r.of->job->options;
+    if (r.attempt() >= how.attempts) return false;
+    r.waited = jitter_ ? how.backoff.next(r.attempt(), r.waited, jitter_)
+                       : how.backoff.next(r.attempt(), r.waited, own_random_);
+    r.at = phase::between_attempts;
+    r.retry_at = wall_point(saturating_add(wheel_->wall(), r.waited));
+    if (arm(r, r.waited)) return false;
+    r.of->message = message;
+    save(*r.of);
+    notify(task_event::kind::retrying, r.name(), r.attempt(), message);
+    return true;
+}
+
+void task_core::run_over(section& s, const active_ptr& run, task_state state, const std::string& message) {
+    const entry_ptr entry = run->of;
+    task_entry& e = *entry;
+    if (run->at == phase::in_line) line_.remove(run);
+    disarm(*run);
+    // One that was stopped with the scheduler is written down as running: recover() begins it again.
+    const bool interrupted = stopped_ && state == task_state::cancelled;
+    run->at = phase::over;
+    if (!interrupted) std::erase(e.runs, run);
+    if (--active_ == 0) work_ = {};
+    s.to_drop.push_back(run);
+    ++(state == task_state::completed ? e.completed : state == task_state::failed ? e.failed : e.cancellations);
+    if (state != task_state::completed) e.message = message;
+    const auto what = state == task_state::completed ? task_event::kind::completed
+                      : state == task_state::failed  ? task_event::kind::failed
+                                                     : task_event::kind::cancelled;
+    notify(what, e.spec.name, run->attempt(), message);
+    if (e.gone || interrupted) return;
+    if (const auto point = e.machine.ended()) {
+        if (!stopped_) begin(s, entry, *point);
+    }
+    if (e.ended) return;
+    if (e.cancelled) {
+        if (e.runs.empty()) finish(entry, task_state::cancelled, message);
+    } else if (e.machine.finished()) {
+        finish(entry, state, message);
+    } else {
+        save(e);
+    }
+}
+
+} // namespace detail
+
+} // namespace cogwheel

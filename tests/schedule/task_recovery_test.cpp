@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A process dies, another one goes on with what was written down. The storage is copied at the moment of death; what the first one does
+// afterwards concerns nobody.
+#include "support/task_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+using namespace cogwheel;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+using run_times = std::vector<long>;
+using task_names = std::vector<std::string>;
+
+namespace {
+
+/// What a process leaves behind that lives for `life` after its tasks were added.
+template <class Add>
+memory_storage remains(std::chrono::nanoseconds life, Add add) {
+    memory_storage storage;
+    task_rig tasks({.storage = &storage});
+    tasks->define("note", tasks.note());
+    tasks->define("long", tasks.lasting(10s));
+    tasks->define("fails", [] { throw std::runtime_error("again"); },
+                  {.attempts = 3, .backoff = backoff::constant(5s)});
+    add(tasks);
+    tasks.pass(life);
+    return storage;
+}
+
+/// The next one, that begins `gap` later.
+struct next_process {
+    memory_storage storage;
+    task_rig tasks;
+    task_recovery found;
+
+    next_process(memory_storage remained, std::chrono::nanoseconds gap, task_scheduler_options options = {})
+        : storage(std::move(remained)), tasks((options.storage = &storage, std::move(options))) {
+        task_wall::present += gap; // the rig has set it to noon
+        tasks->define("note", tasks.note());
+        tasks->define("long", tasks.lasting(10s));
+        tasks->define("fails", tasks.note(), {.attempts = 3, .backoff = backoff::constant(5s)});
+        found = tasks->recover();
+    }
+};
+
+} // namespace
+
+TEST_CASE("recover_goes_on_with_what_was_pending") {
+    next_process p(remains(1s,
+                           [](task_rig& tasks) {
+                               tasks->add(
+                                   {.name = "a", .when = task_trigger::once(30s), .job = "note", .body = "to whom"});
+                               tasks->add({.name = "b", .when = task_trigger::every(20s).times(3), .job = "note"});
+                               tasks->add({.name = "c", .when = task_trigger::cron("5 12 * * *"), .job = "note"});
+                           }),
+                   10s);
+    CHECK(p.found.tasks == 3);
+    CHECK(p.found.interrupted.empty());
+    CHECK(p.tasks->find("a")->next == task_noon + 30s);
+    p.tasks.pass(6min);
+    CHECK(p.tasks.ran == run_times{20'000, 30'000, 40'000, 60'000, 300'000});
+    CHECK(p.storage.size() == 1); // the daily one
+}
+
+TEST_CASE("recover_knows_how_many_runs_are_left") {
+    next_process p(remains(25s,
+                           [](task_rig& tasks) {
+                               tasks->add({.name = "b", .when = task_trigger::every(10s).times(5), .job = "note"});
+                           }),
+                   26s);
+    CHECK(p.tasks->find("b")->runs_left == 3);
+    p.tasks.pass(1min);
+    CHECK(p.tasks.ran.size() == 3);
+    CHECK(p.storage.size() == 0);
+}
+
+TEST_CASE("recover_past_due_tasks_follow_their_misfire_policy") {
+    const auto left_behind = remains(1s, [](task_rig& tasks) {
+        const auto add = [&](std::string name, misfire_policy misfire, task_trigger when) {
+            tasks->add({.name = std::move(name), .when = when, .job = "note", .misfire = misfire});
+        };
+        add("once", misfire_policy::fire_once(), task_trigger::every(10s));
+        add("skip", misfire_policy::skip(), task_trigger::every(10s));
+        add("three", misfire_policy::catch_up(3), task_trigger::every(10s));
+        add("gone", misfire_policy::skip(), task_trigger::once(5s));
+    });
+    next_process p(left_behind, 65s);
+    p.tasks.pass(1s);
+    CHECK(p.tasks->find("once")->completed == 1);
+    CHECK(p.tasks->find("once")->missed == 5);
+    CHECK(p.tasks->find("skip")->completed == 0);
+    CHECK(p.tasks->find("skip")->missed == 6);
+    CHECK(p.tasks->find("three")->completed == 3);
+    CHECK(p.tasks->find("three")->next == task_noon + 70s);
+    CHECK(p.tasks->find("gone")->state == task_state::failed);
+}
+
+TEST_CASE("recover_reports_a_job_that_was_running_and_runs_it_again") {
+    next_process p(remains(1s, [](task_rig& tasks) { tasks->add({.name = "a", .job = "long", .body = "b"}); }), 10s);
+    CHECK(p.found.interrupted == task_names{"a"});
+    p.tasks.pass(20s);
+    CHECK(p.tasks.began.size() == 1);
+    CHECK(p.tasks.ran.size() == 1);
+    CHECK(p.tasks->find("a")->history.at(0).attempt == 1);
+    CHECK(p.tasks->find("a")->history.at(0).scheduled == task_noon);
+    CHECK(p.storage.size() == 0);
+}
+
+TEST_CASE("recover_may_count_an_interrupted_run_as_a_failure") {
+    next_process p(remains(1s, [](task_rig& tasks) { tasks->add({.name = "a", .job = "long"}); }), 10s,
+                   {.interrupted = interrupted_runs::fail});
+    CHECK(p.found.interrupted == task_names{"a"});
+    p.tasks.pass(20s);
+    CHECK(p.tasks.began.empty());
+    CHECK(p.tasks->find("a")->state == task_state::failed);
+    CHECK(p.tasks->find("a")->message == make_error_code(schedule_errc::interrupted).message());
+    CHECK(p.storage.size() == 0);
+}
+
+TEST_CASE("recover_between_attempts_makes_the_next_one_at_its_time") {
+    next_process p(remains(1s, [](task_rig& tasks) { tasks->add({.name = "a", .job = "fails"}); }), 2s);
+    CHECK(p.found.interrupted.empty());
+    p.tasks.pass(2s);
+    CHECK(p.tasks.ran.empty());
+    p.tasks.pass(2s); // the first one was made in the first turn
+    CHECK(p.tasks.ran == run_times{5010});
+    CHECK(p.tasks->find("a")->history.at(0).attempt == 2);
+}
+
+TEST_CASE("recover_keeps_runs_that_wait_for_the_one_before") {
+    next_process p(remains(25s,
+                           [](task_rig& tasks) {
+                               tasks->define("endless", tasks.lasting(1h));
+                               tasks->add({.name = "a",
+                                           .when = task_trigger::every(10s).times(2),
+                                           .job = "endless",
+                                           .misfire = misfire_policy::catch_up(5)});
+                               tasks->add({.name = "b", .when = task_trigger::once(15s), .job = "endless"});
+                           }),
+                   26s);
+    CHECK(p.found.tasks == 0);
+    CHECK(p.found.unknown_jobs == task_names{"a", "b"});
+    CHECK(p.storage.size() == 2);
+    p.tasks->define("endless", p.tasks.note());
+    const auto found = p.tasks->recover();
+    CHECK(found.interrupted == task_names{"a", "b"});
+    p.tasks.pass(1s);
+    CHECK(p.tasks->find("a")->completed == 2);
+    CHECK(p.storage.size() == 0);
+}
+
+TEST_CASE("recover_leaves_alone_what_was_added_before") {
+    const auto left_behind =
+        remains(1s, [](task_rig& tasks) { tasks->add({.name = "a", .when = task_trigger::once(1h), .job = "note"}); });
+    memory_storage storage = left_behind;
+    task_rig tasks({.storage = &storage});
+    tasks->define("note", tasks.note());
+    tasks->add({.name = "a", .when = task_trigger::once(5s), .job = "note"}, on_duplicate::reject);
+    const auto found = tasks->recover();
+    CHECK(found.tasks == 0);
+    REQUIRE(found.warnings.size() == 1);
+    CHECK(found.warnings[0].find("'a'") != std::string::npos);
+}
+
+TEST_CASE("recover_without_a_storage_says_so") {
+    task_rig tasks;
+    CHECK_THROWS_AS(tasks->recover(), std::invalid_argument);
+}
+
+TEST_CASE("storage_holds_what_has_not_finished_and_a_job_by_name") {
+    const auto left_behind = remains(1s, [](task_rig& tasks) {
+        tasks->add({.name = "done", .job = "note"});
+        tasks->add({.name = "cancelled", .when = task_trigger::once(1h), .job = "note"});
+        tasks->cancel("cancelled");
+        tasks->add({.name = "running", .job = "long"});
+        tasks->add({.name = "with its job", .when = task_trigger::once(1h)}, [] {});
+        tasks->add({.name = "replaced", .when = task_trigger::once(1h), .job = "note"});
+        tasks->add({.name = "replaced", .when = task_trigger::once(1h)}, [] {}, {}, on_duplicate::replace);
+    });
+    CHECK(left_behind.size() == 1);
+}
+
+TEST_CASE("storage_cancelled_job_does_not_run_again_even_if_it_had_not_stopped") {
+    next_process p(remains(1s,
+                           [](task_rig& tasks) {
+                               tasks->add({.name = "a", .job = "long"});
+                               tasks.pass(20ms);
+                               CHECK(tasks->cancel("a") == task_cancel_result::running);
+                           }),
+                   1s);
+    CHECK(p.found.tasks == 0);
+}
+
+TEST_CASE("storage_stop_leaves_a_running_job_to_recover") {
+    next_process p(remains(1s,
+                           [](task_rig& tasks) {
+                               tasks->add({.name = "a", .job = "long"});
+                               tasks->add({.name = "b", .when = task_trigger::once(1h), .job = "note"});
+                               tasks.pass(20ms);
+                               tasks->stop();
+                           }),
+                   1s);
+    CHECK(p.found.tasks == 2);
+    CHECK(p.found.interrupted == task_names{"a"});
+}
+
+namespace {
+
+/// Refuses everything while it is broken.
+class broken_storage final : public task_storage {
+public:
+    bool broken = true;
+
+    void save(const task_record& r) override { check(), kept_.save(r); }
+    void save_all(std::span<const task_record> r) override { check(), kept_.save_all(r); }
+    void erase(std::string_view name) override { check(), kept_.erase(name); }
+    contents load() override { return kept_.load(); }
+    std::size_t size() const { return kept_.size(); }
+
+private:
+    void check() const {
+        if (broken) throw std::system_error(std::make_error_code(std::errc::no_space_on_device), "journal");
+    }
+    memory_storage kept_;
+};
+
+} // namespace
+
+TEST_CASE("storage_that_fails_refuses_what_is_added_and_nothing_is_armed") {
+    broken_storage storage;
+    task_rig tasks({.storage = &storage});
+    tasks->define("note", tasks.note());
+    CHECK_THROWS_AS(tasks->add({.name = "a", .job = "note"}), std::system_error);
+    CHECK_THROWS_AS(tasks->add_all({{.name = "a", .job = "note"}, {.name = "b", .job = "note"}}), std::system_error);
+    CHECK(!tasks->find("a").has_value());
+    CHECK(tasks.at.wheel.pending() == 0);
+}
+
+TEST_CASE("storage_that_fails_when_a_run_begins_fails_the_attempt") {
+    broken_storage storage;
+    storage.broken = false;
+    task_rig tasks({.storage = &storage});
+    tasks->define("note", tasks.note(), {.attempts = 2, .backoff = backoff::constant(1s)});
+    tasks->add({.name = "a", .job = "note"});
+    storage.broken = true;
+    tasks.pass(500ms);
+    CHECK(tasks.ran.empty());
+    CHECK(tasks->find("a")->message.find("journal") != std::string::npos);
+    storage.broken = false;
+    tasks.pass(1s);
+    CHECK(tasks.ran.size() == 1);
+    CHECK(storage.size() == 0);
+}
+
+TEST_CASE("storage_wheel_that_is_full_takes_nothing_back_that_it_had_not") {
+    memory_storage storage;
+    virtual_wheel small({.max_pending = 1});
+    task_scheduler tasks(small.wheel, {.executor = small.io.get_executor(), .storage = &storage});
+    tasks.define("note", [] {});
+    const auto result = tasks.add_all({{.name = "a", .when = task_trigger::once(1h), .job = "note"},
+                                       {.name = "b", .when = task_trigger::once(1h), .job = "note"},
+                                       {.name = "c", .when = task_trigger::once(1h), .job = "note"}});
+    CHECK(result.added == 1);
+    CHECK(result.refused == errc::too_many_timers);
+    CHECK(storage.size() == 1);
+    CHECK(tasks.add({.name = "d", .when = task_trigger::once(1h), .job = "note"}) == errc::too_many_timers);
+    CHECK(storage.size() == 1);
+}
