@@ -98,6 +98,7 @@ task_cancel_result task_core::cancel(std::string_view name) {
     if (at == tasks_.end() || at->second->ended) return task_cancel_result::not_found;
     const entry_ptr entry = at->second;
     entry->cancelled = true;
+    entry->cut_short = entry->machine.next() || !entry->machine.waiting().empty();
     entry->machine.end();
     disarm(*entry);
     erase(*entry); // a job that runs now does not run again, whatever happens

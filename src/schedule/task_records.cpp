@@ -123,9 +123,10 @@ void task_core::restore_run(section& s, const entry_ptr& entry, const task_run_r
         return;
     }
     result.interrupted.push_back(entry->spec.name);
+    notify(task_event::kind::interrupted, entry->spec.name, r.attempt, {});
     if (options_.interrupted == interrupted_runs::again) {
         run->set_attempt(r.attempt - 1);
-        run->next_attempt();
+        run->next_attempt_again();
         submit(s, run);
     } else {
         run->set_attempt(r.attempt);

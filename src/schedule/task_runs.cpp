@@ -229,7 +229,7 @@ void task_core::run_over(section& s, const active_ptr& run, task_state state, co
     }
     if (e.ended) return;
     if (e.cancelled) {
-        if (e.runs.empty()) finish(entry, task_state::cancelled, message);
+        if (e.runs.empty()) finish(entry, e.cut_short ? task_state::cancelled : state, message);
     } else if (e.machine.finished()) {
         finish(entry, state, message);
     } else {

@@ -47,6 +47,18 @@ private:
     int descriptor_;
 };
 
+/// recover() says it before any job begins.
+class interruptions final : public cogwheel::task_observer {
+public:
+    explicit interruptions(const event_log& log) : log_(log) {}
+    void on_event(const cogwheel::task_event& e) noexcept override {
+        if (e.what == cogwheel::task_event::kind::interrupted) log_.note('!' + e.task);
+    }
+
+private:
+    const event_log& log_;
+};
+
 void add_tasks(cogwheel::task_scheduler& tasks, const event_log& log, const std::string& life) {
     using cogwheel::task_trigger;
     for (int n = 0;; ++n) {
@@ -68,8 +80,10 @@ int live(const std::filesystem::path& directory, const std::string& life, bool f
     auto work = asio::make_work_guard(io);
     cogwheel::timer_wheel wheel(io, {.tick = 1ms});
     std::thread loop([&] { io.run(); });
+    interruptions observer(log);
     {
-        cogwheel::task_scheduler tasks(wheel, {.pool = {.threads = 4}, .misfire_grace = 1h, .storage = &journal});
+        cogwheel::task_scheduler tasks(
+            wheel, {.pool = {.threads = 4}, .misfire_grace = 1h, .storage = &journal, .observer = &observer});
         tasks.define("works", [&](cogwheel::task_run& run) { log.note(run.name()); });
         tasks.define("fails",
                      [&](cogwheel::task_run& run) {
@@ -78,7 +92,6 @@ int live(const std::filesystem::path& directory, const std::string& life, bool f
                      },
                      {.attempts = 2, .backoff = cogwheel::backoff::constant(5ms)});
         const auto found = tasks.recover();
-        for (const auto& name : found.interrupted) log.note('!' + name);
         for (const auto& words : found.warnings) log.note('?' + words);
         std::printf("recovered %zu\n", found.tasks);
         std::fflush(stdout);

@@ -64,6 +64,17 @@ TEST_CASE("task_cancelled_from_its_own_job") {
     CHECK(tasks->find("a")->state == task_state::cancelled);
 }
 
+TEST_CASE("task_cancelled_in_its_last_run_that_ends_well_is_completed") {
+    task_rig tasks;
+    const auto job = [&](task_run& run) { tasks->cancel(run.name()); };
+    tasks->add({.name = "last"}, job);
+    tasks->add({.name = "not the last", .when = task_trigger::every(1s)}, job);
+    tasks.pass(5s);
+    CHECK(tasks->find("last")->state == task_state::completed);
+    CHECK(tasks->find("not the last")->state == task_state::cancelled);
+    CHECK(tasks->find("not the last")->completed == 1);
+}
+
 TEST_CASE("task_cancelled_between_attempts_is_cancelled_at_once") {
     task_rig tasks;
     tasks->add({.name = "a"}, [] { throw std::runtime_error("again"); },

@@ -110,6 +110,24 @@ TEST_CASE("recover_reports_a_job_that_was_running_and_runs_it_again") {
     CHECK(p.storage.size() == 0);
 }
 
+TEST_CASE("recover_tells_the_job_that_it_had_begun") {
+    memory_storage storage = remains(
+        1s, [](task_rig& tasks) { tasks->add({.name = "a", .when = task_trigger::every(10s), .job = "long"}); });
+    {
+        task_rig first({.storage = &storage});
+        first->define("long", first.lasting(1h));
+        first->recover();
+        first.pass(12s);
+        first->stop();
+    }
+    task_rig tasks({.storage = &storage});
+    std::vector<bool> told;
+    tasks->define("long", [&](task_run& run) { told.push_back(run.interrupted()); });
+    tasks->recover();
+    tasks.pass(25s);
+    CHECK(told == std::vector<bool>{true, false});
+}
+
 TEST_CASE("recover_may_count_an_interrupted_run_as_a_failure") {
     next_process p(remains(1s, [](task_rig& tasks) { tasks->add({.name = "a", .job = "long"}); }), 10s,
                    {.interrupted = interrupted_runs::fail});

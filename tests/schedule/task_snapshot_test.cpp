@@ -62,8 +62,8 @@ namespace {
 struct event_log final : task_observer {
     std::vector<std::string> lines;
     void on_event(const task_event& e) noexcept override {
-        constexpr std::array words{"added",  "started",   "retrying", "completed",
-                                   "failed", "cancelled", "finished", "unrecorded"};
+        constexpr std::array words{"added",     "started",  "retrying",    "completed", "failed",
+                                   "cancelled", "finished", "interrupted", "unrecorded"};
         lines.push_back(e.task + ' ' + words[static_cast<std::size_t>(e.what)] + ' ' + std::to_string(e.attempt) +
                         (e.message.empty() ? "" : ": " + e.message));
     }

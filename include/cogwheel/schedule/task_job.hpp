@@ -37,6 +37,8 @@ public:
     task_trigger::wall_point scheduled() const noexcept { return scheduled_; }
     /// 1, 2 ...
     std::uint32_t attempt() const noexcept { return attempt_; }
+    /// This attempt had begun already, in a process that died; how far it came is not known.
+    bool interrupted() const noexcept { return interrupted_; }
 
     /// Told to stop: the time limit, cancel(), the next run (task_overlap::replace), the scheduler's end. What the job says then still
     /// counts: it may end well, or with an exception or error, and then was cancelled (with the limit: failed).
@@ -53,6 +55,7 @@ protected:
     std::string name_, body_;
     task_trigger::wall_point scheduled_;
     std::uint32_t attempt_ = 0;
+    bool interrupted_ = false;
     std::stop_source stop_{std::nostopstate}; // one an attempt
 };
 

@@ -11,13 +11,14 @@ namespace cogwheel {
 struct task_event {
     enum class kind : std::uint8_t {
         added,
-        started,   ///< an attempt
-        retrying,  ///< it failed; there will be another one
-        completed, ///< a run
-        failed,    ///< a run
-        cancelled, ///< a run
-        finished,  ///< the task: there is no further run
-        unrecorded ///< the storage failed: what it holds is older than what is
+        started,     ///< an attempt
+        retrying,    ///< it failed; there will be another one
+        completed,   ///< a run
+        failed,      ///< a run
+        cancelled,   ///< a run
+        finished,    ///< the task: there is no further run
+        interrupted, ///< recover() found that an attempt was running when the process ended; before any job begins
+        unrecorded   ///< the storage failed: what it holds is older than what is
     };
 
     kind what;

@@ -55,6 +55,7 @@ public:
 
     std::optional<task_state> ended; // no further run
     bool cancelled = false;          // by the user: what still runs is the last
+    bool cut_short = false;          // and there would have been more
     bool gone = false;               // from the table
     std::uint64_t completed = 0, failed = 0, cancellations = 0;
     std::string message;
@@ -78,6 +79,11 @@ public:
         ++attempt_;
         stop_ = std::stop_source();
         why = reason::none;
+        interrupted_ = false;
+    }
+    void next_attempt_again() {
+        next_attempt();
+        interrupted_ = true;
     }
     void set_attempt(std::uint32_t n) noexcept { attempt_ = n; }
     std::stop_source stop() const { return stop_; }
