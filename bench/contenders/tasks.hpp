@@ -6,6 +6,7 @@
 
 #include <cogwheel/schedule/interval.hpp>
 #include <cogwheel/schedule/keyed_timers.hpp>
+#include <cogwheel/schedule/task_scheduler.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
@@ -44,6 +45,23 @@ private:
     asio::io_context io_;
     cogwheel::timer_wheel wheel_{io_};
     std::deque<cogwheel::interval> intervals_;
+};
+
+class scheduler_tasks {
+public:
+    static constexpr std::string_view name = "cogwheel task_scheduler";
+
+    void add(std::size_t number) {
+        tasks_.add(
+            {.name = "task " + std::to_string(number), .when = cogwheel::task_trigger::every(std::chrono::seconds(1))},
+            [] {});
+    }
+    std::size_t pending() const { return wheel_.pending(); }
+
+private:
+    asio::io_context io_;
+    cogwheel::timer_wheel wheel_{io_};
+    cogwheel::task_scheduler tasks_{wheel_, {.executor = io_.get_executor()}};
 };
 
 class steady_timer_tasks {

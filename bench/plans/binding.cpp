@@ -129,7 +129,7 @@ const participation& binding_plan() {
         {"four_threads_touch",
          on_asio<on_threads<touch_operation, 4>::leg, any_thread, any_thread_timers, steady_timer>()},
         {"remote", on_asio<remote_calls, any_thread>() + on_asio<remote_posts, one_thread, steady_timer>()},
-        {"add_tasks", on_asio<add_tasks_leg, keyed_tasks, interval_tasks, steady_timer_tasks>()},
+        {"add_tasks", on_asio<add_tasks_leg, keyed_tasks, interval_tasks, scheduler_tasks, steady_timer_tasks>()},
         {"limit", limits()},
         {"idle", on_asio<idle_cost_leg, any_thread, one_thread, steady_timer>()},
         {"burst", bursts()},
