@@ -125,7 +125,6 @@ void task_core::job_ended(active_run& r, const std::exception_ptr& thrown, std::
     section s(*this);
     const active_ptr run = r.shared_from_this();
     leave_pool(s, r);
-    disarm(r);
     if (thrown == nullptr && !error) return attempt_over(s, run, task_state::completed, {});
     std::string message = what_of(thrown, error);
     task_state state = task_state::cancelled;

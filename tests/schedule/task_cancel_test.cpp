@@ -120,6 +120,14 @@ TEST_CASE("task_time_limit_is_cancelled_with_the_attempt") {
     CHECK(tasks.at.wheel.pending() == 0);
 }
 
+TEST_CASE("task_time_limit_does_not_outlive_an_attempt_that_is_made_again") {
+    task_rig tasks;
+    tasks->add({.name = "a"}, [] { throw std::runtime_error("again"); },
+               {.attempts = 2, .backoff = backoff::constant(1min), .time_limit = 1h});
+    tasks.pass(20ms);
+    CHECK(tasks.at.wheel.pending() == 1); // the next attempt
+}
+
 TEST_CASE("task_overlap_forbid_drops_allow_runs_both_replace_stops_the_old") {
     task_rig tasks;
     const auto add = [&](std::string name, task_overlap overlap) {
