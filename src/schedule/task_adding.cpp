@@ -36,9 +36,11 @@ task_core::entry_ptr task_core::prepare(task&& t, std::shared_ptr<const defined_
 
 std::error_code task_core::add(task t, std::shared_ptr<const defined_job> job, on_duplicate policy) {
     section s(*this);
+    s.drop(job); // should it be refused
     std::error_code refused;
     const entry_ptr entry = prepare(std::move(t), std::move(job), policy, refused);
     if (entry == nullptr) return refused;
+    s.drop(entry);
     const bool record = written_down(*entry);
     if (record) options_.storage->save(record_of(*entry));
     try {
@@ -69,8 +71,9 @@ task_batch_result task_core::add_all(std::vector<task> tasks, on_duplicate polic
         if (entry != nullptr && written_down(*entry)) records.push_back(record_of(*entry));
         entries.push_back(std::move(entry));
     }
-    if (!records.empty()) options_.storage->save_all(records);
+    for (const entry_ptr& entry : entries) s.drop(entry);
     tasks_.reserve(tasks_.size() + entries.size());
+    if (!records.empty()) options_.storage->save_all(records);
     std::size_t n = 0;
     const auto take_back = [&] {
         for (; n != entries.size(); ++n)
@@ -127,8 +130,8 @@ void task_core::undo_record(const std::string& name) noexcept {
     }
     try {
         options_.storage->erase(name);
-    } catch (const std::exception& e) {
-        notify(task_event::kind::unrecorded, name, 0, e.what());
+    } catch (...) {
+        notify(task_event::kind::unrecorded, name, 0, words_of(std::current_exception()));
     }
 }
 

@@ -21,6 +21,10 @@ std::uint64_t fresh_seed() {
 
 } // namespace
 
+bool task_entry::runs_now() const noexcept {
+    return std::any_of(runs.begin(), runs.end(), [](const auto& r) { return r->at != active_run::phase::over; });
+}
+
 void task_entry::expired(std::uint64_t number) {
     if (const auto alive = core.lock()) alive->task_due(*this, number);
 }
@@ -38,8 +42,8 @@ void task_core::define(std::string name, task_job job, job_options options) {
     if (name.empty()) throw std::invalid_argument("cogwheel::task_scheduler: a job that is defined needs a name");
     options.validate();
     auto defined = std::make_shared<const defined_job>(std::move(job), std::move(options));
-    const std::lock_guard lock(mutex_);
-    jobs_.insert_or_assign(std::move(name), std::move(defined));
+    section s(*this);
+    s.drop(std::exchange(jobs_[std::move(name)], std::move(defined)));
 }
 
 task_core::entry_ptr task_core::entry_named(std::string_view name) const {
@@ -63,8 +67,24 @@ std::error_code task_core::arm(task_entry& e) {
     nanoseconds due = *next;
     if (e.spec.when.on_the_wall())
         due = saturating_add(wheel_->now(), std::min(saturating_add(due, -wheel_->wall()), options_.recheck));
-    e.timer_number = ++last_timer_;
-    return wheel_->arm(e.timer, due, e.shared_from_this(), e.timer_number);
+    const std::error_code refused = wheel_->arm(e.timer, due, e.shared_from_this(), ++last_timer_);
+    if (!refused) e.timer_number = last_timer_;
+    return refused;
+}
+
+// There may be room in the wheel again.
+void task_core::arm_again() {
+    while (!stopped_ && !unarmed_.empty()) {
+        task_entry& e = *unarmed_.back();
+        if (!e.gone && !e.ended && e.timer_number == 0 && arm(e)) return;
+        unarmed_.pop_back();
+    }
+    while (!stopped_ && !unarmed_runs_.empty()) {
+        active_run& r = *unarmed_runs_.back();
+        const nanoseconds left = saturating_add(r.retry_at.time_since_epoch(), -wheel_->wall());
+        if (r.at == active_run::phase::between_attempts && r.timer_number == 0 && arm(r, left)) return;
+        unarmed_runs_.pop_back();
+    }
 }
 
 void task_core::disarm(task_entry& e) noexcept {
@@ -80,16 +100,12 @@ void task_core::task_due(task_entry& e, std::uint64_t number) {
     const nanoseconds now = present_of(e.spec.when);
     task_machine::decision d;
     if (*e.machine.next() <= now) d = e.machine.expired(now);
-    std::string message;
-    if (const std::error_code refused = arm(e)) {
-        e.machine.end();
-        message = refused.message();
-    }
+    // A wheel that is full for a moment is not the end of a task, and one that was stopped leaves what is written down.
+    if (arm(e) == errc::too_many_timers) unarmed_.push_back(entry);
     if (d.replace) drop_runs(s, e, active_run::reason::replaced);
     for (const nanoseconds point : d.begin) begin(s, entry, point);
-    if (e.ended || !e.machine.finished()) return;
-    if (message.empty()) message = make_error_code(schedule_errc::missed).message();
-    finish(entry, task_state::failed, message);
+    if (!e.ended && e.machine.finished())
+        finish(s, entry, task_state::failed, make_error_code(schedule_errc::missed).message());
 }
 
 task_cancel_result task_core::cancel(std::string_view name) {
@@ -103,8 +119,8 @@ task_cancel_result task_core::cancel(std::string_view name) {
     disarm(*entry);
     erase(*entry); // a job that runs now does not run again, whatever happens
     drop_runs(s, *entry, active_run::reason::cancelled);
-    if (!entry->runs.empty()) return task_cancel_result::running;
-    if (!entry->ended) finish(entry, task_state::cancelled, {});
+    if (entry->runs_now()) return task_cancel_result::running;
+    if (!entry->ended) finish(s, entry, task_state::cancelled, {});
     return task_cancel_result::cancelled;
 }
 
@@ -121,27 +137,32 @@ void task_core::remove(section& s, const entry_ptr& entry) {
     entry->machine.end();
     disarm(*entry);
     drop_runs(s, *entry, active_run::reason::replaced);
+    entry->runs.clear(); // they belong to their jobs now
     if (entry->ended) finished_.erase(entry->finished_at);
+    s.drop(entry);
 }
 
-void task_core::finish(const entry_ptr& entry, task_state state, const std::string& message) {
+void task_core::finish(section& s, const entry_ptr& entry, task_state state, const std::string& message) {
+    s.drop(entry);
     entry->ended = state;
     if (!message.empty()) entry->message = message;
     disarm(*entry);
     if (entry->gone) return;
     if (!entry->cancelled) erase(*entry);
-    notify(task_event::kind::finished, entry->spec.name, 0, entry->message);
+    notify(task_event::kind::finished, entry->spec.name, 0, message);
     entry->finished_at = finished_.insert(finished_.end(), entry);
     if (finished_.size() <= options_.finished) return;
     const entry_ptr oldest = finished_.front();
+    s.drop(oldest);
     finished_.pop_front();
     tasks_.erase(oldest->spec.name);
 }
 
 bool task_core::forget(std::string_view name) {
-    const std::lock_guard lock(mutex_);
+    section s(*this);
     const auto at = tasks_.find(name);
     if (at == tasks_.end() || !at->second->ended) return false;
+    s.drop(at->second);
     finished_.erase(at->second->finished_at);
     tasks_.erase(at);
     return true;
@@ -156,18 +177,30 @@ void task_core::stop() {
         for (const active_ptr& r : runs)
             if (tell_to_stop(s, *r, active_run::reason::stopped)) run_over(s, r, task_state::cancelled, {});
     }
-    line_.clear();
+    unarmed_.clear();
+    unarmed_runs_.clear();
 }
 
-// Tasks and runs know each other and this: somebody has to let go.
+// Tasks and runs know each other and this: somebody has to let go. A job that still runs on somebody's executor may outlive the wheel,
+// its context, the storage and the observer.
 void task_core::end() {
     stop();
     if (pool_) pool_->join();
+    std::unique_ptr<task_wheel> wheel = std::make_unique<no_wheel>();
+    asio::any_io_executor executor, work;
+    named<std::shared_ptr<const defined_job>> jobs;
     named<entry_ptr> tasks;
     std::list<entry_ptr> finished;
-    const std::lock_guard lock(mutex_); // released before those two are destroyed
+    const std::lock_guard lock(mutex_); // released before those are destroyed
+    wheel.swap(wheel_);
+    executor.swap(options_.executor);
+    work.swap(work_);
+    jobs.swap(jobs_);
     tasks.swap(tasks_);
     finished.swap(finished_);
+    options_.storage = nullptr;
+    options_.observer = nullptr;
+    jitter_ = {};
     for (const auto& [name, entry] : tasks) {
         entry->gone = true;
         entry->runs.clear();

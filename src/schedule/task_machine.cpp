@@ -32,7 +32,7 @@ task_machine::task_machine(const task& of, nanoseconds grace)
 void task_machine::begin(nanoseconds now) { next_ = when_.first(now); }
 
 void task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
-                          std::deque<nanoseconds> waiting) {
+                          std::list<nanoseconds> waiting) {
     next_ = next;
     left_ = left;
     active_ = active;
@@ -59,7 +59,7 @@ task_machine::decision task_machine::expired(nanoseconds now) {
 
 // The last point counts as served in time within the grace; all before it are missed, for a later one has come.
 std::vector<nanoseconds> task_machine::due_by(nanoseconds first, nanoseconds last, nanoseconds now) {
-    const bool in_time = now - last <= grace_;
+    const bool in_time = saturating_add(now, -std::max(last, -nanoseconds::max())) <= grace_;
     std::uint64_t most = in_time ? 1 : 0;
     if (misfire_.what() == misfire_policy::kind::fire_once) most = 1;
     if (misfire_.what() == misfire_policy::kind::catch_up) most += misfire_.most();
@@ -71,7 +71,8 @@ std::vector<nanoseconds> task_machine::due_by(nanoseconds first, nanoseconds las
          at = when_.before(*at))
         points.push_back(*at);
     std::reverse(points.begin(), points.end());
-    missed_ += points_between(when_, first, last) - points.size();
+    const std::uint64_t all = points_between(when_, first, last); // of an expression: not more than it counts
+    missed_ += all - std::min<std::uint64_t>(all, points.size());
     return points;
 }
 

@@ -18,11 +18,13 @@ task_record task_core::record_of(const task_entry& e) const {
         task_run_record& under_way = r.runs.emplace_back();
         under_way.scheduled = run->scheduled();
         under_way.attempt = run->attempt();
-        if (run->at == phase::between_attempts) {
+        const phase at = run->at == phase::over ? run->kept : run->at;
+        if (at == phase::between_attempts) {
             ++under_way.attempt; // the next one
             under_way.retry_at = run->retry_at;
+        } else if (at != phase::running && !run->interrupted()) {
+            under_way.retry_at = run->scheduled(); // it has not begun
         }
-        if (run->at == phase::in_line || run->at == phase::on_its_way) under_way.retry_at = run->scheduled();
     }
     for (const nanoseconds point : e.machine.waiting()) r.runs.emplace_back().scheduled = wall_of(e.spec.when, point);
     return r;
@@ -33,8 +35,8 @@ std::string task_core::save(const task_entry& e) noexcept {
     try {
         options_.storage->save(record_of(e));
         return {};
-    } catch (const std::exception& trouble) {
-        std::string message = trouble.what();
+    } catch (...) {
+        std::string message = words_of(std::current_exception());
         notify(task_event::kind::unrecorded, e.spec.name, 0, message);
         return message;
     }
@@ -44,8 +46,8 @@ void task_core::erase(const task_entry& e) noexcept {
     if (!written_down(e)) return;
     try {
         options_.storage->erase(e.spec.name);
-    } catch (const std::exception& trouble) {
-        notify(task_event::kind::unrecorded, e.spec.name, 0, trouble.what());
+    } catch (...) {
+        notify(task_event::kind::unrecorded, e.spec.name, 0, words_of(std::current_exception()));
     }
 }
 
@@ -90,7 +92,7 @@ void task_core::restore(section& s, task_record&& record, task_recovery& result)
         const nanoseconds wall = at.time_since_epoch();
         return when.on_the_wall() ? wall : saturating_add(wheel_->now(), saturating_add(wall, -wheel_->wall()));
     };
-    std::deque<nanoseconds> waiting;
+    std::list<nanoseconds> waiting;
     std::size_t active = 0;
     for (const task_run_record& r : record.runs) {
         if (r.attempt == 0)
@@ -100,38 +102,45 @@ void task_core::restore(section& s, task_record&& record, task_recovery& result)
     }
     entry->machine.resume(record.next ? std::optional(point_of(*record.next)) : std::nullopt, record.runs_left, active,
                           std::move(waiting));
+    s.drop(entry);
+    if (entry->machine.finished()) {
+        result.warnings.push_back("task '" + entry->spec.name + "' has no run left");
+        return erase(*entry);
+    }
     if (const std::error_code refused = install(s, entry)) {
         result.warnings.push_back("task '" + entry->spec.name + "' is not armed: " + refused.message());
         return;
     }
     ++result.tasks;
-    for (const task_run_record& r : record.runs)
-        if (r.attempt != 0) restore_run(s, entry, r, result);
+    // All of them first: what is written down when one goes on has the others as well.
+    for (const task_run_record& r : record.runs) {
+        if (r.attempt == 0) continue;
+        const auto run = std::make_shared<active_run>(shared_from_this(), entry, r.scheduled);
+        run->set_attempt(r.attempt - 1);
+        if (r.retry_at) {
+            run->at = phase::between_attempts;
+            run->retry_at = *r.retry_at;
+        } else {
+            run->next_attempt();
+            run->note_interruption();
+        }
+        entry->runs.push_back(run);
+        if (active_++ == 0) work_ = wheel_->work();
+    }
+    const auto runs = entry->runs;
+    for (const active_ptr& run : runs) go_on(s, run, result);
     if (const auto point = entry->machine.begin_waiting()) begin(s, entry, *point);
 }
 
-void task_core::restore_run(section& s, const entry_ptr& entry, const task_run_record& r, task_recovery& result) {
-    const auto run = std::make_shared<active_run>(shared_from_this(), entry, r.scheduled);
-    entry->runs.push_back(run);
-    if (active_++ == 0) work_ = wheel_->work();
-    if (r.retry_at) {
-        run->set_attempt(r.attempt - 1);
-        run->at = phase::between_attempts;
-        run->retry_at = *r.retry_at;
-        const nanoseconds left = saturating_add(r.retry_at->time_since_epoch(), -wheel_->wall());
-        if (const auto refused = arm(*run, left)) attempt_over(s, run, task_state::failed, refused.message());
-        return;
-    }
-    result.interrupted.push_back(entry->spec.name);
-    notify(task_event::kind::interrupted, entry->spec.name, r.attempt, {});
-    if (options_.interrupted == interrupted_runs::again) {
-        run->set_attempt(r.attempt - 1);
-        run->next_attempt_again();
+void task_core::go_on(section& s, const active_ptr& run, task_recovery& result) {
+    if (run->at == phase::between_attempts)
+        return park(*run, saturating_add(run->retry_at.time_since_epoch(), -wheel_->wall()));
+    result.interrupted.push_back(run->name());
+    notify(task_event::kind::interrupted, run->name(), run->attempt(), {});
+    if (options_.interrupted == interrupted_runs::again)
         submit(s, run);
-    } else {
-        run->set_attempt(r.attempt);
-        attempt_over(s, run, task_state::failed, make_error_code(schedule_errc::interrupted).message());
-    }
+    else
+        s.rejected.emplace_back(run, make_error_code(schedule_errc::interrupted).message());
 }
 
 task_info task_core::info_of(const task_entry& e) const {
@@ -139,7 +148,7 @@ task_info task_core::info_of(const task_entry& e) const {
     i.name = e.spec.name;
     i.job = e.spec.job;
     i.when = e.spec.when.text();
-    i.state = e.ended ? *e.ended : e.runs.empty() ? task_state::pending : task_state::running;
+    i.state = e.ended ? *e.ended : e.runs_now() ? task_state::running : task_state::pending;
     if (const auto next = e.machine.next()) i.next = wall_of(e.spec.when, *next);
     i.runs_left = e.machine.left();
     if (!e.runs.empty()) i.attempt = e.runs.back()->attempt();
@@ -175,7 +184,7 @@ task_counts task_core::counts() const {
     task_counts n;
     n.jobs = active_;
     n.finished = finished_.size();
-    for (const auto& [name, entry] : tasks_) n.running += !entry->ended && !entry->runs.empty();
+    for (const auto& [name, entry] : tasks_) n.running += !entry->ended && entry->runs_now();
     n.pending = tasks_.size() - n.finished - n.running;
     return n;
 }

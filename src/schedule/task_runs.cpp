@@ -21,10 +21,7 @@ using std::chrono::nanoseconds;
 using phase = active_run::phase;
 using reason = active_run::reason;
 
-namespace {
-
-std::string what_of(const std::exception_ptr& thrown, const std::error_code& error) {
-    if (thrown == nullptr) return error.message();
+std::string words_of(const std::exception_ptr& thrown) {
     try {
         std::rethrow_exception(thrown);
     } catch (const std::exception& e) {
@@ -33,8 +30,6 @@ std::string what_of(const std::exception_ptr& thrown, const std::error_code& err
         return "an exception that is no std::exception";
     }
 }
-
-} // namespace
 
 void active_run::expired(std::uint64_t number) {
     const auto self = shared_from_this();
@@ -60,8 +55,9 @@ void task_core::submit(section& s, const active_ptr& run) {
     if (elsewhere || in_pool_ < pool_limit_) {
         try {
             return hand_over(run);
-        } catch (const std::exception& e) {
-            return attempt_over(s, run, task_state::failed, e.what());
+        } catch (...) {
+            s.rejected.emplace_back(run, words_of(std::current_exception()));
+            return;
         }
     }
     const full_policy& policy = options_.pool.when_full;
@@ -71,16 +67,15 @@ void task_core::submit(section& s, const active_ptr& run) {
         s.to_run.push_back(run);
         return;
     case full_policy::kind::wait_for:
-        if (arm(*run, policy.limit())) break;
+        arm(*run, policy.limit()); // where the wheel is full, it waits as long as it takes
         [[fallthrough]];
     case full_policy::kind::wait:
         run->at = phase::in_line;
-        line_.push_back(run);
+        run->place = line_.insert(line_.end(), run);
         return;
     case full_policy::kind::reject:
-        break;
+        s.rejected.emplace_back(run, make_error_code(schedule_errc::queue_full).message());
     }
-    attempt_over(s, run, task_state::failed, make_error_code(schedule_errc::queue_full).message());
 }
 
 void task_core::hand_over(const active_ptr& run) {
@@ -102,11 +97,12 @@ void task_core::execute(const active_ptr& run) {
         run->at = phase::running;
         run->started = wall();
         // What cannot be written down must not run: it would run again.
-        std::string trouble = save(*run->of);
-        if (const auto limit = run->of->job->options.time_limit; limit && trouble.empty()) {
-            if (const auto refused = arm(*run, *limit)) trouble = refused.message();
+        if (const auto limit = run->of->job->options.time_limit; limit && arm(*run, *limit)) {
+            leave_pool(s, *run);
+            run->set_attempt(run->attempt() - 1); // it is still to be made
+            return park(*run, nanoseconds::zero());
         }
-        if (!trouble.empty()) {
+        if (const std::string trouble = save(*run->of); !trouble.empty()) {
             leave_pool(s, *run);
             return attempt_over(s, run, task_state::failed, trouble);
         }
@@ -126,7 +122,7 @@ void task_core::job_ended(active_run& r, const std::exception_ptr& thrown, std::
     const active_ptr run = r.shared_from_this();
     leave_pool(s, r);
     if (thrown == nullptr && !error) return attempt_over(s, run, task_state::completed, {});
-    std::string message = what_of(thrown, error);
+    std::string message = thrown != nullptr ? words_of(thrown) : error.message();
     task_state state = task_state::cancelled;
     if (r.why == reason::none || r.why == reason::limit) state = task_state::failed;
     if (r.why == reason::limit)
@@ -143,7 +139,7 @@ void task_core::run_due(active_run& r, std::uint64_t number) {
     if (r.at == phase::running) {
         tell_to_stop(s, r, reason::limit);
     } else if (r.at == phase::in_line) {
-        line_.remove(run);
+        leave_line(r);
         attempt_over(s, run, task_state::failed, make_error_code(schedule_errc::queue_full).message());
     } else if (r.at == phase::between_attempts) {
         r.next_attempt();
@@ -153,8 +149,8 @@ void task_core::run_due(active_run& r, std::uint64_t number) {
 
 // True: no job of it runs, it can be ended by the caller.
 bool task_core::tell_to_stop(section& s, active_run& r, reason why) {
-    if (r.at != phase::running) return r.at != phase::over;
     if (r.why == reason::none || r.why == reason::limit) r.why = why;
+    if (r.at != phase::running) return r.at != phase::over;
     s.to_stop.push_back(r.stop());
     return false;
 }
@@ -162,16 +158,24 @@ bool task_core::tell_to_stop(section& s, active_run& r, reason why) {
 void task_core::leave_pool(section& s, active_run& r) {
     if (!std::exchange(r.in_pool, false)) return;
     --in_pool_;
-    if (line_.empty()) return;
-    const active_ptr next = line_.front();
-    line_.pop_front();
-    disarm(*next);
-    submit(s, next);
+    while (!line_.empty() && in_pool_ < pool_limit_) {
+        const active_ptr next = line_.front();
+        leave_line(*next);
+        disarm(*next);
+        submit(s, next);
+    }
+}
+
+void task_core::leave_line(active_run& r) noexcept {
+    line_.erase(r.place);
+    r.at = phase::on_its_way;
 }
 
 std::error_code task_core::arm(active_run& r, nanoseconds delay) {
-    r.timer_number = ++last_timer_;
-    return wheel_->arm(r.timer, saturating_add(wheel_->now(), delay), r.shared_from_this(), r.timer_number);
+    const std::error_code refused =
+        wheel_->arm(r.timer, saturating_add(wheel_->now(), delay), r.shared_from_this(), ++last_timer_);
+    if (!refused) r.timer_number = last_timer_;
+    return refused;
 }
 
 void task_core::disarm(active_run& r) noexcept {
@@ -184,7 +188,7 @@ void task_core::attempt_over(section& s, const active_ptr& run, task_state state
     const wall_point now = wall();
     const bool began = run->at == phase::running;
     if (options_.history != 0) {
-        if (e.history.size() >= options_.history) e.history.pop_front();
+        if (e.history.size() >= options_.history) e.history.erase(e.history.begin());
         e.history.push_back({run->scheduled(), began ? run->started : now, now, run->attempt(), state, message});
     }
     if (state == task_state::failed && !e.gone && !e.cancelled && !stopped_ && retry(*run, message)) return;
@@ -196,41 +200,47 @@ bool task_core::retry(active_run& r, const std::string& message) {
     if (r.attempt() >= how.attempts) return false;
     r.waited = jitter_ ? how.backoff.next(r.attempt(), r.waited, jitter_)
                        : how.backoff.next(r.attempt(), r.waited, own_random_);
-    r.at = phase::between_attempts;
-    r.retry_at = wall_point(saturating_add(wheel_->wall(), r.waited));
-    if (arm(r, r.waited)) return false;
     r.of->message = message;
-    save(*r.of);
+    park(r, r.waited);
     notify(task_event::kind::retrying, r.name(), r.attempt(), message);
     return true;
+}
+
+// Until its next attempt. A wheel that is full for a moment is not the end of it.
+void task_core::park(active_run& r, nanoseconds delay) {
+    r.at = phase::between_attempts;
+    r.retry_at = wall_point(saturating_add(wheel_->wall(), delay));
+    if (!stopped_ && arm(r, delay) == errc::too_many_timers) unarmed_runs_.push_back(r.shared_from_this());
+    save(*r.of);
 }
 
 void task_core::run_over(section& s, const active_ptr& run, task_state state, const std::string& message) {
     const entry_ptr entry = run->of;
     task_entry& e = *entry;
-    if (run->at == phase::in_line) line_.remove(run);
+    if (run->at == phase::in_line) leave_line(*run);
     disarm(*run);
-    // One that was stopped with the scheduler is written down as running: recover() begins it again.
-    const bool interrupted = stopped_ && state == task_state::cancelled;
-    run->at = phase::over;
+    // One that was stopped with the scheduler stays written down: recover() goes on with it.
+    const bool interrupted = run->why == reason::stopped && state == task_state::cancelled && !e.gone;
+    run->kept = std::exchange(run->at, phase::over);
     if (!interrupted) std::erase(e.runs, run);
     if (--active_ == 0) work_ = {};
-    s.to_drop.push_back(run);
+    s.drop(run);
     ++(state == task_state::completed ? e.completed : state == task_state::failed ? e.failed : e.cancellations);
-    if (state != task_state::completed) e.message = message;
+    if (state == task_state::failed || !message.empty()) e.message = message;
     const auto what = state == task_state::completed ? task_event::kind::completed
                       : state == task_state::failed  ? task_event::kind::failed
                                                      : task_event::kind::cancelled;
     notify(what, e.spec.name, run->attempt(), message);
     if (e.gone || interrupted) return;
-    if (const auto point = e.machine.ended()) {
-        if (!stopped_) begin(s, entry, *point);
+    e.machine.ended();
+    if (!stopped_) {
+        if (const auto point = e.machine.begin_waiting()) begin(s, entry, *point);
     }
     if (e.ended) return;
     if (e.cancelled) {
-        if (e.runs.empty()) finish(entry, e.cut_short ? task_state::cancelled : state, message);
+        if (e.runs.empty()) finish(s, entry, e.cut_short ? task_state::cancelled : state, message);
     } else if (e.machine.finished()) {
-        finish(entry, state, message);
+        finish(s, entry, state, message);
     } else {
         save(e);
     }

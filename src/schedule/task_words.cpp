@@ -33,7 +33,7 @@ std::string date_text(std::chrono::sys_time<std::chrono::nanoseconds> at) {
     using namespace std::chrono;
     const auto day = floor<days>(at);
     const year_month_day date(day);
-    const hh_mm_ss clock(floor<milliseconds>(at - day));
+    const hh_mm_ss clock(floor<milliseconds>(at) - day); // not of `at`: its day may begin before the first nanosecond
     std::array<char, 40> text{};
     int n = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", int(date.year()),
                           unsigned(date.month()), unsigned(date.day()), int(clock.hours().count()),

@@ -65,7 +65,8 @@ TEST_CASE("task_machine_forbid_drops_what_comes_meanwhile") {
     CHECK(m.expired(10s).begin == point_list{10s});
     CHECK(m.expired(20s).begin.empty());
     CHECK(m.dropped() == 1);
-    CHECK(!m.ended().has_value());
+    m.ended();
+    CHECK(!m.begin_waiting().has_value());
     CHECK(m.expired(30s).begin == point_list{30s});
 }
 
@@ -74,16 +75,20 @@ TEST_CASE("task_machine_forbid_with_catch_up_lets_the_last_wait") {
     CHECK(m.expired(10s).begin == point_list{10s});
     for (const auto now : {20s, 30s, 40s}) CHECK(m.expired(now).begin.empty());
     CHECK(m.dropped() == 1);
-    CHECK(m.ended() == std::optional<std::chrono::nanoseconds>(30s));
-    CHECK(m.ended() == std::optional<std::chrono::nanoseconds>(40s));
-    CHECK(!m.ended().has_value());
+    m.ended();
+    CHECK(m.begin_waiting() == std::optional<std::chrono::nanoseconds>(30s));
+    m.ended();
+    CHECK(m.begin_waiting() == std::optional<std::chrono::nanoseconds>(40s));
+    m.ended();
+    CHECK(!m.begin_waiting().has_value());
 }
 
 TEST_CASE("task_machine_forbid_makes_up_for_missed_runs_one_after_the_other") {
     task_machine m = begun(every_ten(misfire_policy::catch_up(3), task_overlap::forbid));
     CHECK(m.expired(45s).begin == point_list{20s});
     CHECK(m.active() == 1);
-    CHECK(m.ended() == std::optional<std::chrono::nanoseconds>(30s));
+    m.ended();
+    CHECK(m.begin_waiting() == std::optional<std::chrono::nanoseconds>(30s));
     CHECK(m.active() == 1);
 }
 
@@ -96,7 +101,8 @@ TEST_CASE("task_machine_replace_tells_the_old_one_and_begins_when_it_has_ended")
     d = m.expired(30s); // the old one is still there
     CHECK(d.replace);
     CHECK(m.dropped() == 1);
-    CHECK(m.ended() == std::optional<std::chrono::nanoseconds>(30s));
+    m.ended();
+    CHECK(m.begin_waiting() == std::optional<std::chrono::nanoseconds>(30s));
 }
 
 TEST_CASE("task_machine_allow_runs_both") {
@@ -114,6 +120,7 @@ TEST_CASE("task_machine_times_counts_runs_that_began") {
     m.expired(20s); // dropped: it does not count
     CHECK(m.next() == std::optional<std::chrono::nanoseconds>(30s));
     m.ended();
+    CHECK(!m.begin_waiting().has_value());
     CHECK(m.expired(30s).begin == point_list{30s});
     CHECK(!m.next().has_value());
     CHECK(!m.finished());
@@ -148,4 +155,20 @@ TEST_CASE("task_machine_cron_counts_what_was_missed") {
     CHECK(m.expired(noon + 22min).begin == point_list{noon + 15min, noon + 20min});
     CHECK(m.missed() == 3);
     CHECK(m.next() == std::optional<std::chrono::nanoseconds>(noon + 25min));
+}
+
+TEST_CASE("task_machine_extreme_points_neither_overflow_nor_wrap") {
+    task t = every_ten(misfire_policy::skip());
+    t.when = task_trigger::at(std::chrono::sys_days(std::chrono::year(1600) / 1 / 1));
+    task_machine m(t, 1s);
+    m.begin(std::chrono::nanoseconds::max() - 1s);
+    CHECK(m.expired(std::chrono::nanoseconds::max() - 1s).begin.empty());
+    CHECK(m.missed() == 1);
+
+    task minutely = every_ten(misfire_policy::catch_up(~0U));
+    minutely.when = task_trigger::cron("* * * * *");
+    task_machine eight_days(minutely, 1s);
+    eight_days.begin(0s);
+    CHECK(eight_days.expired(8 * 24h + 30s).begin.size() == 8 * 24 * 60 + 1);
+    CHECK(eight_days.missed() == 0);
 }

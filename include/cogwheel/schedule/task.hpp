@@ -36,7 +36,7 @@ struct task {
 
     task_trigger when{};
 
-    /// The name of a job that was defined. Empty for one that is handed over with the task.
+    /// The name of a job that was defined. Not looked at where a job is handed over with the task.
     std::string job{};
 
     /// What the job is to know, in whatever form.
@@ -59,7 +59,7 @@ struct job_options {
     /// Then an attempt is told to stop: above zero. None: it may take for ever.
     std::optional<std::chrono::nanoseconds> time_limit{};
 
-    /// Where it runs; empty: where the scheduler's jobs do.
+    /// Where it runs; empty: where the scheduler's jobs do. Lifetime: as task_scheduler_options::executor.
     asio::any_io_executor executor{};
 
     /// Throws std::invalid_argument that names the value, the range and the remedy.

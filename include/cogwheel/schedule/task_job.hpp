@@ -74,9 +74,11 @@ protected:
 using run_ptr = std::shared_ptr<reporting_run>;
 
 template <class T>
-inline constexpr bool is_awaitable = false;
-template <class T, class Executor>
-inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
+inline constexpr bool is_coroutine = false;
+template <class Executor>
+inline constexpr bool is_coroutine<asio::awaitable<void, Executor>> = true;
+template <class Executor>
+inline constexpr bool is_coroutine<asio::awaitable<std::error_code, Executor>> = true;
 
 /// A job that is a coroutine: being told to stop reaches it as a cancellation signal, on the strand on which it runs.
 struct coroutine_stop {
@@ -116,11 +118,11 @@ public:
         using callable = std::decay_t<F>;
         using result = std::remove_cvref_t<result_of<callable>>;
         static_assert(std::is_void_v<result> || std::convertible_to<result, std::error_code> ||
-                          detail::is_awaitable<result>,
-                      "a job returns nothing, a std::error_code, or asio::awaitable<void>");
+                          detail::is_coroutine<result>,
+                      "a job returns nothing or a std::error_code, or is a coroutine that does: asio::awaitable<void>");
         start_ = [job = std::make_shared<callable>(std::forward<F>(f))](const detail::run_ptr& run,
                                                                         const asio::any_io_executor& executor) {
-            if constexpr (detail::is_awaitable<result>)
+            if constexpr (detail::is_coroutine<result>)
                 spawn(job, run, executor);
             else
                 run_now<result>(*job, *run);
@@ -149,15 +151,31 @@ private:
     template <class F>
     static void spawn(const std::shared_ptr<F>& job, const detail::run_ptr& run,
                       const asio::any_io_executor& executor) {
-        using callback = std::stop_callback<detail::post_stop>;
         const auto stop = std::make_shared<detail::coroutine_stop>(executor);
-        auto told = std::make_shared<callback>(run->stop_token(), detail::post_stop{stop});
+        // On the strand, and the slot first: who is told to stop just now is told when there is somebody who listens.
+        asio::post(stop->strand, [job, run, stop] {
+            try {
+                start_coroutine(job, run, stop);
+            } catch (...) {
+                run->ended(std::current_exception(), {});
+            }
+        });
+    }
+
+    template <class F>
+    static void start_coroutine(const std::shared_ptr<F>& job, const detail::run_ptr& run,
+                                const std::shared_ptr<detail::coroutine_stop>& stop) {
+        const std::stop_token token = run->stop_token(); // it may have ended when co_spawn() returns
+        const auto told = std::make_shared<std::optional<std::stop_callback<detail::post_stop>>>();
+        const auto end = [job, run, stop, told](const std::exception_ptr& thrown, std::error_code error = {}) {
+            told->reset();
+            run->ended(thrown, error);
+        };
         // The callable is kept: a coroutine lambda's captures live in it. So is the run, which the coroutine refers to.
         asio::co_spawn(
             stop->strand, [job, run] { return call(*job, *run); },
-            asio::bind_cancellation_slot(stop->signal.slot(), [job, run, stop, told](const std::exception_ptr& thrown) {
-                run->ended(thrown, {});
-            }));
+            asio::bind_cancellation_slot(stop->signal.slot(), end));
+        told->emplace(token, detail::post_stop{stop});
     }
 
     std::function<void(const detail::run_ptr&, const asio::any_io_executor&)> start_;

@@ -46,11 +46,12 @@ enum class interrupted_runs {
 };
 
 struct task_scheduler_options {
-    /// Jobs run there, without a limit; empty: in a pool of the scheduler's own.
+    /// Jobs run there, without a limit; empty: in a pool of the scheduler's own. Lifetime: its context outlives the scheduler, and runs what
+    /// it is given: a job that is dropped counts as running for ever.
     asio::any_io_executor executor{};
     pool_options pool{};
 
-    /// A run that starts later than this after it was due is missed. Zero or more.
+    /// A run that comes due later than this is missed. Zero or more. What waits for a thread is not.
     std::chrono::nanoseconds misfire_grace = std::chrono::seconds(1);
 
     /// The clock on the wall is looked at again at least so often, see calendar_options. Above zero.

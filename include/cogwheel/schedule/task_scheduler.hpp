@@ -17,7 +17,8 @@
 // - run() of the wheel's context returns when no task is pending and no job under way.
 //
 // Thread safety: any thread may call anything, also a job, but the destructor. Complexity: O(1) each unless it says otherwise, and what the
-// storage takes. Memory: some 500 bytes a task.
+// storage takes. Memory: 800 bytes a task of a
+// defined job, 1,100 with a job of its own.
 // After Quartz (misfires), Kubernetes' CronJob (overlaps) and the timer managers of workflow engines.
 #pragma once
 
@@ -29,12 +30,15 @@ class task_scheduler {
 public:
     /// On a timer_wheel, or another that any thread may call. WallClock: what dates and cron expressions go by.
     /// Errors: std::invalid_argument (options), std::bad_alloc, std::system_error (threads).
-    /// Lifetime: the wheel may be destroyed or stopped first: nothing comes due then. Its execution context may not.
+    /// Lifetime: the wheel may be destroyed or stopped first: nothing comes due then, and what was written down stays. Its execution context
+    ///   may not. A wheel that is full (max_pending) refuses what is added; tasks that are there wait until there is room.
     template <any_timer_wheel Wheel, class WallClock = std::chrono::system_clock>
     explicit task_scheduler(const Wheel& wheel, task_scheduler_options options = {}, std::type_identity<WallClock> = {})
         : core_(make(wheel, std::move(options), std::type_identity<WallClock>())) {}
 
-    /// As stop(); then waits for the jobs in the scheduler's own pool. Not legal in a job there.
+    /// As stop(); then waits for the jobs in the scheduler's own pool. Jobs on other executors may go on; they are told to stop.
+    /// Preconditions: not called by a job in the pool; and if coroutines there wait for something of an execution context, other threads
+    ///   run that, or they never end. Where one thread does all: stop(), run the context until counts().jobs is 0, then destroy.
     ~task_scheduler() {
         if (core_ != nullptr) core_->end();
     }

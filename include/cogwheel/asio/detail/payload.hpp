@@ -13,7 +13,9 @@
 #include <asio/associator.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/error.hpp>
+#include <asio/execution/outstanding_work.hpp>
 #include <asio/executor_work_guard.hpp>
+#include <asio/prefer.hpp>
 
 #include <optional>
 #include <typeinfo>
@@ -54,6 +56,21 @@ void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
     asio::dispatch(executor, std::forward<F>(f));
 }
 
+/// Outstanding work, counted by the executor itself where it can. An executor_work_guard keeps a second copy, which goes after the work: the
+/// context may be destroyed in between, and a strand's copy looks for its service there.
+template <class Executor,
+          bool = asio::can_prefer<const Executor&, asio::execution::outstanding_work_t::tracked_t>::value>
+struct counted_work {
+    using type = std::decay_t<
+        typename asio::prefer_result<const Executor&, asio::execution::outstanding_work_t::tracked_t>::type>;
+    static type of(const Executor& e) { return asio::prefer(e, asio::execution::outstanding_work.tracked); }
+};
+template <class Executor>
+struct counted_work<Executor, false> {
+    using type = asio::executor_work_guard<Executor>;
+    static type of(const Executor& e) { return type(e); }
+};
+
 /// Keeps the context of a foreign executor running while the timer is pending. The wheel's own needs nothing: its driver is
 /// armed. Types without an association cost no byte.
 template <class T, bool = has_executor<T>>
@@ -65,15 +82,16 @@ public:
 template <class T>
 class foreign_work<T, true> {
     using executor_type = asio::associated_executor_t<T, asio::any_io_executor>;
+    using work = counted_work<executor_type>;
 
 public:
     foreign_work(const T& t, const asio::any_io_executor& wheel_executor) {
         const executor_type executor = asio::get_associated_executor(t, wheel_executor);
-        if (!is_executor(wheel_executor, executor)) work_.emplace(executor);
+        if (!is_executor(wheel_executor, executor)) work_.emplace(work::of(executor));
     }
 
 private:
-    std::optional<asio::executor_work_guard<executor_type>> work_;
+    std::optional<typename work::type> work_;
 };
 
 template <class T, bool = has_allocator<T>>
@@ -95,7 +113,7 @@ public:
 
     template <class H>
     waiting_handler(H&& h, const asio::any_io_executor& wheel_executor)
-        : handler_(std::forward<H>(h)), work_(handler_, wheel_executor) {}
+        : work_(h, wheel_executor), handler_(std::forward<H>(h)) {}
 
     template <class State>
     void deliver(outcome how, State& state) && {
@@ -124,8 +142,8 @@ private:
         }
     }
 
+    [[no_unique_address]] foreign_work<Handler> work_; // goes after the handler, whose executors may need the context
     Handler handler_;
-    [[no_unique_address]] foreign_work<Handler> work_;
 };
 
 struct no_callable {
@@ -142,10 +160,10 @@ public:
 
     template <class G, class H>
     scheduled_callable(G&& f, H&& on_cancel, const asio::any_io_executor& wheel_executor)
-        : f_(std::forward<G>(f)),
-          on_cancel_(std::forward<H>(on_cancel)),
-          work_(f_, wheel_executor),
-          cancel_work_(on_cancel_, wheel_executor) {}
+        : work_(f, wheel_executor),
+          cancel_work_(on_cancel, wheel_executor),
+          f_(std::forward<G>(f)),
+          on_cancel_(std::forward<H>(on_cancel)) {}
 
     template <class State>
     void deliver(outcome how, State& state) && {
@@ -167,10 +185,10 @@ private:
             std::forward<G>(g)();
     }
 
-    [[no_unique_address]] F f_;
-    [[no_unique_address]] OnCancel on_cancel_;
     [[no_unique_address]] foreign_work<F> work_;
     [[no_unique_address]] foreign_work<OnCancel> cancel_work_;
+    [[no_unique_address]] F f_;
+    [[no_unique_address]] OnCancel on_cancel_;
 };
 
 } // namespace cogwheel::detail

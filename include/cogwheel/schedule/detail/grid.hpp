@@ -6,6 +6,7 @@
 
 #include <cogwheel/wheel/tick.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -14,7 +15,7 @@ namespace cogwheel::detail {
 /// How many points of the grid after `due` have come by `now`. Preconditions: period > 0.
 constexpr std::int64_t points_passed(std::chrono::nanoseconds due, std::chrono::nanoseconds period,
                                      std::chrono::nanoseconds now) noexcept {
-    return now > due ? (now - due) / period : 0;
+    return now > due ? saturating_add(now, -std::max(due, -std::chrono::nanoseconds::max())) / period : 0;
 }
 
 /// The first point after `due` that has not come by `now`. Saturates.

@@ -35,6 +35,9 @@ struct defined_job {
 
 class active_run;
 
+/// What an exception says.
+std::string words_of(const std::exception_ptr&);
+
 /// A task in the table.
 class task_entry final : public timer_target, public std::enable_shared_from_this<task_entry> {
 public:
@@ -43,6 +46,7 @@ public:
         : core(in), spec(std::move(of)), job(std::move(does)), machine(spec, grace) {}
 
     void expired(std::uint64_t number) override;
+    bool runs_now() const noexcept;
 
     std::weak_ptr<task_core> core;
     task spec;
@@ -59,7 +63,7 @@ public:
     bool gone = false;               // from the table
     std::uint64_t completed = 0, failed = 0, cancellations = 0;
     std::string message;
-    std::deque<task_attempt> history;
+    std::vector<task_attempt> history;                              // oldest first; not many
     std::list<std::shared_ptr<task_entry>>::iterator finished_at{}; // of those that have ended
 };
 
@@ -81,21 +85,20 @@ public:
         why = reason::none;
         interrupted_ = false;
     }
-    void next_attempt_again() {
-        next_attempt();
-        interrupted_ = true;
-    }
+    void note_interruption() noexcept { interrupted_ = true; }
     void set_attempt(std::uint32_t n) noexcept { attempt_ = n; }
     std::stop_source stop() const { return stop_; }
 
     std::shared_ptr<task_core> core;
     std::shared_ptr<task_entry> of;
     phase at = phase::on_its_way;
-    reason why = reason::none; // it was told to stop
+    phase kept = phase::on_its_way; // as what it is written down, once it is over for this process
+    reason why = reason::none;      // it was told to stop
     bool in_pool = false;
     any_token timer; // its limit, its place in line, or its next attempt
     std::uint64_t timer_number = 0;
-    std::chrono::nanoseconds waited{}; // before this attempt
+    std::list<std::shared_ptr<active_run>>::iterator place{}; // in line
+    std::chrono::nanoseconds waited{};                        // before this attempt
     task_trigger::wall_point retry_at{};
     task_trigger::wall_point started{};
 };
@@ -121,7 +124,7 @@ public:
     task_counts counts() const;
     task_recovery recover();
     void stop();
-    void end(); // stop(), waits for the pool, and empties the table
+    void end(); // stop(), waits for the pool, and lets go of all that is the user's
 
     // Timers and jobs come back.
     void task_due(task_entry&, std::uint64_t number);
@@ -147,9 +150,9 @@ private:
     void disarm(task_entry&) noexcept;
     void drop_runs(section&, task_entry&, active_run::reason);
     void remove(section&, const entry_ptr&);
-    void finish(const entry_ptr&, task_state, const std::string& message);
+    void finish(section&, const entry_ptr&, task_state, const std::string& message);
     void restore(section&, task_record&&, task_recovery&);
-    void restore_run(section&, const entry_ptr&, const task_run_record&, task_recovery&);
+    void go_on(section&, const active_ptr&, task_recovery&);
 
     // Runs.
     void begin(section&, const entry_ptr&, nanoseconds point);
@@ -158,8 +161,11 @@ private:
     void execute(const active_ptr&);
     void attempt_over(section&, const active_ptr&, task_state, const std::string& message);
     bool retry(active_run&, const std::string& message);
+    void park(active_run&, nanoseconds delay);
+    void leave_line(active_run&) noexcept;
     void run_over(section&, const active_ptr&, task_state, const std::string& message);
     void leave_pool(section&, active_run&);
+    void arm_again();
     bool tell_to_stop(section&, active_run&, active_run::reason);
     std::error_code arm(active_run&, nanoseconds delay);
     void disarm(active_run&) noexcept;
@@ -176,14 +182,16 @@ private:
     wall_point wall_of(const task_trigger&, nanoseconds point) const;
 
     mutable std::mutex mutex_;
-    const std::unique_ptr<task_wheel> wheel_;
-    const task_scheduler_options options_;
+    std::unique_ptr<task_wheel> wheel_;
+    task_scheduler_options options_;
     random_ref jitter_;
     small_random own_random_;
     std::optional<asio::thread_pool> pool_;
     std::size_t pool_limit_ = 0;
     std::size_t in_pool_ = 0;
-    std::list<active_ptr> line_; // for the pool
+    std::list<active_ptr> line_;     // for the pool
+    std::vector<entry_ptr> unarmed_; // by a wheel that was full: armed with the next thing that happens
+    std::vector<active_ptr> unarmed_runs_;
     std::size_t active_ = 0;
     asio::any_io_executor work_; // holds run() while anything runs
     std::uint64_t last_timer_ = 0;

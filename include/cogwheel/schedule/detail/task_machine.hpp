@@ -6,7 +6,7 @@
 
 #include <cogwheel/schedule/task.hpp>
 
-#include <deque>
+#include <list>
 #include <vector>
 
 namespace cogwheel::detail {
@@ -21,8 +21,7 @@ public:
     void begin(nanoseconds now);
 
     /// One that was written down. `active`: its runs that were under way, and go on; `waiting`: those that had to wait.
-    void resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
-                std::deque<nanoseconds> waiting);
+    void resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active, std::list<nanoseconds> waiting);
 
     /// When the next run is due.
     std::optional<nanoseconds> next() const noexcept { return next_; }
@@ -35,13 +34,10 @@ public:
     /// Precondition: next() has come.
     decision expired(nanoseconds now);
 
-    /// A run has ended: the point of the one that begins now instead.
-    std::optional<nanoseconds> ended() noexcept {
-        --active_;
-        return begin_waiting();
-    }
+    /// A run has ended.
+    void ended() noexcept { --active_; }
 
-    /// The point of one that waits and may begin now.
+    /// The point of one that has waited and begins now.
     std::optional<nanoseconds> begin_waiting() noexcept;
 
     /// No run begins any more.
@@ -55,7 +51,7 @@ public:
 
     std::int64_t left() const noexcept { return left_; }
     std::size_t active() const noexcept { return active_; }
-    const std::deque<nanoseconds>& waiting() const noexcept { return waiting_; }
+    const std::list<nanoseconds>& waiting() const noexcept { return waiting_; }
     std::uint64_t missed() const noexcept { return missed_; }
     std::uint64_t dropped() const noexcept { return dropped_; }
 
@@ -71,9 +67,9 @@ private:
     std::optional<nanoseconds> next_;
     std::int64_t left_; // runs that have not begun
     std::size_t active_ = 0;
-    std::deque<nanoseconds> waiting_;
-    std::uint64_t missed_ = 0;  // by the misfire policy
-    std::uint64_t dropped_ = 0; // by the overlap policy
+    std::list<nanoseconds> waiting_; // empty for nearly all tasks, and then no memory
+    std::uint64_t missed_ = 0;       // by the misfire policy
+    std::uint64_t dropped_ = 0;      // by the overlap policy
 };
 
 } // namespace cogwheel::detail

@@ -8,6 +8,8 @@
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/schedule/detail/task_core.hpp>
 
+#include <deque>
+
 namespace cogwheel::detail {
 
 class task_core::section {
@@ -16,19 +18,43 @@ public:
     section(const section&) = delete;
     section& operator=(const section&) = delete;
     ~section() {
+        while (!rejected.empty()) { // each may begin another one that is rejected
+            const auto [run, why] = std::move(rejected.front());
+            rejected.pop_front();
+            core_.attempt_over(*this, run, task_state::failed, why);
+        }
+        core_.arm_again();
         lock_.unlock();
         for (std::stop_source& s : to_stop) s.request_stop();
-        // A job that ends may begin the next one, in a section of its own.
-        for (const active_ptr& r : to_run) core_.execute(r);
+        run_here();
     }
+
+    /// Callables and the like are destroyed without the lock.
+    void drop(std::shared_ptr<const void> last) { to_drop_.push_back(std::move(last)); }
 
     std::vector<std::stop_source> to_stop;
     std::vector<active_ptr> to_run;
-    // Callables and the like that are destroyed without the lock.
-    std::vector<std::shared_ptr<void>> to_drop;
+    std::list<std::pair<active_ptr, std::string>> rejected;
 
 private:
+    // A job that ends may begin the next one, in a section of its own, within this: that one leaves it to us.
+    void run_here() {
+        static thread_local std::deque<active_ptr>* outermost = nullptr;
+        if (outermost != nullptr) {
+            outermost->insert(outermost->end(), to_run.begin(), to_run.end());
+        } else if (!to_run.empty()) {
+            std::deque<active_ptr> queue(to_run.begin(), to_run.end());
+            outermost = &queue;
+            for (; !queue.empty(); queue.pop_front()) {
+                const active_ptr run = queue.front();
+                run->core->execute(run);
+            }
+            outermost = nullptr;
+        }
+    }
+
     task_core& core_;
+    std::vector<std::shared_ptr<const void>> to_drop_;
     std::unique_lock<std::mutex> lock_;
 };
 

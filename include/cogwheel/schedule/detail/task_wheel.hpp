@@ -45,6 +45,18 @@ public:
     virtual asio::any_io_executor work() const = 0;
 };
 
+/// Takes the place of a wheel when the scheduler has ended, for jobs that have not.
+class no_wheel final : public task_wheel {
+public:
+    nanoseconds now() const override { return {}; }
+    nanoseconds wall() const override { return {}; }
+    std::error_code arm(any_token&, nanoseconds, std::shared_ptr<timer_target>, std::uint64_t) override {
+        return errc::stopped;
+    }
+    void cancel(const any_token&) noexcept override {}
+    asio::any_io_executor work() const override { return {}; }
+};
+
 template <class Wheel, class WallClock>
 class task_wheel_on final : public task_wheel {
     using clock = typename Wheel::clock_type;
