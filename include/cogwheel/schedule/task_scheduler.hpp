@@ -64,9 +64,8 @@ public:
     template <std::convertible_to<task_job> Job>
     std::error_code add(task t, Job&& job, job_options options = {}, on_duplicate policy = on_duplicate::reject) {
         options.validate();
-        return core_->add(std::move(t),
-                          std::make_shared<const detail::defined_job>(std::forward<Job>(job), std::move(options)),
-                          policy);
+        task_job does(std::forward<Job>(job));
+        return add_with(std::move(t), std::move(does), std::move(options), policy);
     }
 
     /// Adds tasks whose jobs were defined, until one is refused. They are written down at once: all of them, or none. Two of one name
@@ -100,6 +99,11 @@ public:
     void stop() { core_->stop(); }
 
 private:
+    std::error_code add_with(task t, task_job job, job_options options, on_duplicate policy) {
+        auto own = std::make_shared<const detail::defined_job>(std::move(job), std::move(options));
+        return core_->add(std::move(t), std::move(own), policy);
+    }
+
     template <class Wheel, class WallClock>
     static std::shared_ptr<detail::task_core> make(const Wheel& wheel, task_scheduler_options options,
                                                    std::type_identity<WallClock>) {
