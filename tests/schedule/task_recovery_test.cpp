@@ -385,19 +385,37 @@ TEST_CASE("storage_wheel_that_is_full_for_a_moment_ends_no_task") {
     CHECK(storage.size() == 0);
 }
 
+namespace {
+
+/// Knows the smallest record that it was ever given.
+struct fewest_runs final : task_storage {
+    memory_storage kept;
+    std::size_t fewest = ~std::size_t{0};
+
+    void save(const task_record& r) override {
+        fewest = std::min(fewest, r.runs.size());
+        kept.save(r);
+    }
+    void save_all(std::span<const task_record> r) override { kept.save_all(r); }
+    void erase(std::string_view name) override { kept.erase(name); }
+    contents load() override { return kept.load(); }
+};
+
+} // namespace
+
 TEST_CASE("recover_writes_down_all_runs_of_a_task_at_once") {
     using run = task_run_record;
-    memory_storage storage;
+    fewest_runs storage;
     task_record r;
     r.task = {.name = "a", .when = task_trigger::every(1h), .job = "note", .overlap = task_overlap::allow};
     r.runs_left = task_trigger::for_ever;
     r.next = task_noon + 1h;
     r.runs = {run{task_noon, 1, {}}, run{task_noon, 2, task_noon + 10s}, run{task_noon, 1, {}}};
-    storage.save(r);
+    storage.kept.save(r);
     task_rig tasks({.storage = &storage, .interrupted = interrupted_runs::fail});
     tasks->define("note", tasks.note(), {.attempts = 2, .backoff = backoff::constant(1h)});
     CHECK(tasks->recover().interrupted.size() == 2);
-    CHECK(storage.load().tasks.at(0).runs.size() == 3);
+    CHECK(storage.fewest == 3); // it may die at any moment
     CHECK(storage.load().tasks.at(0).runs.at(1).retry_at == task_noon + 10s);
 }
 
