@@ -138,7 +138,7 @@ std::vector<workload> workloads() {
          {10 * k},
          {},
          5,
-         15,
+         41,
          {"requests/s", "p50 us", "p99 us", "max us"}},
         {"memory", "all live", {m}, sizes, four, 1, 1},
         {"drain",
