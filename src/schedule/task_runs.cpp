@@ -91,25 +91,26 @@ void task_core::hand_over(const active_ptr& run) {
 
 // On the thread on which the job is to run.
 void task_core::execute(const active_ptr& run) {
+    asio::any_io_executor where;
     {
         section s(*this);
         if (run->at == phase::over) return leave_pool(s, *run);
         run->at = phase::running;
         run->started = wall();
-        // What cannot be written down must not run: it would run again.
         if (const auto limit = run->of->job->options.time_limit; limit && arm(*run, *limit)) {
             leave_pool(s, *run);
             run->set_attempt(run->attempt() - 1); // it is still to be made
             return park(*run, nanoseconds::zero());
         }
+        // What cannot be written down must not run: it would run again.
         if (const std::string trouble = save(*run->of); !trouble.empty()) {
             leave_pool(s, *run);
             return attempt_over(s, run, task_state::failed, trouble);
         }
         notify(task_event::kind::started, run->name(), run->attempt(), {});
+        const auto& own = run->of->job->options.executor;
+        where = own ? own : options_.executor ? options_.executor : pool_->get_executor(); // end() takes it away
     }
-    const auto& own = run->of->job->options.executor;
-    const asio::any_io_executor where = own ? own : options_.executor ? options_.executor : pool_->get_executor();
     try {
         run->of->job->job.start(run, where);
     } catch (...) {

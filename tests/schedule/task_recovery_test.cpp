@@ -3,51 +3,17 @@
 //
 // A process dies, another one goes on with what was written down. The storage is copied at the moment of death; what the first one does
 // afterwards concerns nobody.
-#include "support/task_rig.hpp"
+#include "support/task_processes.hpp"
 
 #include <doctest/doctest.h>
 
-#include <stdexcept>
+#include <algorithm>
 
 using namespace cogwheel;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 using run_times = std::vector<long>;
 using task_names = std::vector<std::string>;
-
-namespace {
-
-/// What a process leaves behind that lives for `life` after its tasks were added.
-template <class Add>
-memory_storage remains(std::chrono::nanoseconds life, Add add) {
-    memory_storage storage;
-    task_rig tasks({.storage = &storage});
-    tasks->define("note", tasks.note());
-    tasks->define("long", tasks.lasting(10s));
-    tasks->define("fails", [] { throw std::runtime_error("again"); },
-                  {.attempts = 3, .backoff = backoff::constant(5s)});
-    add(tasks);
-    tasks.pass(life);
-    return memory_storage(storage); // as it is now: the rig's end concerns nobody
-}
-
-/// The next one, that begins `gap` later.
-struct next_process {
-    memory_storage storage;
-    task_rig tasks;
-    task_recovery found;
-
-    next_process(memory_storage remained, std::chrono::nanoseconds gap, task_scheduler_options options = {})
-        : storage(std::move(remained)), tasks((options.storage = &storage, std::move(options))) {
-        task_wall::present += gap; // the rig has set it to noon
-        tasks->define("note", tasks.note());
-        tasks->define("long", tasks.lasting(10s));
-        tasks->define("fails", tasks.note(), {.attempts = 3, .backoff = backoff::constant(5s)});
-        found = tasks->recover();
-    }
-};
-
-} // namespace
 
 TEST_CASE("recover_goes_on_with_what_was_pending") {
     next_process p(remains(1s,
@@ -189,202 +155,6 @@ TEST_CASE("recover_without_a_storage_says_so") {
     CHECK_THROWS_AS(tasks->recover(), std::invalid_argument);
 }
 
-TEST_CASE("storage_holds_what_has_not_finished_and_a_job_by_name") {
-    const auto left_behind = remains(1s, [](task_rig& tasks) {
-        tasks->add({.name = "done", .job = "note"});
-        tasks->add({.name = "cancelled", .when = task_trigger::once(1h), .job = "note"});
-        tasks->cancel("cancelled");
-        tasks->add({.name = "running", .job = "long"});
-        tasks->add({.name = "with its job", .when = task_trigger::once(1h)}, [] {});
-        tasks->add({.name = "replaced", .when = task_trigger::once(1h), .job = "note"});
-        tasks->add({.name = "replaced", .when = task_trigger::once(1h)}, [] {}, {}, on_duplicate::replace);
-    });
-    CHECK(left_behind.size() == 1);
-}
-
-TEST_CASE("storage_cancelled_job_does_not_run_again_even_if_it_had_not_stopped") {
-    next_process p(remains(1s,
-                           [](task_rig& tasks) {
-                               tasks->add({.name = "a", .job = "long"});
-                               tasks.pass(20ms);
-                               CHECK(tasks->cancel("a") == task_cancel_result::running);
-                           }),
-                   1s);
-    CHECK(p.found.tasks == 0);
-}
-
-TEST_CASE("storage_stop_leaves_a_running_job_to_recover") {
-    next_process p(remains(1s,
-                           [](task_rig& tasks) {
-                               tasks->add({.name = "a", .job = "long"});
-                               tasks->add({.name = "b", .when = task_trigger::once(1h), .job = "note"});
-                               tasks.pass(20ms);
-                               tasks->stop();
-                           }),
-                   1s);
-    CHECK(p.found.tasks == 2);
-    CHECK(p.found.interrupted == task_names{"a"});
-}
-
-namespace {
-
-/// Refuses everything while it is broken.
-class broken_storage final : public task_storage {
-public:
-    bool broken = true;
-
-    void save(const task_record& r) override { check(), kept_.save(r); }
-    void save_all(std::span<const task_record> r) override { check(), kept_.save_all(r); }
-    void erase(std::string_view name) override { check(), kept_.erase(name); }
-    contents load() override { return kept_.load(); }
-    std::size_t size() const { return kept_.size(); }
-
-private:
-    void check() const {
-        if (broken) throw std::system_error(std::make_error_code(std::errc::no_space_on_device), "journal");
-    }
-    memory_storage kept_;
-};
-
-} // namespace
-
-TEST_CASE("storage_that_fails_refuses_what_is_added_and_nothing_is_armed") {
-    broken_storage storage;
-    task_rig tasks({.storage = &storage});
-    tasks->define("note", tasks.note());
-    CHECK_THROWS_AS(tasks->add({.name = "a", .job = "note"}), std::system_error);
-    CHECK_THROWS_AS(tasks->add_all({{.name = "a", .job = "note"}, {.name = "b", .job = "note"}}), std::system_error);
-    CHECK(!tasks->find("a").has_value());
-    CHECK(tasks.at.wheel.pending() == 0);
-}
-
-TEST_CASE("storage_that_fails_when_a_run_begins_fails_the_attempt") {
-    broken_storage storage;
-    storage.broken = false;
-    task_rig tasks({.storage = &storage});
-    tasks->define("note", tasks.note(), {.attempts = 2, .backoff = backoff::constant(1s)});
-    tasks->add({.name = "a", .job = "note"});
-    storage.broken = true;
-    tasks.pass(500ms);
-    CHECK(tasks.ran.empty());
-    CHECK(tasks->find("a")->message.find("journal") != std::string::npos);
-    storage.broken = false;
-    tasks.pass(1s);
-    CHECK(tasks.ran.size() == 1);
-    CHECK(storage.size() == 0);
-}
-
-TEST_CASE("storage_wheel_that_is_full_takes_nothing_back_that_it_had_not") {
-    memory_storage storage;
-    virtual_wheel small({.max_pending = 1});
-    task_scheduler tasks(small.wheel, {.executor = small.io.get_executor(), .storage = &storage});
-    tasks.define("note", [] {});
-    const auto result = tasks.add_all({{.name = "a", .when = task_trigger::once(1h), .job = "note"},
-                                       {.name = "b", .when = task_trigger::once(1h), .job = "note"},
-                                       {.name = "c", .when = task_trigger::once(1h), .job = "note"}});
-    CHECK(result.added == 1);
-    CHECK(result.refused == errc::too_many_timers);
-    CHECK(storage.size() == 1);
-    CHECK(tasks.add({.name = "d", .when = task_trigger::once(1h), .job = "note"}) == errc::too_many_timers);
-    CHECK(storage.size() == 1);
-}
-
-TEST_CASE("storage_stop_keeps_a_run_that_waits_for_the_one_before") {
-    memory_storage storage;
-    {
-        task_rig tasks({.storage = &storage});
-        tasks->define("stubborn", [&](task_run&) -> asio::awaitable<void> {
-            try {
-                co_await tasks.at.wheel.async_wait(1h, asio::use_awaitable);
-            } catch (const std::system_error&) {
-                // told to stop, it ends well
-            }
-        });
-        tasks->add({.name = "a",
-                    .when = task_trigger::every(1s).times(2),
-                    .job = "stubborn",
-                    .misfire = misfire_policy::catch_up(5)});
-        tasks.pass(2500ms);
-        tasks->stop();
-        tasks.pass(20ms);
-    }
-    next_process p(storage, 10s);
-    int ran = 0;
-    p.tasks->define("stubborn", [&] { ++ran; });
-    const auto found = p.tasks->recover();
-    CHECK(found.tasks == 1);
-    p.tasks.pass(1s);
-    CHECK(ran == 1);
-    CHECK(p.storage.size() == 0);
-}
-
-TEST_CASE("storage_stop_takes_no_attempt_from_a_job_that_fails_over_it") {
-    memory_storage storage;
-    {
-        asio::io_context elsewhere;
-        task_rig tasks({.executor = elsewhere.get_executor(), .storage = &storage});
-        tasks->define("fails", [&] { tasks->stop(), throw std::runtime_error("again"); },
-                      {.attempts = 3, .backoff = backoff::constant(5s)});
-        tasks->add({.name = "a", .job = "fails"});
-        tasks.pass(20ms);
-        elsewhere.run();
-        CHECK(tasks->counts().running == 0);
-    }
-    next_process p(storage, 1s);
-    CHECK(p.found.tasks == 1);
-    CHECK(p.found.interrupted == task_names{"a"});
-    p.tasks.pass(10s);
-    CHECK(p.tasks->find("a")->history.at(0).attempt == 1);
-}
-
-TEST_CASE("storage_wheel_that_was_stopped_first_loses_nothing") {
-    memory_storage storage;
-    {
-        asio::io_context elsewhere;
-        task_rig tasks({.executor = elsewhere.get_executor(), .storage = &storage});
-        tasks->define("fails", [&] { throw std::runtime_error("again"); },
-                      {.attempts = 3, .backoff = backoff::constant(5s)});
-        tasks->define("limited", [&] { tasks.ran.push_back(0); }, {.time_limit = 1s});
-        tasks->add({.name = "retries", .job = "fails"});
-        tasks->add({.name = "has a limit", .job = "limited"});
-        tasks->add({.name = "repeats", .when = task_trigger::every(10ms), .job = "limited"});
-        tasks.pass(10ms);
-        tasks.at.wheel.stop();
-        elsewhere.run();
-        CHECK(tasks.ran.empty());
-        CHECK(storage.size() == 3);
-    }
-    CHECK(storage.size() == 3);
-}
-
-TEST_CASE("storage_wheel_that_is_full_for_a_moment_ends_no_task") {
-    memory_storage storage;
-    virtual_wheel small({.tick = 10ms, .max_pending = 2});
-    asio::io_context elsewhere;
-    task_scheduler tasks(small.wheel, {.executor = elsewhere.get_executor(), .storage = &storage});
-    int ran = 0;
-    tasks.define("fails",
-                 [&] {
-                     if (++ran == 1) throw std::runtime_error("again");
-                 },
-                 {.attempts = 2, .backoff = backoff::constant(1s)});
-    tasks.add({.name = "a", .job = "fails"});
-    small.pass(10ms);
-    auto first = small.wheel.schedule(1h, [] {});
-    auto second = small.wheel.schedule(1h, [] {});
-    elsewhere.run(); // fails, and finds no room for its next attempt
-    CHECK(storage.size() == 1);
-    first.cancel();
-    second.cancel();
-    tasks.find("a");
-    tasks.cancel("nobody"); // anything that happens
-    small.pass(1s);
-    elsewhere.restart();
-    elsewhere.run();
-    CHECK(ran == 2);
-    CHECK(storage.size() == 0);
-}
-
 namespace {
 
 /// Knows the smallest record that it was ever given.
@@ -431,23 +201,4 @@ TEST_CASE("recover_does_not_install_what_has_no_run_left") {
     CHECK(found.warnings.size() == 1);
     CHECK(storage.size() == 0);
     CHECK(!tasks->add({.name = "a", .job = "note"}));
-}
-
-namespace {
-
-struct rude_storage final : task_storage {
-    void save(const task_record&) override { throw 7; }
-    void save_all(std::span<const task_record>) override { throw 7; }
-    void erase(std::string_view) override { throw 7; }
-    contents load() override { return {}; }
-};
-
-} // namespace
-
-TEST_CASE("storage_may_throw_whatever_it_likes") {
-    rude_storage storage;
-    task_rig tasks({.storage = &storage});
-    tasks->define("note", tasks.note());
-    CHECK_THROWS_AS(tasks->add({.name = "a", .job = "note"}), int);
-    CHECK(!tasks->find("a").has_value());
 }
