@@ -2,22 +2,13 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The grid of an interval. Every point is an integer sum, so that a million periods are a million periods.
+#include <cogwheel/schedule/detail/fresh_seed.hpp>
 #include <cogwheel/schedule/detail/grid.hpp>
 #include <cogwheel/schedule/detail/interval_machine.hpp>
 
 #include <algorithm>
-#include <random>
 
 namespace cogwheel::detail {
-
-namespace {
-
-std::uint64_t fresh_seed() {
-    std::random_device device;
-    return std::uint64_t{device()} << 32 | device();
-}
-
-} // namespace
 
 interval_machine::interval_machine(const interval_options& options, nanoseconds start, nanoseconds end)
     : options_(options),

@@ -10,7 +10,7 @@ namespace cogwheel::detail {
 
 // nullptr without an error: the one that is there is kept.
 task_core::entry_ptr task_core::prepare(task&& t, std::shared_ptr<const defined_job> job, on_duplicate policy,
-                                        std::error_code& refused) const {
+                                        std::error_code& refused) {
     refused = stopped_         ? make_error_code(errc::stopped)
               : t.name.empty() ? make_error_code(schedule_errc::no_name)
                                : t.when.check();
@@ -27,8 +27,7 @@ task_core::entry_ptr task_core::prepare(task&& t, std::shared_ptr<const defined_
         if (policy == on_duplicate::reject) refused = schedule_errc::duplicate_key;
         return nullptr;
     }
-    auto self = std::const_pointer_cast<task_core>(shared_from_this());
-    auto entry = std::make_shared<task_entry>(std::move(self), std::move(t), std::move(job), options_.misfire_grace);
+    auto entry = std::make_shared<task_entry>(shared_from_this(), std::move(t), std::move(job), options_.misfire_grace);
     entry->machine.begin(present_of(entry->spec.when));
     if (!entry->machine.next()) refused = schedule_errc::never;
     return refused ? nullptr : entry;

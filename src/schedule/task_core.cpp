@@ -2,24 +2,15 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The table: its timers, and how tasks end.
+#include <cogwheel/schedule/detail/fresh_seed.hpp>
 #include <cogwheel/schedule/detail/task_section.hpp>
 
 #include <algorithm>
-#include <random>
 #include <thread>
 
 namespace cogwheel::detail {
 
 using std::chrono::nanoseconds;
-
-namespace {
-
-std::uint64_t fresh_seed() {
-    std::random_device device;
-    return std::uint64_t{device()} << 32 | device();
-}
-
-} // namespace
 
 bool task_entry::runs_now() const noexcept {
     return std::any_of(runs.begin(), runs.end(), [](const auto& r) { return r->at != active_run::phase::over; });

@@ -141,7 +141,7 @@ private:
     using named = std::unordered_map<std::string, T, by_name, std::equal_to<>>;
 
     // The table.
-    entry_ptr prepare(task&&, std::shared_ptr<const defined_job>, on_duplicate, std::error_code&) const;
+    entry_ptr prepare(task&&, std::shared_ptr<const defined_job>, on_duplicate, std::error_code&);
     std::error_code install(section&, const entry_ptr&);
     bool written_down(const task_entry&) const noexcept;
     void undo_record(const std::string& name) noexcept;
