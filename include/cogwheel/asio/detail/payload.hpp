@@ -4,6 +4,7 @@
 // What a timer of the binding carries: a callable of schedule(), or a handler that waits.
 #pragma once
 
+#include <cogwheel/asio/detail/counted_work.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
 #include <cogwheel/asio/error.hpp>
 
@@ -13,9 +14,6 @@
 #include <asio/associator.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/error.hpp>
-#include <asio/execution/outstanding_work.hpp>
-#include <asio/executor_work_guard.hpp>
-#include <asio/prefer.hpp>
 
 #include <optional>
 #include <typeinfo>
@@ -56,21 +54,6 @@ void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
     asio::dispatch(executor, std::forward<F>(f));
 }
 
-/// Outstanding work, counted by the executor itself where it can. An executor_work_guard keeps a second copy, which goes after the work: the
-/// context may be destroyed in between, and a strand's copy looks for its service there.
-template <class Executor,
-          bool = asio::can_prefer<const Executor&, asio::execution::outstanding_work_t::tracked_t>::value>
-struct counted_work {
-    using type = std::decay_t<
-        typename asio::prefer_result<const Executor&, asio::execution::outstanding_work_t::tracked_t>::type>;
-    static type of(const Executor& e) { return asio::prefer(e, asio::execution::outstanding_work.tracked); }
-};
-template <class Executor>
-struct counted_work<Executor, false> {
-    using type = asio::executor_work_guard<Executor>;
-    static type of(const Executor& e) { return type(e); }
-};
-
 /// Keeps the context of a foreign executor running while the timer is pending. The wheel's own needs nothing: its driver is
 /// armed. Types without an association cost no byte.
 template <class T, bool = has_executor<T>>
@@ -82,16 +65,15 @@ public:
 template <class T>
 class foreign_work<T, true> {
     using executor_type = asio::associated_executor_t<T, asio::any_io_executor>;
-    using work = counted_work<executor_type>;
 
 public:
     foreign_work(const T& t, const asio::any_io_executor& wheel_executor) {
         const executor_type executor = asio::get_associated_executor(t, wheel_executor);
-        if (!is_executor(wheel_executor, executor)) work_.emplace(work::of(executor));
+        if (!is_executor(wheel_executor, executor)) work_.emplace(executor);
     }
 
 private:
-    std::optional<typename work::type> work_;
+    std::optional<counted_work<executor_type>> work_;
 };
 
 template <class T, bool = has_allocator<T>>

@@ -303,8 +303,8 @@ private:
 
     // Who completes is on the executors; who unpins may be on none. Until it has posted, run() is not to return.
     struct running {
-        asio::executor_work_guard<asio::any_io_executor> wheel;
-        std::optional<asio::executor_work_guard<Home>> home;
+        counted_work<asio::any_io_executor> wheel;
+        std::optional<counted_work<Home>> home;
         [[no_unique_address]] foreign_work<Handler> bound;
 
         explicit running(const timed_operation& o)

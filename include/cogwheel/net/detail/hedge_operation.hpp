@@ -8,6 +8,7 @@
 // Attempts may end on several threads at once; a lock of the wheel's kind guards the decisions, and is held while nothing is called.
 #pragma once
 
+#include <cogwheel/asio/detail/counted_work.hpp>
 #include <cogwheel/asio/detail/engine_user.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/detail/attempt_call.hpp>
@@ -76,7 +77,7 @@ public:
 
     // ---- for the attempts' handlers ----
 
-    executor_type executor() const noexcept { return work_.get_executor(); }
+    executor_type executor() const noexcept { return home_.get(); }
     asio::cancellation_slot slot(std::uint32_t number) noexcept { return at(number).signal.slot(); }
     user_allocator get_user_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
 
@@ -108,13 +109,13 @@ public:
     /// By create_in() only, as the destructor by destroy_in().
     template <class H, class F>
     hedge_operation(State& state, const Executor& executor, const hedge_options& options, F&& f, H&& handler)
-        : state_(state),
+        : home_(asio::get_associated_executor(handler, executor)),
+          state_(state),
           options_(options),
           machine_(options.attempts),
           branches_(options.attempts, memory_of_handler<branch>(handler)),
           function_(std::forward<F>(f)),
-          handler_(std::forward<H>(handler)),
-          work_(asio::get_associated_executor(handler_, executor)) {}
+          handler_(std::forward<H>(handler)) {}
 
     ~hedge_operation() { link_.cut(); }
 
@@ -140,8 +141,8 @@ private:
         if (--references_ != 0) return;
         lock.unlock();
         if (abandoned_) return destroy_in(memory_of_handler<hedge_operation>(handler_), *this);
-        auto kept = std::move(work_);
-        const executor_type ex = kept.get_executor();
+        auto kept = std::move(home_);
+        const executor_type ex = kept.get();
         auto bound = take();
         if (inline_allowed)
             bound();
@@ -330,7 +331,8 @@ private:
         return handler_of_ended(*this, handler_, with_summary(std::move(r), summary));
     }
 
-    slot_link<hedge_operation> link_; // before the handler, which may own the slot
+    working_executor<executor_type> home_; // before what may need its context
+    slot_link<hedge_operation> link_;      // before the handler, which may own the slot
     engine_user<State> state_;
     mutex mutex_;
     std::size_t references_ = 1; // the initiating function
@@ -343,7 +345,6 @@ private:
     std::optional<results> results_;
     Function function_;
     Handler handler_;
-    asio::executor_work_guard<executor_type> work_;
 };
 
 } // namespace cogwheel::detail

@@ -15,7 +15,6 @@
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/cancellation_type.hpp>
 #include <asio/dispatch.hpp>
-#include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 
 #include <memory>
@@ -30,7 +29,7 @@ public:
     idle_operation(const idle_operation&) = delete;
     idle_operation& operator=(const idle_operation&) = delete;
 
-    executor_type executor() const noexcept { return work_.get_executor(); }
+    executor_type executor() const noexcept { return home_.get(); }
 
     /// Ends it: the memory is free before the handler runs, at once if its executor allows.
     void complete(std::error_code ec, const idle_event& event) {
@@ -49,13 +48,13 @@ public:
     bool soon = false;     // it comes with the next turn, whatever changes
 
 protected:
-    explicit idle_operation(Monitor& m) : monitor(&m), work_(m.get_executor()) {}
+    explicit idle_operation(Monitor& m) : monitor(&m), home_(m.get_executor()) {}
     ~idle_operation() = default;
 
     virtual void do_complete(std::error_code ec, const idle_event& event) = 0;
     virtual void do_abandon() noexcept = 0;
 
-    asio::executor_work_guard<executor_type> work_;
+    working_executor<executor_type> home_;
 };
 
 template <class Monitor, class Handler>
@@ -70,7 +69,7 @@ class idle_operation_of final : public idle_operation<Monitor> {
 public:
     template <class H>
     idle_operation_of(Monitor& m, H&& handler)
-        : base(m), handler_(std::forward<H>(handler)), handlers_work_(handler_, m.get_executor()) {}
+        : base(m), handlers_work_(handler, m.get_executor()), handler_(std::forward<H>(handler)) {}
 
     template <class H>
     static base& create(Monitor& m, H&& handler) {
@@ -89,9 +88,9 @@ public:
 private:
     void do_complete(std::error_code ec, const idle_event& event) override {
         if (auto s = slot(); s.is_connected()) s.clear();
-        const auto work = this->work_; // until the handler is on its way
+        const auto home = this->home_; // until the handler is on its way
         [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
-        asio::dispatch(work.get_executor(), handler_with_results<Handler, results>{take_out(), results(ec, event)});
+        asio::dispatch(home.get(), handler_with_results<Handler, results>{take_out(), results(ec, event)});
     }
     void do_abandon() noexcept override { take_out(); }
 
@@ -109,8 +108,8 @@ private:
         return std::move(handler_);
     }
 
+    [[no_unique_address]] foreign_work<Handler> handlers_work_; // goes after the handler
     Handler handler_;
-    [[no_unique_address]] foreign_work<Handler> handlers_work_;
 };
 
 /// Comes to the monitor's executor and lets the monitor look again.

@@ -397,7 +397,7 @@ private:
     bool drain_posted_ = false;
     request_table<request, Hash, Equal> table_;
     request_queue<request> over_; // their end is decided, their handlers wait for a drain
-    std::optional<asio::executor_work_guard<asio::any_io_executor>> work_;
+    std::optional<counted_work<asio::any_io_executor>> work_;
     shutdown_list& list_;
 
     // Under the engine's lock.

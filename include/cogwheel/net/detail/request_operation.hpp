@@ -93,8 +93,8 @@ public:
     request_operation(Core& c, K&& key, H&& handler, const typename Core::limit_type& l,
                       typename Core::time_point started)
         : base(c, std::forward<K>(key), l, started, &do_finish),
-          handler_(std::forward<H>(handler)),
-          work_(handler_, c.executor()) {}
+          work_(handler, c.executor()),
+          handler_(std::forward<H>(handler)) {}
 
     /// Preconditions: the engine's lock is held. Errors: those of the allocation, the key and the handler; nothing changes.
     template <class K, class H>
@@ -147,8 +147,8 @@ private:
             t.bound();
     }
 
+    [[no_unique_address]] foreign_work<Handler> work_; // goes after the handler
     Handler handler_;
-    [[no_unique_address]] foreign_work<Handler> work_;
 };
 
 } // namespace cogwheel::detail

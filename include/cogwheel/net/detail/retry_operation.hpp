@@ -6,6 +6,7 @@
 // runs on the handler's executor.
 #pragma once
 
+#include <cogwheel/asio/detail/counted_work.hpp>
 #include <cogwheel/asio/detail/engine_user.hpp>
 #include <cogwheel/net/detail/attempt_call.hpp>
 #include <cogwheel/net/detail/handler_memory.hpp>
@@ -77,7 +78,7 @@ public:
     // ---- for the handlers ----
 
     step_pin<engine::concurrent>& pin() noexcept { return pin_; }
-    executor_type executor() const noexcept { return work_.get_executor(); }
+    executor_type executor() const noexcept { return home_.get(); }
     asio::cancellation_slot slot() noexcept { return link_.connected() ? signal_.slot() : asio::cancellation_slot(); }
     user_allocator get_user_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
     State& state() const noexcept { return *state_; }
@@ -99,12 +100,12 @@ public:
     /// By create_in() only, as the destructor by destroy_in().
     template <class H, class F>
     retry_operation(State& state, const Executor& executor, const basic_retry_policy<clock>& policy, F&& f, H&& handler)
-        : state_(state),
+        : home_(asio::get_associated_executor(handler, executor)),
+          state_(state),
           machine_(policy),
           own_random_(seed()),
           function_(std::forward<F>(f)),
-          handler_(std::forward<H>(handler)),
-          work_(asio::get_associated_executor(handler_, executor)) {}
+          handler_(std::forward<H>(handler)) {}
 
     ~retry_operation() { link_.cut(); }
 
@@ -233,13 +234,13 @@ private:
 
     void complete(const retry_step& last, bool initial) {
         if (initial) return post_completion(last);
-        auto kept = std::move(work_);
+        auto kept = std::move(home_);
         auto bound = take(last);
         bound();
     }
     void post_completion(const retry_step& last) {
-        auto kept = std::move(work_);
-        const executor_type ex = kept.get_executor();
+        auto kept = std::move(home_);
+        const executor_type ex = kept.get();
         asio::post(ex, take(last));
     }
 
@@ -254,7 +255,8 @@ private:
         return asio::error::timed_out;
     }
 
-    slot_link<retry_operation> link_; // before the handler, which may own the slot
+    working_executor<executor_type> home_; // before what may need its context
+    slot_link<retry_operation> link_;      // before the handler, which may own the slot
     engine_user<State> state_;
     step_pin<engine::concurrent> pin_;
     asio::cancellation_signal signal_;
@@ -266,7 +268,6 @@ private:
     std::optional<results> results_;
     Function function_;
     Handler handler_;
-    asio::executor_work_guard<executor_type> work_;
 };
 
 } // namespace cogwheel::detail
