@@ -196,6 +196,27 @@ TEST_CASE_TEMPLATE("breaker_observer_may_use_the_breaker_and_throw", Wheel, BOTH
     CHECK(counts_agree(r.wheel.stats()));
 }
 
+TEST_CASE_TEMPLATE("breaker_observer_that_throws_at_a_probe_leaves_room_for_the_next", Wheel, BOTH_WHEELS) {
+    breaker_rig<Wheel> r;
+    bool throws = true;
+    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, [&](circuit_state s) {
+        if (s == circuit_state::half_open && throws) throw std::runtime_error("observer");
+    });
+    breaker.allow().failed();
+    manual_clock::advance(5010ms); // and no turn of the wheel
+    CHECK_THROWS_AS(static_cast<void>(breaker.allow()), std::runtime_error);
+    CHECK(breaker.state() == circuit_state::half_open);
+    throws = false;
+    auto probe = breaker.allow();
+    REQUIRE(probe);
+    probe.succeeded();
+    CHECK(breaker.state() == circuit_state::closed);
+    const circuit_stats s = breaker.stats();
+    CHECK(s.allowed == 3);
+    CHECK(s.abandoned == 1);
+    CHECK(s.allowed == s.succeeded + s.failed + s.abandoned);
+}
+
 TEST_CASE("breaker_clock_turned_back_stays_open_and_sets_its_timer_anew") {
     breaker_rig<manual_timer_wheel> r;
     basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1});

@@ -2,9 +2,12 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // An async_idle allocates once, through its handler's allocator, and has freed that before the handler runs.
+#include "support/failing_executor.hpp"
 #include "support/idle_rig.hpp"
 #include "support/tracking_allocator.hpp"
 
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
 #include <doctest/doctest.h>
 
 using namespace cogwheel;
@@ -55,4 +58,22 @@ TEST_CASE_TEMPLATE("async_idle_without_memory_throws_and_can_be_started_again", 
     r.idle.async_idle(tracked{&memory, &results});
     r.pass(10s);
     CHECK(results.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("async_idle_that_throws_leaves_nothing_in_the_slot", Wheel, BOTH_WHEELS) {
+    asio::io_context io;
+    bool fail = false;
+    Wheel wheel(io, {.tick = 1ms});
+    monitor_on<Wheel> idle(wheel, failing_executor(io, fail), {.reader = 10s});
+    pass(io, 10s); // it is due
+    asio::cancellation_signal signal;
+    idle_log log;
+    fail = true;
+    CHECK_THROWS_AS(idle.async_idle(asio::bind_cancellation_slot(signal.slot(), log.handler())), std::bad_alloc);
+    CHECK_FALSE(signal.slot().has_handler());
+    signal.emit(asio::cancellation_type::all);
+    fail = false;
+    idle.async_idle(log.handler());
+    run_ready(io);
+    CHECK(log.size() == 1);
 }

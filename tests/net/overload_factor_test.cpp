@@ -35,6 +35,26 @@ TEST_CASE_TEMPLATE("factor_falls_running_limits_are_shorter_at_once", Wheel, BOT
     CHECK(r.log.last().event.idle_for == 5s);
 }
 
+TEST_CASE_TEMPLATE("factor_falls_limits_set_meanwhile_are_shorter_too", Wheel, BOTH_WHEELS) {
+    const auto first = [] {
+        idle_limits limits;
+        SUBCASE("none before") {}
+        SUBCASE("shorter ones before") { limits.reader = 30s; }
+        return limits;
+    }();
+    idle_rig<Wheel> r(first);
+    r.wait();
+    r.idle.set_limits({.reader = 60s});
+    r.pass(1s);
+    overload_factor(r.wheel, 0.2);
+    r.run();
+    r.pass(10'990ms);
+    CHECK(r.log.size() == 0);
+    r.pass(11ms);
+    REQUIRE(r.log.size() == 1);
+    CHECK_FALSE(r.log.last_error());
+}
+
 TEST_CASE_TEMPLATE("factor_falls_those_who_are_beyond_the_limit_are_told", Wheel, BOTH_WHEELS) {
     idle_rig<Wheel> r({.reader = 10s});
     r.wait();

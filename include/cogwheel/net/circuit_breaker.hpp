@@ -48,11 +48,16 @@ public:
     /// True: the call belongs to `generation`.
     bool allow(std::uint64_t& generation) {
         lock_type lock(mutex_);
-        const bool allowed = change(lock, [&] {
-            const bool ok = machine_.allow(machine_.allow_needs_time() ? now() : std::chrono::nanoseconds::zero());
-            generation = machine_.generation();
-            return ok;
-        });
+        bool allowed = false;
+        try {
+            change(lock, [&] {
+                allowed = machine_.allow(machine_.allow_needs_time() ? now() : std::chrono::nanoseconds::zero());
+                generation = machine_.generation();
+            });
+        } catch (...) { // the observer's: nobody will make the call
+            if (allowed) ended(verdict::abandoned, generation);
+            throw;
+        }
         return allowed;
     }
     void ended(verdict v, std::uint64_t generation) {
@@ -94,17 +99,10 @@ private:
 
     // Runs f, then does what a change of state asks for; the observer is called without the lock.
     template <class F>
-    auto change(lock_type& lock, F f) {
+    void change(lock_type& lock, F f) {
         const std::uint64_t before = machine_.generation();
-        using result = decltype(f());
-        if constexpr (std::is_void_v<result>) {
-            f();
-            if (machine_.generation() != before) changed(lock);
-        } else {
-            const result r = f();
-            if (machine_.generation() != before) changed(lock);
-            return r;
-        }
+        f();
+        if (machine_.generation() != before) changed(lock);
     }
     void changed(lock_type& lock) {
         const circuit_state s = machine_.state();
@@ -224,7 +222,7 @@ public:
     ~basic_circuit_breaker() { core_->retire(); }
 
     /// May a call be made? If so, the result is true, and is to be kept until the call has ended.
-    /// Complexity: O(1), no allocation. Errors: the observer's.
+    /// Complexity: O(1), no allocation. Errors: the observer's; no call is under way then.
     [[nodiscard]] call allow() {
         std::uint64_t generation = 0;
         if (!core_->allow(generation)) return {};

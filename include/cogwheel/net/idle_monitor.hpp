@@ -249,7 +249,7 @@ private:
     }
     void wait(double factor, bool first) {
         const std::chrono::nanoseconds until = machine_.look_at(factor);
-        note_wait(until, factor);
+        note_wait(until, machine_.longest_period(), factor);
         if (!begin(first, false, [&](idle_look look) { timer_.start_wait(std::move(look), point(until)); })) return;
         if (overload_->factor() >= factor) return;
         try {
@@ -269,6 +269,7 @@ private:
             f(idle_look(op, hops));
         } catch (...) {
             if (first) {
+                op.leave_slot();
                 op.abandon();
                 throw;
             }
@@ -277,6 +278,7 @@ private:
         }
         op.starting = false;
         if (op.out) return true;
+        op.leave_slot();
         op.abandon(); // the execution context is being shut down
         return false;
     }
@@ -289,14 +291,14 @@ private:
             const auto lock = timer_.wheel().lock();
             timer_.bring_forward(point(std::max(until, now)));
         }
-        note_wait(until, factor);
+        note_wait(until, machine.longest_period(), factor);
         operation_->soon = until <= now;
     }
 
-    void note_wait(std::chrono::nanoseconds until, double factor) {
+    void note_wait(std::chrono::nanoseconds until, std::chrono::nanoseconds period, double factor) {
         const auto lock = timer_.wheel().lock();
         under_load_.until = until;
-        under_load_.period = machine_.longest_period();
+        under_load_.period = period;
         under_load_.factor = factor;
     }
 

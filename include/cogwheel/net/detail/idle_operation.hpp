@@ -42,6 +42,9 @@ public:
         do_abandon();
     }
 
+    /// The handler's slot names this no more. Preconditions: the slot's signal is there, as while the handler is.
+    void leave_slot() noexcept { do_leave_slot(); }
+
     Monitor* monitor;      // nullptr: it is gone, or has cancelled this
     bool out = false;      // the idle_look is under way
     bool starting = false; // one that is destroyed now was never under way
@@ -52,6 +55,7 @@ protected:
     ~idle_operation() = default;
 
     virtual void do_complete(std::error_code ec, const idle_event& event) = 0;
+    virtual void do_leave_slot() noexcept = 0;
     virtual void do_abandon() noexcept = 0;
 
     working_executor<executor_type> home_;
@@ -87,12 +91,19 @@ public:
 
 private:
     void do_complete(std::error_code ec, const idle_event& event) override {
-        if (auto s = slot(); s.is_connected()) s.clear();
+        do_leave_slot();
         const auto home = this->home_; // until the handler is on its way
         [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
         asio::dispatch(home.get(), handler_with_results<Handler, results>{take_out(), results(ec, event)});
     }
-    void do_abandon() noexcept override { take_out(); }
+    void do_leave_slot() noexcept override {
+        if (auto s = slot(); s.is_connected()) s.clear();
+    }
+    void do_abandon() noexcept override {
+        [[maybe_unused]] const auto home = this->home_; // until the handler is gone
+        [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
+        take_out();
+    }
 
     // The handler; all else is freed.
     Handler take_out() {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// An operation's work on the executor of its handler is the last that goes of it: the context may be destroyed from then on.
+#include "support/hedge_rig.hpp"
+#include "support/idle_rig.hpp"
+#include "support/noted_executor.hpp"
+#include "support/retry_rig.hpp"
+
+#include <cogwheel/net/pending_requests.hpp>
+
+#include <asio/bind_executor.hpp>
+
+#include <memory>
+#include <string>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+void check_last(const executor_note& note) {
+    CHECK(note.work == 0);
+    CHECK(note.copies == 0);
+    CHECK(note.left_at_last == 0);
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("dropped_retry_ends_its_work_last", Wheel, BOTH_WHEELS) {
+    executor_note note;
+    asio::io_context other;
+    retry_rig<Wheel> r;
+    retry_outcome out;
+    r.start(doubling(), asio::bind_executor(noted_executor<false>(other, note), out.handler()));
+    CHECK(note.work >= 1);
+    r.read.drop();
+    check_last(note);
+    CHECK(out.times == 0);
+}
+
+TEST_CASE_TEMPLATE("dropped_hedge_ends_its_work_last", Wheel, BOTH_WHEELS) {
+    executor_note note;
+    asio::io_context other;
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    r.start({.attempts = 1}, asio::bind_executor(noted_executor<false>(other, note), out.handler()));
+    CHECK(note.work >= 1);
+    r.reads.front().drop();
+    check_last(note);
+    CHECK(out.times == 0);
+}
+
+TEST_CASE_TEMPLATE("destroyed_idle_wait_ends_its_work_last", Wheel, BOTH_WHEELS) {
+    executor_note note;
+    asio::io_context other;
+    auto io = std::make_unique<asio::io_context>();
+    Wheel wheel(*io, {.tick = 1ms});
+    idle_log log;
+    auto idle = std::make_unique<monitor_on<Wheel>>(wheel, idle_limits{.reader = 10s});
+    idle->async_idle(asio::bind_executor(noted_executor<false>(other, note), log.handler()));
+    CHECK(note.work >= 1);
+    idle.reset(); // its handler is on its way
+    io.reset();
+    check_last(note);
+    CHECK(log.size() == 0);
+}
+
+TEST_CASE_TEMPLATE("destroyed_idle_monitor_elsewhere_ends_its_work_last", Wheel, BOTH_WHEELS) {
+    executor_note note;
+    asio::io_context other;
+    auto io = std::make_unique<asio::io_context>();
+    Wheel wheel(*io, {.tick = 1ms});
+    idle_log log;
+    auto idle =
+        std::make_unique<monitor_on<Wheel>>(wheel, noted_executor<false>(other, note), idle_limits{.reader = 10s});
+    idle->async_idle(log.handler());
+    CHECK(note.work >= 1);
+    idle.reset();
+    io.reset();
+    check_last(note);
+    CHECK(log.size() == 0);
+}
+
+TEST_CASE_TEMPLATE("destroyed_request_ends_its_work_last", Wheel, BOTH_WHEELS) {
+    executor_note note;
+    asio::io_context other;
+    auto io = std::make_unique<asio::io_context>();
+    Wheel wheel(*io);
+    pending_requests<int, std::string, Wheel> requests(wheel);
+    requests.async_wait(1, 10s,
+                        asio::bind_executor(noted_executor<false>(other, note), [](std::error_code, std::string) {}));
+    CHECK(note.work >= 1);
+    io.reset();
+    check_last(note);
+}
