@@ -92,7 +92,13 @@ void hashed_wheel::schedule_anew(timer_node& node, std::uint64_t due) {
 
 void hashed_wheel::file_overdue(timer_node& node) {
     const std::uint64_t serial = overdue_serial_ + 1;
-    overdue_new_.push(chunks_, {node.index_, static_cast<std::uint32_t>(serial)});
+    const entry filed{node.index_, static_cast<std::uint32_t>(serial)};
+    // Instead of a dead one: nobody sweeps these, and a handler may arm and cancel as often as it likes.
+    entry* last = overdue_new_.last();
+    if (last != nullptr && (last->index == node.index_ || !covers_overdue(*last, nodes_.find(last->index))))
+        *last = filed;
+    else
+        overdue_new_.push(chunks_, filed);
     overdue_serial_ = serial;
     node.filed_ = timer_node::overdue_bit | serial;
     node.deadline_ = now_;
@@ -155,7 +161,7 @@ std::optional<tick> hashed_wheel::next_due() {
     if (size_ == 0) return std::nullopt;
     if (advancing_ || !ready_.empty() || walked_ < now_) return tick{now_};
     if (overdue_pending()) return tick{now_};
-    for (;;) {
+    for (std::uint32_t allowance = confirm_allowance;;) {
         std::uint64_t best = detail::slot_ring::never;
         std::size_t best_slot = 0;
         detail::slot_ring* best_ring = nullptr;
@@ -171,7 +177,7 @@ std::optional<tick> hashed_wheel::next_due() {
             });
         });
         assert(best_ring != nullptr && "a pending timer without an entry");
-        if (confirm_low(*best_ring, best_slot)) return tick{best};
+        if (confirm_low(*best_ring, best_slot, allowance)) return tick{best};
     }
 }
 
@@ -203,27 +209,36 @@ std::uint64_t hashed_wheel::next_cascade() const noexcept {
     return first;
 }
 
-// Is there a live entry at the slot's lower bound? If not, drops the dead ones there and raises the bound. Where very
-// many are dead the answer is yes, and the driver wakes for the rest: a burst of cancels must not stall a turn.
-// Costs what the visit of the slot would have cost that a wake-up for nothing had made.
-bool hashed_wheel::confirm_low(detail::slot_ring& ring, std::size_t slot_index) noexcept {
+// Is there a live entry at the slot's lower bound? If not, drops the dead ones there and raises the bound. Where that would take too
+// long the answer is yes, and the driver wakes for the rest: a burst of cancels must not stall a turn. What it costs, the visit of the
+// slot would have cost that a wake-up for nothing had made.
+// A slot may be asked once for each of its ticks. So when half of the allowance is gone, all dead entries that are met go at once.
+bool hashed_wheel::confirm_low(detail::slot_ring& ring, std::size_t slot_index, std::uint32_t& allowance) noexcept {
     detail::slot& s = ring.slots[slot_index];
     std::uint64_t next = detail::slot_ring::never;
-    std::uint32_t dropped = 0;
+    const bool all_dead = allowance < confirm_allowance / 2;
+    const auto spend = [&allowance](std::uint32_t price) {
+        if (allowance < price) return false;
+        allowance -= price;
+        return true;
+    };
+    if (!spend(confirm_look)) return true;
     chunk* before = nullptr;
     for (chunk* c = s.chain.head; c != nullptr;) {
         for (std::uint32_t i = 0; i < c->count;) {
             const entry e = c->entries[i];
             const std::uint64_t at = full_tick(e);
-            if (at > s.low && at > walked_) {
+            const bool later = at > s.low && at > walked_;
+            const bool unread = later && !all_dead; // counts as living
+            if (!spend(unread ? 1 : confirm_look)) return true;
+            timer_node* node = unread ? nullptr : nodes_.find(e.index);
+            if (unread || covers(e, node)) {
+                if (!later) return true;
                 next = std::min(next, at);
                 ++i;
                 continue;
             }
-            timer_node* node = nodes_.find(e.index);
-            if (covers(e, node) || dropped == confirm_limit) return true;
             forget(e, node);
-            ++dropped;
             --s.entries;
             c->entries[i] = c->entries[--c->count];
         }

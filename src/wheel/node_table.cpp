@@ -82,8 +82,10 @@ void node_table::detach(timer_node& node) noexcept {
     place& at = place_of(node);
     assert(at.node == &node);
     at.node = nullptr;
+    const bool used_up = node.generation_ == 0 ||
+                         node.generation_ < at.generation; // or more than that, by a node that was armed very often
     at.generation = node.generation_;
-    if (node.generation_ == 0) return; // used up: the place is retired
+    if (used_up) return; // the place is retired
     at.next_free = free_place_;
     free_place_ = node.index_;
 }

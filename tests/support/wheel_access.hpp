@@ -17,7 +17,7 @@ struct wheel_access {
     static constexpr std::uint64_t horizon = hashed_wheel::horizon;
     static std::size_t all_slots(const hashed_wheel& wheel) { return wheel.all_slots(); }
     static std::size_t all_slots(const hierarchical_wheel& wheel) { return wheel.all_slots(); }
-    static constexpr std::uint32_t confirm_limit = hashed_wheel::confirm_limit;
+    static constexpr std::uint32_t confirm_limit = hashed_wheel::confirm_allowance / hashed_wheel::confirm_look;
 };
 
 } // namespace cogwheel

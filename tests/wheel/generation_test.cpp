@@ -122,6 +122,27 @@ TEST_CASE("detach_place_whose_generations_are_used_up_is_retired") {
     bench.nodes.detach(second);
 }
 
+TEST_CASE("detach_place_whose_generations_a_node_has_used_up_and_more_is_retired") {
+    block_bench bench;
+    timer_node first(ignore_expiry), second(ignore_expiry);
+    bench.nodes.attach(first);
+    const std::uint32_t index = wheel_access::index(first);
+    bench.wheel.schedule(first, tick{1}); // whose id is kept somewhere
+    bench.wheel.cancel(first);
+    bench.nodes.detach(first);
+    bench.nodes.attach(first);
+    CHECK(wheel_access::index(first) == index);
+    wheel_access::set_generation(first, last_even);
+    for (int i = 0; i < 2; ++i) {
+        bench.wheel.schedule(first, tick{1});
+        bench.wheel.cancel(first);
+    }
+    bench.nodes.detach(first);
+    bench.nodes.attach(second);
+    CHECK(wheel_access::index(second) != index);
+    bench.nodes.detach(second);
+}
+
 TEST_CASE("attach_goes_on_with_the_generation_of_its_place") {
     block_bench bench;
     timer_node first(ignore_expiry), second(ignore_expiry);

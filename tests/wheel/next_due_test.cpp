@@ -73,6 +73,28 @@ TEST_CASE_TEMPLATE("next_due_one_call_drops_a_bounded_number_of_dead_entries", W
     CHECK(bench.next_due() == 100'000);
 }
 
+// Each tick of its own, many in one slot: to look at the whole slot for each of them would take seconds.
+TEST_CASE_TEMPLATE("next_due_dead_entries_at_many_ticks_are_dropped_a_bounded_number_at_a_time", Wheel, EVERY_WHEEL) {
+    for (const std::size_t slots : {4U, 512U}) {
+        CAPTURE(slots);
+        basic_wheel_bench<Wheel> bench(slots);
+        constexpr std::size_t dead = 10 * wheel_access::confirm_limit;
+        constexpr std::uint64_t far = 300'000;
+        bench.schedule(far + dead);
+        for (std::size_t i = 0; i < dead; ++i) bench.schedule(far + i);
+        for (std::size_t i = 1; i <= dead; ++i) bench.wheel.cancel(bench.timers[i].node);
+        std::size_t calls = 1, left = bench.wheel.entries();
+        for (; bench.next_due() != far + dead; ++calls) {
+            CHECK(bench.wheel.entries() + wheel_access::confirm_limit >= left);
+            left = bench.wheel.entries();
+            REQUIRE(calls < 1'000); // each drops many
+        }
+        CHECK(calls >= 10);
+        CHECK(bench.wheel.check_invariants() == nullptr);
+        CHECK(bench.advance(far + dead).fired == 1);
+    }
+}
+
 TEST_CASE_TEMPLATE("next_due_pushed_back_timer_costs_one_early_call", Wheel, EVERY_WHEEL) {
     basic_wheel_bench<Wheel> bench(4);
     numbered_timer& t = bench.schedule(10);

@@ -86,3 +86,30 @@ TEST_CASE_TEMPLATE("overdue_serial_wrap_loses_nothing", Wheel, EVERY_WHEEL) {
         CHECK(bench.fired == std::vector<int>{0, 1, 3, 4, 5});
     }
 }
+
+TEST_CASE_TEMPLATE("overdue_armed_and_cancelled_for_ever_takes_no_memory", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
+    numbered_timer& other = bench.schedule(7);
+    numbered_timer& t = bench.schedule(5);
+    t.then = [&] {
+        const auto again = [&](int times) {
+            for (int i = 0; i < times; ++i) {
+                bench.wheel.schedule(other.node, tick{0});
+                bench.wheel.cancel(other.node);
+                bench.wheel.schedule(t.node, tick{0});
+                if (i % 2 == 0) bench.wheel.reschedule(t.node, tick{1});
+                bench.wheel.cancel(t.node);
+            }
+        };
+        bench.wheel.cancel(other.node);
+        again(10);
+        const std::size_t before = bench.wheel.footprint();
+        again(10'000);
+        CHECK(bench.wheel.footprint() == before);
+        bench.wheel.schedule(other.node, tick{0});
+    };
+    CHECK(bench.advance(5).fired == 1);
+    CHECK(bench.advance(5).fired == 1);
+    CHECK(bench.fired == std::vector<int>{1, 0});
+    CHECK(bench.wheel.check_invariants() == nullptr);
+}

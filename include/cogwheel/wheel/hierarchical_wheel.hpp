@@ -20,7 +20,7 @@ class hierarchical_wheel : private hashed_wheel {
 public:
     using hashed_wheel::max_slots;
 
-    /// Levels of `slots` slots each, as many as entries of 2^31 ticks need; a level takes memory from its first timer on.
+    /// Levels of `slots` slots each, as many as entries of 2^31 ticks need. A level takes memory from its first timer on, or a turn that is more than a revolution late.
     /// Preconditions: as hashed_wheel. Errors: std::bad_alloc.
     hierarchical_wheel(node_table& nodes, std::size_t slots, tick now = {});
 

@@ -99,6 +99,9 @@ struct entry_chain {
         tail->entries[tail->count++] = e;
     }
 
+    /// nullptr when empty. Preconditions: entries have only been pushed.
+    entry* last() noexcept { return tail != nullptr ? &tail->entries[tail->count - 1] : nullptr; }
+
     void append(chunk* c) noexcept {
         c->next = nullptr;
         (tail != nullptr ? tail->next : head) = c;
