@@ -18,7 +18,7 @@ struct dial {
     std::vector<detail::wheel_driver<testing::manual_clock>*> drivers;
 
     static dial& the() {
-        static dial d;
+        static dial& d = *new dial; // contexts in static storage may end after any other
         return d;
     }
 };

@@ -108,3 +108,15 @@ TEST_CASE("post_fails_rejected_wait_throws_and_its_slot_names_nothing") {
     pass(f.io, 10ms);
     CHECK(runs == 4);
 }
+
+TEST_CASE("post_fails_at_the_end_of_a_turn_the_driver_brings_the_rest") {
+    fixture f({.tick = 10ms, .work_per_turn = 1});
+    int fired = 0;
+    for (int i = 0; i < 3; ++i) f.wheel->schedule(10ms, [&] { f.fail = ++fired == 1; });
+    pass(f.io, 10ms);
+    CHECK(fired == 1);
+    f.fail = false;
+    pass(f.io, 10ms);
+    CHECK(fired == 3);
+    CHECK(counts_agree(f.wheel->stats()));
+}

@@ -5,6 +5,8 @@
 #include "support/handler_archetypes.hpp"
 #include "support/virtual_wheel.hpp"
 
+#include <asio/strand.hpp>
+
 #include <optional>
 #include <vector>
 
@@ -158,6 +160,19 @@ TEST_CASE("body_recycled_the_next_wheel_starts_afresh") {
         if (i % 2 == 0) wheel.stop();
     }
     run_ready(io);
+}
+
+// What tokens of the first wheel touch is read without a lock.
+TEST_CASE("body_without_a_lock_is_handed_out_to_its_strand_alone") {
+    asio::io_context io;
+    const auto first = asio::make_strand(io), second = asio::make_strand(io);
+    std::optional<manual_local_timer_wheel> wheel(first);
+    const auto* body = &detail::state_of::get(*wheel);
+    wheel.reset();
+    manual_local_timer_wheel elsewhere(second);
+    CHECK(&detail::state_of::get(elsewhere) != body);
+    manual_local_timer_wheel again(first);
+    CHECK(&detail::state_of::get(again) == body);
 }
 
 TEST_CASE("body_with_a_turn_outstanding_is_not_handed_out") {

@@ -69,7 +69,7 @@ public:
     /// context runs.
     explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {}) : executor_(executor) {
         options.validate(levelled_wheel<Wheel>);
-        state& s = asio::use_service<service>(context_of(executor)).acquire();
+        state& s = asio::use_service<service>(context_of(executor)).acquire(executor);
         s.open(executor, options);
         state_ = &s;
     }

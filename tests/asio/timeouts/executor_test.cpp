@@ -113,24 +113,6 @@ TEST_CASE_TEMPLATE("completed_while_the_emission_is_queued_aborted_says_timed_ou
     CHECK(result.times == 1);
 }
 
-TEST_CASE_TEMPLATE("completed_while_an_abort_is_queued_the_handlers_context_keeps_running", Wheel, BOTH_WHEELS) {
-    asio::io_context other;
-    timeout_rig<Wheel> r;
-    read_result result;
-    r.read.async_run(timeout_after(r.wheel, 1h, asio::bind_executor(other, result.handler())));
-    r.wheel.cancel_all(); // a turn to come
-    r.read.complete_here({}, 6);
-    other.restart();
-    other.poll();
-    CHECK_FALSE(other.stopped()); // run() would wait for what is still to come
-    r.run();
-    run_ready(other);
-    CHECK(result.times == 1);
-    other.restart();
-    other.poll();
-    CHECK(other.stopped());
-}
-
 TEST_CASE("handler_bound_to_a_thread_pool_emitted_and_called_there") {
     asio::thread_pool pool(1);
     timeout_rig<manual_timer_wheel> r;

@@ -185,3 +185,39 @@ TEST_CASE_TEMPLATE("composed_operation_with_a_limit_for_each_part", Wheel, BOTH_
     CHECK(outer.ec == asio::error::timed_out);
     CHECK(r.wheel.pending() == 0);
 }
+
+namespace {
+
+/// As operations do that keep their owner alive: what it has put into its slot goes with the signal.
+template <class Left, class Token>
+auto async_leaving(asio::io_context& io, std::shared_ptr<Left> left, Token&& token) {
+    return asio::async_initiate<Token, void(std::error_code)>(
+        [&io, left = std::move(left)](auto handler) {
+            asio::get_associated_cancellation_slot(handler).assign([left](asio::cancellation_type) {});
+            asio::post(io, [h = std::move(handler)]() mutable { std::move(h)(std::error_code()); });
+        },
+        token);
+}
+
+template <class Wheel>
+struct uses_the_wheel_at_its_end {
+    Wheel* wheel;
+    bool* gone;
+    ~uses_the_wheel_at_its_end() { *gone = wheel->pending() == 0; }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("what_an_operation_has_left_in_its_slot_may_use_the_wheel_as_it_goes", Wheel, BOTH_WHEELS) {
+    asio::io_context io;
+    Wheel wheel(io);
+    bool gone = false, done = false;
+    auto left = std::make_shared<uses_the_wheel_at_its_end<Wheel>>(&wheel, &gone);
+    async_leaving(io, std::move(left), timeout_after(wheel, 1h, [&](std::error_code ec) {
+                      CHECK_FALSE(ec);
+                      CHECK(gone);
+                      done = true;
+                  }));
+    run_ready(io);
+    CHECK(done);
+}

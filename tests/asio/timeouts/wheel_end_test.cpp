@@ -2,8 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wheel that takes no timer, or ends while operations are limited by it.
+#include "support/noted_executor.hpp"
 #include "support/scripted_operation.hpp"
 
+#include <asio/bind_executor.hpp>
 #include <doctest/doctest.h>
 
 #include <exception>
@@ -84,7 +86,7 @@ TEST_CASE_TEMPLATE("no_error_to_refuse_with_operation_is_started_and_cancelled_a
         }
         SUBCASE("completed before the cancellation") {
             op.complete_here();
-            CHECK(times == 0); // its results wait for the turn
+            CHECK(times == 1); // its results do not wait for the turn
             r.run();
             CHECK(op.cancelled.empty());
         }
@@ -140,6 +142,33 @@ TEST_CASE_TEMPLATE("operation_done_between_the_end_and_its_delivery_completes_on
         CHECK(result.times == 0);
     }
     CHECK(read.cancelled.empty());
+}
+
+// The operation's context may go before the wheel's runs again, or the wheel's may never run again.
+TEST_CASE_TEMPLATE("operation_elsewhere_does_not_wait_for_the_delivery_of_the_end", Wheel, BOTH_WHEELS) {
+    asio::io_context io, other;
+    executor_note note;
+    std::optional<Wheel> wheel(io);
+    scripted_read read(other.get_executor());
+    read_result result;
+    read.async_run(
+        timeout_after(*wheel, 1h, asio::bind_executor(noted_executor<false>(other, note), result.handler())));
+    SUBCASE("stopped") { wheel->stop(); }
+    SUBCASE("all timers cancelled") { wheel->cancel_all(); }
+    SUBCASE("destroyed") { wheel.reset(); }
+    SUBCASE("stopped, and then completed") {
+        wheel->stop();
+        read.complete({}, 4);
+        run_ready(other);
+        CHECK(result.bytes == 4);
+    }
+    if (read.pending()) read.drop();
+    CHECK(note.copies == 0); // nothing of it is left
+    CHECK(note.work == 0);
+    run_ready(io);
+    CHECK(run_ready(other) == 0);
+    CHECK(read.cancelled.empty());
+    CHECK(result.times == (result.bytes == 4 ? 1 : 0));
 }
 
 TEST_CASE_TEMPLATE("wheel_destroyed_its_body_serves_the_next_once_all_is_over", Wheel, BOTH_WHEELS) {

@@ -5,6 +5,8 @@
 // the work: the context may be destroyed in between, and a strand's last copy looks for its service there.
 #pragma once
 
+#include <cogwheel/asio/detail/before_asio.hpp>
+
 #include <asio/execution/outstanding_work.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/prefer.hpp>

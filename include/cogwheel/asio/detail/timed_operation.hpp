@@ -12,6 +12,7 @@
 // and never by two at once: what is asked for while it is being emitted, the one who emits adds.
 #pragma once
 
+#include <cogwheel/asio/detail/ended_limits.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
 #include <cogwheel/wheel/node_list.hpp>
@@ -98,7 +99,7 @@ public:
             } else { // no timer, and no error to say so: cancelled at once
                 engine.request_turn();
                 self.pins_.set(queued);
-                engine.defer(outcome::aborted, node);
+                engine.defer_limit(self.place(), node);
             }
             const timer_id link = outer.is_connected() ? self.link() : timer_id();
             lock.unlock();
@@ -135,12 +136,11 @@ public:
                                           typename signature_traits<Signatures>::results...>())::type;
         lock_type lock = engine_.lock();
         timer_node& node = block::node(*this);
-        if (node.armed()) engine_.disarm(node);
-        const unsigned bits = pins_.get();
+        const unsigned bits = release_timer(node);
         if ((bits & pinned) == 0) [[likely]]
             return finish<results>(lock, std::forward<Args>(args)...);
         results_.template emplace<results>(std::forward<Args>(args)...);
-        if ((bits & (initiating | queued | outside)) != 0) keep_running();
+        if ((bits & (initiating | outside)) != 0) keep_running();
         if ((pins_.set(completed) & pinned) == 0) deliver_results(lock, true); // the initiator has gone meanwhile
     }
 
@@ -212,7 +212,7 @@ private:
             break;
         case outcome::collected:
             self.pins_.set(queued);
-            return c.state.defer(outcome::aborted, node);
+            return c.state.defer_limit(self.place(), node);
         case outcome::destroyed:
             self.unpin(c.lock, queued, false);
             if (!c.lock.owns_lock()) c.lock.lock();
@@ -326,7 +326,7 @@ private:
         auto results = std::move(results_);
         std::visit(
             [&]<class R>(R& r) {
-                if constexpr (!std::same_as<R, std::monostate>) {
+                if constexpr (!std::same_as<R, std::monostate> && !std::same_as<R, ended_limits::place>) {
                     if (inline_allowed) {
                         std::apply([&](auto&... args) { finish<R>(lock, std::move(args)...); }, r);
                     } else if (engine_.is_shut_down()) {
@@ -362,10 +362,27 @@ private:
             if (timed_out_ && report_) report_timeout(std::get<0>(r));
     }
 
+    // It fires no more. If it was to be aborted, nothing waits for that turn: the wheel's context may not run any more, or the
+    // operation's be gone by then. The other pins.
+    ended_limits::place& place() noexcept { return results_.template emplace<ended_limits::place>(); }
+    unsigned release_timer(timer_node& node) noexcept {
+        if (node.armed()) engine_.disarm(node);
+        const unsigned bits = pins_.get();
+        if ((bits & queued) == 0) [[likely]]
+            return bits;
+        engine_.call_off(std::get<ended_limits::place>(results_));
+        return pins_.clear(queued) & ~queued;
+    }
+
     // The memory is free, and the lock released, when the handler is called.
     Handler take_handler(lock_type& lock) {
         Engine& engine = engine_;
         forget_link();
+        if (signal_.slot().has_handler()) { // what the operation has left there may use the wheel as it goes
+            lock.unlock();
+            signal_.slot().clear();
+            lock.lock();
+        }
         Handler handler = block::take_out(engine.nodes, lock, block::node(*this),
                                           [](timed_operation& o) -> Handler { return std::move(o.handler_); });
         if (!lock.owns_lock()) lock.lock();
@@ -377,8 +394,7 @@ private:
 
     void abandon() {
         lock_type lock = engine_.lock();
-        timer_node& node = block::node(*this);
-        if (node.armed()) engine_.disarm(node);
+        release_timer(block::node(*this));
         if ((pins_.set(abandoned) & pinned) != 0) return;
         drop(lock);
     }
@@ -425,7 +441,7 @@ private:
     pin_bits<Engine::concurrent> pins_;
     std::optional<Home> home_;
     std::unique_ptr<running> running_;
-    std::variant<std::monostate, typename signature_traits<Signatures>::results...> results_;
+    std::variant<std::monostate, ended_limits::place, typename signature_traits<Signatures>::results...> results_;
 };
 
 /// The handler that the operation is started with: one pointer, and the user's associations, but for the slot.

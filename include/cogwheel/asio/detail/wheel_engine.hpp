@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/clock_points.hpp>
+#include <cogwheel/asio/detail/ended_limits.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
 #include <cogwheel/asio/wheel_options.hpp>
@@ -80,9 +81,10 @@ public:
 
     // ---- timers ----
 
-    /// expired: nothing speaks against another timer.
+    /// expired: nothing speaks against another timer. Admitted: it stands for something that is there already, max_pending or not.
+    template <bool Admitted = false>
     outcome refuse() noexcept {
-        if (!stopped_ && wheel_->size() < options_.max_pending) [[likely]]
+        if (!stopped_ && (Admitted || wheel_->size() < options_.max_pending)) [[likely]]
             return outcome::expired;
         ++counts_.rejected;
         return stopped_ ? outcome::stopped : outcome::rejected;
@@ -120,6 +122,9 @@ public:
 
     /// A turn to come delivers it. Preconditions: a turn is requested, or this is one; the node is neither armed nor deferred.
     void defer(outcome how, timer_node& node) noexcept { ended_[static_cast<std::size_t>(how)].push(node); }
+    /// The same for a limit that is aborted, until it is called off.
+    void defer_limit(ended_limits::place& at, timer_node& node) noexcept { ended_limits_.push(at, node); }
+    void call_off(ended_limits::place& at) noexcept { ended_limits_.erase(at); }
 
     /// Makes sure that there is a turn soon. Errors: those of a post.
     void request_turn() {
@@ -385,7 +390,11 @@ private:
         turning_ = false;
         if (shut_down_) return;
         if (more || has_ended()) {
-            request_turn();
+            try {
+                request_turn();
+            } catch (...) { // no memory for a post: the driver wakes us
+                plan(start_of(wheel_->now() + 1), wheel_->now() + 1);
+            }
         } else if (const auto due = wheel_->next_due()) {
             plan_for(*due);
         } else {
@@ -415,7 +424,8 @@ private:
     static constexpr std::array undelivered{outcome::expired, outcome::aborted, outcome::stopped, outcome::rejected};
 
     bool has_ended() const noexcept {
-        return std::any_of(ended_.begin(), ended_.end(), [](const far_queue& q) { return !q.empty(); });
+        return !ended_limits_.empty() ||
+               std::any_of(ended_.begin(), ended_.end(), [](const far_queue& q) { return !q.empty(); });
     }
     timer_node* next_ended(outcome* how = nullptr) noexcept {
         for (const outcome o : undelivered) {
@@ -424,7 +434,9 @@ private:
                 return node;
             }
         }
-        return nullptr;
+        timer_node* node = ended_limits_.pop();
+        if (node != nullptr && how != nullptr) *how = outcome::aborted;
+        return node;
     }
 
     tick_scale scale_{std::chrono::milliseconds(1)};
@@ -443,6 +455,7 @@ private:
     nanoseconds turn_start_{};
     lateness_histogram lateness_;
     std::array<far_queue, 4> ended_;
+    ended_limits ended_limits_;
     std::optional<wheel_driver<Clock>> driver_;
     std::optional<asio::any_io_executor> executor_;
     std::unique_ptr<wheel_annex> annex_;

@@ -39,12 +39,16 @@ public:
     /// Errors: std::bad_alloc; the owner has the state back then.
     void open(const asio::any_io_executor& executor, const wheel_options& options) {
         try {
+            if constexpr (!engine::concurrent) home_.emplace(executor);
             engine::start(executor, options);
         } catch (...) {
             recycle();
             throw;
         }
     }
+
+    /// Of a state without a lock that is handed out again: where it was used, and its stale tokens still may be.
+    bool was_at(const asio::any_io_executor& executor) const noexcept { return !home_ || *home_ == executor; }
 
     /// The timer_wheel is gone. What is pending is aborted; then the owner gets the state back.
     void close() noexcept {
@@ -56,6 +60,7 @@ public:
     void shutdown() {
         lock_type lock(mutex_);
         engine::shutdown(lock);
+        home_.reset();
     }
 
     // ---- timers ----
@@ -92,13 +97,13 @@ public:
     }
 
     /// Schedules a callable; an empty token and `ec` if the wheel takes none.
-    template <class When, class F, class OnCancel>
+    template <bool Admitted = false, class When, class F, class OnCancel>
     basic_timer_token<Clock> schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<engine, payload>;
         ec.clear();
         lock_type lock(mutex_);
-        if (const auto how = this->refuse(); how != outcome::expired) {
+        if (const auto how = this->template refuse<Admitted>(); how != outcome::expired) {
             ec = how == outcome::stopped ? errc::stopped : errc::too_many_timers;
             return {};
         }
@@ -225,6 +230,7 @@ private:
     void recycle() noexcept override { owner_.recycle(*this); }
 
     owner& owner_;
+    std::optional<asio::any_io_executor> home_; // kept without a lock only
 };
 
 } // namespace cogwheel::detail
