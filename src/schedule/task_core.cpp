@@ -20,6 +20,10 @@ void task_entry::expired(std::uint64_t number) {
     if (const auto alive = core.lock()) alive->task_due(*this, number);
 }
 
+void task_entry::dropped(std::uint64_t number) {
+    if (const auto alive = core.lock()) alive->task_dropped(*this, number);
+}
+
 task_core::task_core(std::unique_ptr<task_wheel> wheel, task_scheduler_options options)
     : wheel_(std::move(wheel)), options_(std::move(options)), jitter_(options_.random), own_random_(fresh_seed()) {
     if (options_.executor) return;
@@ -51,31 +55,16 @@ task_core::wall_point task_core::wall_of(const task_trigger& t, nanoseconds poin
     return wall_point(saturating_add(wheel_->wall(), saturating_add(point, -wheel_->now())));
 }
 
-std::error_code task_core::arm(task_entry& e) {
+std::error_code task_core::arm(task_entry& e, bool admitted) {
     disarm(e);
     const auto next = e.machine.next();
     if (!next) return {};
     nanoseconds due = *next;
     if (e.spec.when.on_the_wall())
         due = saturating_add(wheel_->now(), std::min(saturating_add(due, -wheel_->wall()), options_.recheck));
-    const std::error_code refused = wheel_->arm(e.timer, due, e.shared_from_this(), ++last_timer_);
+    const std::error_code refused = wheel_->arm(e.timer, due, e.weak_from_this(), ++last_timer_, admitted);
     if (!refused) e.timer_number = last_timer_;
     return refused;
-}
-
-// There may be room in the wheel again.
-void task_core::arm_again() {
-    while (!stopped_ && !unarmed_.empty()) {
-        task_entry& e = *unarmed_.back();
-        if (!e.gone && !e.ended && e.timer_number == 0 && arm(e)) return;
-        unarmed_.pop_back();
-    }
-    while (!stopped_ && !unarmed_runs_.empty()) {
-        active_run& r = *unarmed_runs_.back();
-        const nanoseconds left = saturating_add(r.retry_at.time_since_epoch(), -wheel_->wall());
-        if (r.at == active_run::phase::between_attempts && r.timer_number == 0 && arm(r, left)) return;
-        unarmed_runs_.pop_back();
-    }
 }
 
 void task_core::disarm(task_entry& e) noexcept {
@@ -91,12 +80,19 @@ void task_core::task_due(task_entry& e, std::uint64_t number) {
     const nanoseconds now = present_of(e.spec.when);
     task_machine::decision d;
     if (*e.machine.next() <= now) d = e.machine.expired(now);
-    // A wheel that is full for a moment is not the end of a task, and one that was stopped leaves what is written down.
-    if (arm(e) == errc::too_many_timers) unarmed_.push_back(entry);
+    arm(e, true); // one that was stopped leaves what is written down
     if (d.replace) drop_runs(s, e, active_run::reason::replaced);
     for (const nanoseconds point : d.begin) begin(s, entry, point);
     if (!e.ended && e.machine.finished())
         finish(s, entry, task_state::failed, make_error_code(schedule_errc::missed).message());
+}
+
+// All timers of the wheel were cancelled, or it was stopped.
+void task_core::task_dropped(task_entry& e, std::uint64_t number) {
+    section s(*this);
+    if (number != e.timer_number || stopped_) return;
+    e.timer_number = 0;
+    arm(e, true);
 }
 
 task_cancel_result task_core::cancel(std::string_view name) {
@@ -168,8 +164,6 @@ void task_core::stop() {
         for (const active_ptr& r : runs)
             if (tell_to_stop(s, *r, active_run::reason::stopped)) run_over(s, r, task_state::cancelled, {});
     }
-    unarmed_.clear();
-    unarmed_runs_.clear();
 }
 
 // Tasks and runs know each other and this: somebody has to let go. A job that still runs on somebody's executor may outlive the wheel,

@@ -20,6 +20,7 @@ using detail::journal_header;
 namespace {
 
 constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+constexpr int most_links = 40; // as Linux follows
 
 std::string words_for(const std::filesystem::path& path) { return "cogwheel::task_journal: '" + path.string() + "' "; }
 
@@ -28,9 +29,16 @@ std::filesystem::path with(std::filesystem::path path, const char* suffix) {
     return path;
 }
 
-// A rewriting replaces the file: it must be found from elsewhere, and a symbolic link to it must stay one.
+// A rewriting replaces the file: it must be found from elsewhere, and a symbolic link to it must stay one, also one to a file that
+// does not exist yet, which weakly_canonical() does not follow.
 std::filesystem::path settled(const std::filesystem::path& file) {
     std::filesystem::path path = std::filesystem::weakly_canonical(std::filesystem::absolute(file));
+    for (int links = 0; std::filesystem::is_symlink(path); ++links) {
+        if (links == most_links)
+            throw std::system_error(std::make_error_code(std::errc::too_many_symbolic_link_levels),
+                                    words_for(file) + "leads to more than 40 symbolic links; give the file itself");
+        path = std::filesystem::weakly_canonical(path.parent_path() / std::filesystem::read_symlink(path));
+    }
     if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
         throw std::invalid_argument(words_for(path) +
                                     "is no regular file; give the path of a file in a directory of its own");

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Tasks as others see them: storage, observer, snapshots; and how they come back from the storage.
+#include <cogwheel/schedule/detail/task_arrivals.hpp>
 #include <cogwheel/schedule/detail/task_section.hpp>
 
 #include <algorithm>
@@ -107,10 +108,12 @@ void task_core::restore(section& s, task_record&& record, task_recovery& result)
         result.warnings.push_back("task '" + entry->spec.name + "' has no run left");
         return erase(*entry);
     }
-    if (const std::error_code refused = install(s, entry)) {
+    arrivals arriving(*this);
+    if (const std::error_code refused = arriving.admit(entry)) {
         result.warnings.push_back("task '" + entry->spec.name + "' is not armed: " + refused.message());
         return;
     }
+    arriving.settle(s);
     ++result.tasks;
     // All of them first: what is written down when one goes on has the others as well.
     for (const task_run_record& r : record.runs) {
@@ -134,7 +137,7 @@ void task_core::restore(section& s, task_record&& record, task_recovery& result)
 
 void task_core::go_on(section& s, const active_ptr& run, task_recovery& result) {
     if (run->at == phase::between_attempts)
-        return park(*run, saturating_add(run->retry_at.time_since_epoch(), -wheel_->wall()));
+        return park(s, run, saturating_add(run->retry_at.time_since_epoch(), -wheel_->wall()));
     result.interrupted.push_back(run->name());
     notify(task_event::kind::interrupted, run->name(), run->attempt(), {});
     if (options_.interrupted == interrupted_runs::again)

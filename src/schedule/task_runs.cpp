@@ -36,14 +36,26 @@ void active_run::expired(std::uint64_t number) {
     core->run_due(*this, number);
 }
 
+void active_run::dropped(std::uint64_t number) {
+    const auto self = shared_from_this();
+    core->run_dropped(*this, number);
+}
+
 void active_run::ended(const std::exception_ptr& thrown, std::error_code error) noexcept {
     const auto self = shared_from_this();
     core->job_ended(*this, thrown, error);
 }
 
 void task_core::begin(section& s, const entry_ptr& entry, nanoseconds point) {
-    const auto run = std::make_shared<active_run>(shared_from_this(), entry, wall_of(entry->spec.when, point));
-    entry->runs.push_back(run);
+    active_ptr run;
+    try {
+        run = std::make_shared<active_run>(shared_from_this(), entry, wall_of(entry->spec.when, point));
+        entry->runs.push_back(run);
+    } catch (...) { // no memory: this run has failed, the task goes on
+        entry->machine.ended();
+        ++entry->failed;
+        return notify(task_event::kind::failed, entry->spec.name, 0, {});
+    }
     if (active_++ == 0) work_ = wheel_->work();
     run->next_attempt();
     submit(s, run);
@@ -67,7 +79,7 @@ void task_core::submit(section& s, const active_ptr& run) {
         s.to_run.push_back(run);
         return;
     case full_policy::kind::wait_for:
-        arm(*run, policy.limit()); // where the wheel is full, it waits as long as it takes
+        arm(*run, policy.limit());
         [[fallthrough]];
     case full_policy::kind::wait:
         run->at = phase::in_line;
@@ -100,7 +112,7 @@ void task_core::execute(const active_ptr& run) {
         if (const auto limit = run->of->job->options.time_limit; limit && arm(*run, *limit)) {
             leave_pool(s, *run);
             run->set_attempt(run->attempt() - 1); // it is still to be made
-            return park(*run, nanoseconds::zero());
+            return park(s, run, nanoseconds::zero());
         }
         // What cannot be written down must not run: it would run again.
         if (const std::string trouble = save(*run->of); !trouble.empty()) {
@@ -148,6 +160,15 @@ void task_core::run_due(active_run& r, std::uint64_t number) {
     }
 }
 
+// All timers of the wheel were cancelled, or it was stopped: then a job goes on without its limit, and the next attempt is for recover().
+void task_core::run_dropped(active_run& r, std::uint64_t number) {
+    section s(*this);
+    if (number != r.timer_number) return;
+    r.timer_number = 0;
+    if (arm(r, saturating_add(r.timer_due, -wheel_->now())) && r.at == phase::between_attempts)
+        interrupt(s, r.shared_from_this());
+}
+
 // True: no job of it runs, it can be ended by the caller.
 bool task_core::tell_to_stop(section& s, active_run& r, reason why) {
     if (r.why == reason::none || r.why == reason::limit) r.why = why;
@@ -173,8 +194,8 @@ void task_core::leave_line(active_run& r) noexcept {
 }
 
 std::error_code task_core::arm(active_run& r, nanoseconds delay) {
-    const std::error_code refused =
-        wheel_->arm(r.timer, saturating_add(wheel_->now(), delay), r.shared_from_this(), ++last_timer_);
+    r.timer_due = saturating_add(wheel_->now(), delay);
+    const std::error_code refused = wheel_->arm(r.timer, r.timer_due, r.weak_from_this(), ++last_timer_, true);
     if (!refused) r.timer_number = last_timer_;
     return refused;
 }
@@ -192,27 +213,44 @@ void task_core::attempt_over(section& s, const active_ptr& run, task_state state
         if (e.history.size() >= options_.history) e.history.erase(e.history.begin());
         e.history.push_back({run->scheduled(), began ? run->started : now, now, run->attempt(), state, message});
     }
-    if (state == task_state::failed && !e.gone && !e.cancelled && !stopped_ && retry(*run, message)) return;
+    if (state == task_state::failed && !e.gone && !e.cancelled && !stopped_ && retry(s, run, message)) return;
     run_over(s, run, state, message);
 }
 
-bool task_core::retry(active_run& r, const std::string& message) {
-    const job_options& how = r.of->job->options;
-    if (r.attempt() >= how.attempts) return false;
-    r.waited = jitter_ ? how.backoff.next(r.attempt(), r.waited, jitter_)
-                       : how.backoff.next(r.attempt(), r.waited, own_random_);
-    r.of->message = message;
-    park(r, r.waited);
-    notify(task_event::kind::retrying, r.name(), r.attempt(), message);
+bool task_core::retry(section& s, const active_ptr& run, const std::string& message) {
+    if (run->attempt() >= run->of->job->options.attempts) return false;
+    run->waited = pause_before_next(*run);
+    run->of->message = message;
+    notify(task_event::kind::retrying, run->name(), run->attempt(), message);
+    park(s, run, run->waited);
     return true;
 }
 
-// Until its next attempt. A wheel that is full for a moment is not the end of it.
-void task_core::park(active_run& r, nanoseconds delay) {
-    r.at = phase::between_attempts;
-    r.retry_at = wall_point(saturating_add(wheel_->wall(), delay));
-    if (!stopped_ && arm(r, delay) == errc::too_many_timers) unarmed_runs_.push_back(r.shared_from_this());
-    save(*r.of);
+nanoseconds task_core::pause_before_next(const active_run& r) {
+    const backoff& pauses = r.of->job->options.backoff;
+    if (jitter_) {
+        try {
+            return pauses.next(r.attempt(), r.waited, jitter_);
+        } catch (...) {
+            // The user's generator has failed: ours does as well.
+        }
+    }
+    return pauses.next(r.attempt(), r.waited, own_random_);
+}
+
+// Until its next attempt.
+void task_core::park(section& s, const active_ptr& run, nanoseconds delay) {
+    run->at = phase::between_attempts;
+    run->retry_at = wall_point(saturating_add(wheel_->wall(), delay));
+    const std::error_code refused = arm(*run, delay);
+    save(*run->of);
+    if (refused) interrupt(s, run);
+}
+
+// It is over for this process, and recover() goes on with it.
+void task_core::interrupt(section& s, const active_ptr& run) {
+    run->why = reason::stopped;
+    run_over(s, run, task_state::cancelled, {});
 }
 
 void task_core::run_over(section& s, const active_ptr& run, task_state state, const std::string& message) {

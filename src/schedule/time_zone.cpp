@@ -13,12 +13,13 @@ namespace {
 
 const date::time_zone& zone_of(const void* zone) { return *static_cast<const date::time_zone*>(zone); }
 
-// The system's database lists changes up to 2037; the rules go on as they are then. So later years are those of a year before with the same
-// calendar: as long, and beginning with the same weekday.
-struct equivalent_year {
+// The system's database lists changes up to 2037; the rules go on as they are then. So a later year is as one of the last common years whose
+// days fall on the same weekdays; a leap year as two of them, one before its 29 February and one from there on: the last leap year like it
+// may be decades back, with rules of its own.
+struct stand_in {
     static constexpr std::chrono::year last_listed{2037};
 
-    explicit equivalent_year(std::chrono::sys_seconds at) {
+    explicit stand_in(std::chrono::sys_seconds at) {
         using namespace std::chrono;
         const sys_days beyond = (last_listed + years(1)) / 1 / 1;
         if (at < beyond) {
@@ -26,12 +27,14 @@ struct equivalent_year {
             return;
         }
         const year_month_day date(floor<days>(std::min(at, sys_seconds(sys_days(year(30'000) / 1 / 1)))));
-        const sys_days first = date.year() / 1 / 1;
+        const sys_days leap_day = sys_days(date.year() / 2 / 28) + days(1);
+        const bool late = date.year().is_leap() && at >= leap_day;
+        const auto anchor = [late](year of) { return late ? sys_days(of / 12 / 31) : sys_days(of / 1 / 1); };
         year like = last_listed;
-        while (like.is_leap() != date.year().is_leap() || weekday(sys_days(like / 1 / 1)) != weekday(first)) --like;
-        shift = first - sys_days(like / 1 / 1);
-        begin = first;
-        end = sys_days((date.year() + years(1)) / 1 / 1);
+        while (like.is_leap() || weekday(anchor(like)) != weekday(anchor(date.year()))) --like;
+        shift = anchor(date.year()) - anchor(like);
+        begin = late ? leap_day : sys_days(date.year() / 1 / 1);
+        end = date.year().is_leap() && !late ? leap_day : sys_days((date.year() + years(1)) / 1 / 1);
     }
 
     std::chrono::seconds shift{0};
@@ -61,7 +64,7 @@ std::string time_zone::name() const { return zone_ == nullptr ? "UTC" : zone_of(
 zone_stretch time_zone::stretch_at(std::chrono::sys_seconds at) const {
     using std::chrono::sys_seconds;
     if (zone_ == nullptr) return {sys_seconds::min(), sys_seconds::max(), std::chrono::seconds(0)};
-    const equivalent_year year(at);
+    const stand_in year(at);
     const date::sys_info info = zone_of(zone_).get_info(date::sys_seconds((at - year.shift).time_since_epoch()));
     return {std::max(sys_seconds(info.begin.time_since_epoch()) + year.shift, year.begin),
             std::min(sys_seconds(info.end.time_since_epoch()) + year.shift, year.end), info.offset};

@@ -218,6 +218,26 @@ TEST_CASE("time_zone_rules_go_on_beyond_the_last_change_that_is_listed") {
     CHECK(time_zone("Europe/Berlin").stretch_at(sys_seconds::max()).offset == hours(1));
 }
 
+// A leap year is not as the last one with the same days, which may be that of 2012.
+TEST_CASE("time_zone_rules_of_later_years_are_the_last_ones") {
+    const time_zone moscow("Europe/Moscow"), sao_paulo("America/Sao_Paulo"), berlin("Europe/Berlin");
+    for (int y = 2038; y != 2070; ++y) {
+        CAPTURE(y);
+        for (unsigned m = 1; m != 13; ++m) {
+            CHECK(moscow.stretch_at(utc(y, m, 1, 12)).offset == hours(3));
+            CHECK(sao_paulo.stretch_at(utc(y, m, 1, 12)).offset == hours(-3));
+        }
+        const sys_days march = year(y) / 3 / Sunday[last], october = year(y) / 10 / Sunday[last];
+        CHECK(berlin.stretch_at(march + minutes(59)).offset == hours(1));
+        CHECK(berlin.stretch_at(march + hours(1)).offset == hours(2));
+        CHECK(berlin.stretch_at(october + minutes(59)).offset == hours(2));
+        CHECK(berlin.stretch_at(october + hours(1)).offset == hours(1));
+    }
+    const zone_stretch leap_day = berlin.stretch_at(utc(2040, 2, 29, 0));
+    CHECK(leap_day.begin == utc(2040, 2, 29, 0));
+    CHECK(berlin.stretch_at(leap_day.begin - seconds(1)).end == leap_day.begin);
+}
+
 TEST_CASE("time_zone_unknown_is_named") {
     try {
         const time_zone nowhere("Europe/Atlantis");

@@ -131,6 +131,24 @@ TEST_CASE("journal_rewritten_is_where_it_was_and_for_whom_it_was") {
     CHECK(task_journal(directory / "tasks").size() == 1);
 }
 
+TEST_CASE("journal_links_to_a_file_that_does_not_exist_yet_are_followed") {
+    const scratch_directory directory;
+    fs::create_directory(directory / "far");
+    fs::create_symlink("far/link", directory / "tasks");
+    fs::create_symlink(directory / "far/tasks", directory / "far/link");
+    {
+        task_journal journal(directory / "tasks", {.compact_above = 1000});
+        CHECK(journal.file() == directory / "far/tasks");
+        CHECK_THROWS_AS(task_journal(directory / "tasks"), std::system_error); // in use
+        CHECK(journal_saves_until_rewritten(journal, 40) > 0);
+    }
+    CHECK(fs::is_symlink(directory / "tasks"));
+    CHECK(fs::is_symlink(directory / "far/link"));
+    CHECK(fs::is_regular_file(directory / "far/tasks"));
+    fs::create_symlink("round", directory / "round");
+    CHECK_THROWS_AS(task_journal(directory / "round"), std::system_error);
+}
+
 TEST_CASE("journal_new_file_is_for_its_owner_alone") {
     const scratch_directory directory;
     const task_journal journal(directory / "tasks");

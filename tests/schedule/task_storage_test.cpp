@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What is written down and when, and a storage or a wheel that refuses.
+// What is written down and when, and a storage that refuses.
 #include "support/task_processes.hpp"
 
 #include <doctest/doctest.h>
@@ -96,21 +96,6 @@ TEST_CASE("storage_that_fails_when_a_run_begins_fails_the_attempt") {
     CHECK(storage.size() == 0);
 }
 
-TEST_CASE("storage_wheel_that_is_full_takes_nothing_back_that_it_had_not") {
-    memory_storage storage;
-    virtual_wheel small({.max_pending = 1});
-    task_scheduler tasks(small.wheel, {.executor = small.io.get_executor(), .storage = &storage});
-    tasks.define("note", [] {});
-    const auto result = tasks.add_all({{.name = "a", .when = task_trigger::once(1h), .job = "note"},
-                                       {.name = "b", .when = task_trigger::once(1h), .job = "note"},
-                                       {.name = "c", .when = task_trigger::once(1h), .job = "note"}});
-    CHECK(result.added == 1);
-    CHECK(result.refused == errc::too_many_timers);
-    CHECK(storage.size() == 1);
-    CHECK(tasks.add({.name = "d", .when = task_trigger::once(1h), .job = "note"}) == errc::too_many_timers);
-    CHECK(storage.size() == 1);
-}
-
 TEST_CASE("storage_stop_keeps_a_run_that_waits_for_the_one_before") {
     memory_storage storage;
     {
@@ -157,54 +142,6 @@ TEST_CASE("storage_stop_takes_no_attempt_from_a_job_that_fails_over_it") {
     CHECK(p.found.interrupted == task_names{"a"});
     p.tasks.pass(10s);
     CHECK(p.tasks->find("a")->history.at(0).attempt == 1);
-}
-
-TEST_CASE("storage_wheel_that_was_stopped_first_loses_nothing") {
-    memory_storage storage;
-    {
-        asio::io_context elsewhere;
-        task_rig tasks({.executor = elsewhere.get_executor(), .storage = &storage});
-        tasks->define("fails", [&] { throw std::runtime_error("again"); },
-                      {.attempts = 3, .backoff = backoff::constant(5s)});
-        tasks->define("limited", [&] { tasks.ran.push_back(0); }, {.time_limit = 1s});
-        tasks->add({.name = "retries", .job = "fails"});
-        tasks->add({.name = "has a limit", .job = "limited"});
-        tasks->add({.name = "repeats", .when = task_trigger::every(10ms), .job = "limited"});
-        tasks.pass(10ms);
-        tasks.at.wheel.stop();
-        elsewhere.run();
-        CHECK(tasks.ran.empty());
-        CHECK(storage.size() == 3);
-    }
-    CHECK(storage.size() == 3);
-}
-
-TEST_CASE("storage_wheel_that_is_full_for_a_moment_ends_no_task") {
-    memory_storage storage;
-    virtual_wheel small({.tick = 10ms, .max_pending = 2});
-    asio::io_context elsewhere;
-    task_scheduler tasks(small.wheel, {.executor = elsewhere.get_executor(), .storage = &storage});
-    int ran = 0;
-    tasks.define("fails",
-                 [&] {
-                     if (++ran == 1) throw std::runtime_error("again");
-                 },
-                 {.attempts = 2, .backoff = backoff::constant(1s)});
-    tasks.add({.name = "a", .job = "fails"});
-    small.pass(10ms);
-    auto first = small.wheel.schedule(1h, [] {});
-    auto second = small.wheel.schedule(1h, [] {});
-    elsewhere.run(); // fails, and finds no room for its next attempt
-    CHECK(storage.size() == 1);
-    first.cancel();
-    second.cancel();
-    tasks.find("a");
-    tasks.cancel("nobody"); // anything that happens
-    small.pass(1s);
-    elsewhere.restart();
-    elsewhere.run();
-    CHECK(ran == 2);
-    CHECK(storage.size() == 0);
 }
 
 namespace {

@@ -27,7 +27,11 @@ inline constexpr task_wall::time_point task_noon =
 
 class task_rig {
 public:
-    explicit task_rig(cogwheel::task_scheduler_options options = {}) : tasks_(scheduler(std::move(options))) { run(); }
+    explicit task_rig(cogwheel::task_scheduler_options options = {},
+                      const cogwheel::wheel_options& wheel = {.tick = tick})
+        : at(wheel), tasks_(scheduler(std::move(options))) {
+        run();
+    }
 
     cogwheel::task_scheduler* operator->() { return &tasks_; }
 
@@ -61,7 +65,7 @@ public:
 
     static constexpr std::chrono::milliseconds tick{10};
 
-    virtual_wheel at{{.tick = tick}};
+    virtual_wheel at;
     std::vector<long> began, ran;
 
 private:

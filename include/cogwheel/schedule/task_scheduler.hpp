@@ -30,8 +30,9 @@ class task_scheduler {
 public:
     /// On a timer_wheel, or another that any thread may call. WallClock: what dates and cron expressions go by.
     /// Errors: std::invalid_argument (options), std::bad_alloc, std::system_error (threads).
-    /// Lifetime: the wheel may be destroyed or stopped first: nothing comes due then, and what was written down stays. Its execution context
-    ///   may not. A wheel that is full (max_pending) refuses what is added; tasks that are there wait until there is room.
+    /// Lifetime: the wheel may be destroyed or stopped first: nothing comes due then, no attempt is made again, and what was written down
+    ///   stays. Its execution context may not. A wheel that is full (max_pending) refuses what is added; it takes all further timers of
+    ///   tasks that are there. Its cancel_all() is none of theirs: they are armed anew.
     template <any_timer_wheel Wheel, class WallClock = std::chrono::system_clock>
     explicit task_scheduler(const Wheel& wheel, task_scheduler_options options = {}, std::type_identity<WallClock> = {})
         : core_(make(wheel, std::move(options), std::type_identity<WallClock>())) {}

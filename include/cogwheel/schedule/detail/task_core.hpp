@@ -46,6 +46,7 @@ public:
         : core(in), spec(std::move(of)), job(std::move(does)), machine(spec, grace) {}
 
     void expired(std::uint64_t number) override;
+    void dropped(std::uint64_t number) override;
     bool runs_now() const noexcept;
 
     std::weak_ptr<task_core> core;
@@ -77,6 +78,7 @@ public:
         : reporting_run(entry->spec.name, entry->spec.body, due), core(std::move(in)), of(std::move(entry)) {}
 
     void expired(std::uint64_t number) override;
+    void dropped(std::uint64_t number) override;
     void ended(const std::exception_ptr& thrown, std::error_code error) noexcept override;
 
     void next_attempt() {
@@ -97,6 +99,7 @@ public:
     bool in_pool = false;
     any_token timer; // its limit, its place in line, or its next attempt
     std::uint64_t timer_number = 0;
+    std::chrono::nanoseconds timer_due{};                     // by the wheel's clock
     std::list<std::shared_ptr<active_run>>::iterator place{}; // in line
     std::chrono::nanoseconds waited{};                        // before this attempt
     task_trigger::wall_point retry_at{};
@@ -129,10 +132,13 @@ public:
     // Timers and jobs come back.
     void task_due(task_entry&, std::uint64_t number);
     void run_due(active_run&, std::uint64_t number);
+    void task_dropped(task_entry&, std::uint64_t number);
+    void run_dropped(active_run&, std::uint64_t number);
     void job_ended(active_run&, const std::exception_ptr& thrown, std::error_code error);
 
 private:
-    class section; // holds the lock; what has to be done without it is done at its end
+    class section;  // holds the lock; what has to be done without it is done at its end
+    class arrivals; // tasks on their way into the table
     struct by_name {
         using is_transparent = void;
         std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>()(name); }
@@ -142,11 +148,9 @@ private:
 
     // The table.
     entry_ptr prepare(task&&, std::shared_ptr<const defined_job>, on_duplicate, std::error_code&);
-    std::error_code install(section&, const entry_ptr&);
     bool written_down(const task_entry&) const noexcept;
-    void undo_record(const std::string& name) noexcept;
     entry_ptr entry_named(std::string_view name) const;
-    std::error_code arm(task_entry&);
+    std::error_code arm(task_entry&, bool admitted);
     void disarm(task_entry&) noexcept;
     void drop_runs(section&, task_entry&, active_run::reason);
     void remove(section&, const entry_ptr&);
@@ -160,12 +164,13 @@ private:
     void hand_over(const active_ptr&);
     void execute(const active_ptr&);
     void attempt_over(section&, const active_ptr&, task_state, const std::string& message);
-    bool retry(active_run&, const std::string& message);
-    void park(active_run&, nanoseconds delay);
+    bool retry(section&, const active_ptr&, const std::string& message);
+    nanoseconds pause_before_next(const active_run&);
+    void park(section&, const active_ptr&, nanoseconds delay);
+    void interrupt(section&, const active_ptr&);
     void leave_line(active_run&) noexcept;
     void run_over(section&, const active_ptr&, task_state, const std::string& message);
     void leave_pool(section&, active_run&);
-    void arm_again();
     bool tell_to_stop(section&, active_run&, active_run::reason);
     std::error_code arm(active_run&, nanoseconds delay);
     void disarm(active_run&) noexcept;
@@ -189,9 +194,7 @@ private:
     std::optional<asio::thread_pool> pool_;
     std::size_t pool_limit_ = 0;
     std::size_t in_pool_ = 0;
-    std::list<active_ptr> line_;     // for the pool
-    std::vector<entry_ptr> unarmed_; // by a wheel that was full: armed with the next thing that happens
-    std::vector<active_ptr> unarmed_runs_;
+    std::list<active_ptr> line_; // for the pool
     std::size_t active_ = 0;
     asio::any_io_executor work_; // holds run() while anything runs
     std::uint64_t last_timer_ = 0;

@@ -23,7 +23,6 @@ public:
             rejected.pop_front();
             core_.attempt_over(*this, run, task_state::failed, why);
         }
-        core_.arm_again();
         lock_.unlock();
         for (std::stop_source& s : to_stop) s.request_stop();
         run_here();

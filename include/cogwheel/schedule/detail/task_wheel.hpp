@@ -18,10 +18,11 @@
 
 namespace cogwheel::detail {
 
-/// Is told when a timer has expired. `number` names that timer, so that one that was cancelled too late can be told from its successor.
+/// Is told how a timer has ended. `number` names that timer, so that one that was cancelled too late can be told from its successor.
 class timer_target {
 public:
     virtual void expired(std::uint64_t number) = 0;
+    virtual void dropped(std::uint64_t number) = 0; ///< cancelled, by whomever, later
 
 protected:
     ~timer_target() = default;
@@ -39,7 +40,9 @@ public:
     virtual ~task_wheel() = default;
     virtual nanoseconds now() const = 0;  ///< since the epoch of the wheel's clock
     virtual nanoseconds wall() const = 0; ///< since that of the clock on the wall
-    virtual std::error_code arm(any_token&, nanoseconds due, std::shared_ptr<timer_target>, std::uint64_t number) = 0;
+    /// What the wheel refuses. A full one takes a timer of somebody who is `admitted` all the same.
+    virtual std::error_code arm(any_token&, nanoseconds due, std::weak_ptr<timer_target>, std::uint64_t number,
+                                bool admitted) = 0;
     virtual void cancel(const any_token&) noexcept = 0;
     /// As long as there is one, run() does not return.
     virtual asio::any_io_executor work() const = 0;
@@ -50,7 +53,7 @@ class no_wheel final : public task_wheel {
 public:
     nanoseconds now() const override { return {}; }
     nanoseconds wall() const override { return {}; }
-    std::error_code arm(any_token&, nanoseconds, std::shared_ptr<timer_target>, std::uint64_t) override {
+    std::error_code arm(any_token&, nanoseconds, std::weak_ptr<timer_target>, std::uint64_t, bool) override {
         return errc::stopped;
     }
     void cancel(const any_token&) noexcept override {}
@@ -70,20 +73,37 @@ public:
     nanoseconds now() const override { return present<clock>(); }
     nanoseconds wall() const override { return saturate_to_ns(WallClock::now().time_since_epoch()); }
 
-    std::error_code arm(any_token& t, nanoseconds due, std::shared_ptr<timer_target> to,
-                        std::uint64_t number) override {
-        std::error_code refused;
-        t = std::bit_cast<any_token>(wheel_->schedule(
-            point_at<time_point>(due), [to = std::move(to), number] { to->expired(number); }, no_callable(), refused));
-        return refused;
+    std::error_code arm(any_token& t, nanoseconds due, std::weak_ptr<timer_target> to, std::uint64_t number,
+                        bool admitted) override {
+        return admitted ? arm_as<true>(t, due, std::move(to), number) : arm_as<false>(t, due, std::move(to), number);
     }
-    void cancel(const any_token& t) noexcept override { std::bit_cast<token>(t).cancel(); }
+    void cancel(const any_token& t) noexcept override {
+        try {
+            std::bit_cast<token>(t).cancel();
+        } catch (...) {
+            // No memory to post dropped(): it stays, and expires with a number that nobody waits for.
+        }
+    }
 
     asio::any_io_executor work() const override {
         return asio::prefer(executor_, asio::execution::outstanding_work.tracked);
     }
 
 private:
+    template <bool Admitted>
+    std::error_code arm_as(any_token& t, nanoseconds due, std::weak_ptr<timer_target> to, std::uint64_t number) {
+        std::error_code refused;
+        auto expired = [to, number] {
+            if (const auto target = to.lock()) target->expired(number);
+        };
+        auto dropped = [to, number] {
+            if (const auto target = to.lock()) target->dropped(number);
+        };
+        t = std::bit_cast<any_token>(wheel_->template schedule<Admitted>(point_at<time_point>(due), std::move(expired),
+                                                                         std::move(dropped), refused));
+        return refused;
+    }
+
     engine_user<state_type<Wheel>> wheel_;
     asio::any_io_executor executor_;
 };
