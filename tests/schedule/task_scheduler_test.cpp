@@ -140,6 +140,31 @@ TEST_CASE("task_that_uses_up_its_attempts_has_failed") {
     CHECK(tasks->find("a")->failed == 1);
 }
 
+namespace {
+
+struct broken_generator {
+    using result_type = std::uint64_t;
+    static constexpr result_type min() { return 0; }
+    static constexpr result_type max() { return ~result_type{0}; }
+    result_type operator()() { throw std::runtime_error("no entropy"); }
+};
+
+} // namespace
+
+TEST_CASE("task_whose_generator_throws_is_tried_again_all_the_same") {
+    broken_generator generator;
+    task_rig tasks({.random = generator});
+    int ran = 0;
+    tasks->add({.name = "a"},
+               [&] {
+                   if (++ran < 3) throw std::runtime_error("again");
+               },
+               {.attempts = 3, .backoff = backoff::exponential(1s).jitter(backoff_jitter::full)});
+    tasks.pass(4s);
+    CHECK(ran == 3);
+    CHECK(tasks->find("a")->state == task_state::completed);
+}
+
 TEST_CASE("task_history_is_bounded_and_keeps_the_last") {
     task_rig tasks({.history = 3});
     tasks->add({.name = "a", .when = task_trigger::every(1s).times(10)}, [] {});
