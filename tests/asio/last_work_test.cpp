@@ -39,21 +39,24 @@ struct last_work {
 
 TEST_CASE_TEMPLATE("destroyed_wait_ends_its_work_last", Wheel, BOTH_WHEELS) {
     last_work w;
-    Wheel wheel(*w.io);
-    wheel.async_wait(1s, asio::bind_executor(w.executor(), [](std::error_code) {}));
+    auto wheel = std::make_shared<Wheel>(*w.io); // which its handler owns
+    wheel->async_wait(1s, asio::bind_executor(w.executor(), [wheel](std::error_code) {}));
+    wheel.reset();
     w.destroyed_after_all_copies();
 }
 
 TEST_CASE_TEMPLATE("destroyed_wait_on_an_erased_executor_ends_its_work_last", Wheel, BOTH_WHEELS) {
     last_work w;
-    Wheel wheel(*w.io);
-    wheel.async_wait(1s, asio::bind_executor(w.erased(), [](std::error_code) {}));
+    auto wheel = std::make_shared<Wheel>(*w.io); // which its handler owns
+    wheel->async_wait(1s, asio::bind_executor(w.erased(), [wheel](std::error_code) {}));
+    wheel.reset();
     w.destroyed_after_all_copies();
 }
 
 TEST_CASE_TEMPLATE("destroyed_callable_ends_its_work_last", Wheel, BOTH_WHEELS) {
     last_work w;
-    Wheel wheel(*w.io);
-    wheel.schedule(1s, asio::bind_executor(w.executor(), [] {}));
+    auto wheel = std::make_shared<Wheel>(*w.io); // which its handler owns
+    wheel->schedule(1s, asio::bind_executor(w.executor(), [wheel] {}));
+    wheel.reset();
     w.destroyed_after_all_copies();
 }

@@ -41,7 +41,7 @@ public:
     virtual nanoseconds now() const = 0;  ///< since the epoch of the wheel's clock
     virtual nanoseconds wall() const = 0; ///< since that of the clock on the wall
     /// What the wheel refuses. A full one takes a timer of somebody who is `admitted` all the same.
-    virtual std::error_code arm(any_token&, nanoseconds due, std::weak_ptr<timer_target>, std::uint64_t number,
+    virtual std::error_code arm(any_token&, nanoseconds due, const std::weak_ptr<timer_target>&, std::uint64_t number,
                                 bool admitted) = 0;
     virtual void cancel(const any_token&) noexcept = 0;
     /// As long as there is one, run() does not return.
@@ -53,7 +53,7 @@ class no_wheel final : public task_wheel {
 public:
     nanoseconds now() const override { return {}; }
     nanoseconds wall() const override { return {}; }
-    std::error_code arm(any_token&, nanoseconds, std::weak_ptr<timer_target>, std::uint64_t, bool) override {
+    std::error_code arm(any_token&, nanoseconds, const std::weak_ptr<timer_target>&, std::uint64_t, bool) override {
         return errc::stopped;
     }
     void cancel(const any_token&) noexcept override {}
@@ -73,9 +73,9 @@ public:
     nanoseconds now() const override { return present<clock>(); }
     nanoseconds wall() const override { return saturate_to_ns(WallClock::now().time_since_epoch()); }
 
-    std::error_code arm(any_token& t, nanoseconds due, std::weak_ptr<timer_target> to, std::uint64_t number,
+    std::error_code arm(any_token& t, nanoseconds due, const std::weak_ptr<timer_target>& to, std::uint64_t number,
                         bool admitted) override {
-        return admitted ? arm_as<true>(t, due, std::move(to), number) : arm_as<false>(t, due, std::move(to), number);
+        return admitted ? arm_as<true>(t, due, to, number) : arm_as<false>(t, due, to, number);
     }
     void cancel(const any_token& t) noexcept override {
         try {
@@ -91,7 +91,7 @@ public:
 
 private:
     template <bool Admitted>
-    std::error_code arm_as(any_token& t, nanoseconds due, std::weak_ptr<timer_target> to, std::uint64_t number) {
+    std::error_code arm_as(any_token& t, nanoseconds due, const std::weak_ptr<timer_target>& to, std::uint64_t number) {
         std::error_code refused;
         auto expired = [to, number] {
             if (const auto target = to.lock()) target->expired(number);
