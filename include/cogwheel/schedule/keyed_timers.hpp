@@ -12,6 +12,7 @@
 // - A key that is removed does not run any more, also if its timer has fired and its job is on its way.
 // - A job may do anything to the table: remove or replace its own key, or destroy the whole.
 // - A periodic job whose next run the wheel refuses (max_pending) runs, is removed, and errc::too_many_timers leaves run() as an exception.
+// - cancel_all() and stop() of the wheel leave keys without timers, which stay until they are replaced or removed.
 // - Unknown keys answer false, or nothing. Lookup takes what Hash and Equal take (for std::string: string_view, literals).
 //
 // For one thread or strand at a time; jobs run in the wheel's turn, or on the executor given. Complexity: O(1) each, amortised over
