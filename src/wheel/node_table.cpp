@@ -82,8 +82,8 @@ void node_table::detach(timer_node& node) noexcept {
     place& at = place_of(node);
     assert(at.node == &node);
     at.node = nullptr;
-    const bool used_up = node.generation_ == 0 ||
-                         node.generation_ < at.generation; // or more than that, by a node that was armed very often
+    // A node that was armed very often may have gone round, and beyond.
+    const bool used_up = node.generation_ == 0 || node.generation_ < at.generation;
     at.generation = node.generation_;
     if (used_up) return; // the place is retired
     at.next_free = free_place_;

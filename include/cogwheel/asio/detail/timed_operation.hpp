@@ -98,8 +98,7 @@ public:
                 engine.arm(node, when);
             } else { // no timer, and no error to say so: cancelled at once
                 engine.request_turn();
-                self.pins_.set(queued);
-                engine.defer_limit(self.place(), node);
+                self.await_abort(node);
             }
             const timer_id link = outer.is_connected() ? self.link() : timer_id();
             lock.unlock();
@@ -211,8 +210,7 @@ private:
             if (!self.ask(self.type_)) return;
             break;
         case outcome::collected:
-            self.pins_.set(queued);
-            return c.state.defer_limit(self.place(), node);
+            return self.await_abort(node);
         case outcome::destroyed:
             self.unpin(c.lock, queued, false);
             if (!c.lock.owns_lock()) c.lock.lock();
@@ -362,9 +360,13 @@ private:
             if (timed_out_ && report_) report_timeout(std::get<0>(r));
     }
 
+    // A turn to come cancels the operation, unless that is over by then. Preconditions: as those of defer().
+    void await_abort(timer_node& node) noexcept {
+        pins_.set(queued);
+        engine_.defer_limit(results_.template emplace<ended_limits::place>(), node);
+    }
     // It fires no more. If it was to be aborted, nothing waits for that turn: the wheel's context may not run any more, or the
-    // operation's be gone by then. The other pins.
-    ended_limits::place& place() noexcept { return results_.template emplace<ended_limits::place>(); }
+    // operation's be gone by then. Returns the other pins.
     unsigned release_timer(timer_node& node) noexcept {
         if (node.armed()) engine_.disarm(node);
         const unsigned bits = pins_.get();

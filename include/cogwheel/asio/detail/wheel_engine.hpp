@@ -81,10 +81,9 @@ public:
 
     // ---- timers ----
 
-    /// expired: nothing speaks against another timer. Admitted: it stands for something that is there already, max_pending or not.
-    template <bool Admitted = false>
-    outcome refuse() noexcept {
-        if (!stopped_ && (Admitted || wheel_->size() < options_.max_pending)) [[likely]]
+    /// expired: nothing speaks against another timer. `admitted`: it stands for something that is there already, max_pending or not.
+    outcome refuse(bool admitted = false) noexcept {
+        if (!stopped_ && (admitted || wheel_->size() < options_.max_pending)) [[likely]]
             return outcome::expired;
         ++counts_.rejected;
         return stopped_ ? outcome::stopped : outcome::rejected;

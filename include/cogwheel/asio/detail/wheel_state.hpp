@@ -97,13 +97,14 @@ public:
     }
 
     /// Schedules a callable; an empty token and `ec` if the wheel takes none.
-    template <bool Admitted = false, class When, class F, class OnCancel>
-    basic_timer_token<Clock> schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
+    template <class When, class F, class OnCancel>
+    basic_timer_token<Clock> schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec,
+                                      bool admitted = false) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<engine, payload>;
         ec.clear();
         lock_type lock(mutex_);
-        if (const auto how = this->template refuse<Admitted>(); how != outcome::expired) {
+        if (const auto how = this->refuse(admitted); how != outcome::expired) {
             ec = how == outcome::stopped ? errc::stopped : errc::too_many_timers;
             return {};
         }

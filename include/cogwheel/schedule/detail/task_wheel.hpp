@@ -75,7 +75,16 @@ public:
 
     std::error_code arm(any_token& t, nanoseconds due, const std::weak_ptr<timer_target>& to, std::uint64_t number,
                         bool admitted) override {
-        return admitted ? arm_as<true>(t, due, to, number) : arm_as<false>(t, due, to, number);
+        std::error_code refused;
+        auto expired = [to, number] {
+            if (const auto target = to.lock()) target->expired(number);
+        };
+        auto dropped = [to, number] {
+            if (const auto target = to.lock()) target->dropped(number);
+        };
+        t = std::bit_cast<any_token>(
+            wheel_->schedule(point_at<time_point>(due), std::move(expired), std::move(dropped), refused, admitted));
+        return refused;
     }
     void cancel(const any_token& t) noexcept override {
         try {
@@ -90,20 +99,6 @@ public:
     }
 
 private:
-    template <bool Admitted>
-    std::error_code arm_as(any_token& t, nanoseconds due, const std::weak_ptr<timer_target>& to, std::uint64_t number) {
-        std::error_code refused;
-        auto expired = [to, number] {
-            if (const auto target = to.lock()) target->expired(number);
-        };
-        auto dropped = [to, number] {
-            if (const auto target = to.lock()) target->dropped(number);
-        };
-        t = std::bit_cast<any_token>(wheel_->template schedule<Admitted>(point_at<time_point>(due), std::move(expired),
-                                                                         std::move(dropped), refused));
-        return refused;
-    }
-
     engine_user<state_type<Wheel>> wheel_;
     asio::any_io_executor executor_;
 };
