@@ -221,9 +221,10 @@ private:
             if (!emits) return;
         }
         }
+        const locked_at_the_end relock(c.lock);
         c.lock.unlock();
         self.emit_at_home(true);
-        c.lock.lock();
+        c.state.heed_stop();
     }
 
     // Preconditions: pinned, the lock is not held. Where this thread is at home already, inline_allowed says whether the
