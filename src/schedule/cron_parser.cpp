@@ -65,7 +65,9 @@ void cron_parser::parse() {
     const field second{"second", 0, 59, {}}, minute{"minute", 0, 59, {}}, hour{"hour", 0, 23, {}},
         month{"month", 1, 12, month_names};
     out_.seconds_ = fields == 6 ? plain_field(second) : bit(0);
+    out_.time_begins_with_star_ = (skip_blanks(), peek() == '*');
     out_.minutes_ = plain_field(minute);
+    out_.time_begins_with_star_ |= (skip_blanks(), peek() == '*');
     out_.hours_ = static_cast<std::uint32_t>(plain_field(hour));
     const std::size_t days_begin = (skip_blanks(), position_);
     days_of_month();
