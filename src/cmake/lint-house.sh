@@ -64,6 +64,16 @@ check_core() {
     done
 }
 
+# Guarantee 10. A scheduler knows what its threads are about by a table of its own.
+check_global_state() {
+    local file line
+    files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | while IFS= read -r file; do
+        { sed 's|//.*||' "$file" | grep -nE '\bthread_local\b' || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: state of a thread is state of the process: keep it where it belongs"
+        done
+    done
+}
+
 check_length() {
     local file lines
     text | while IFS= read -r file; do
@@ -107,6 +117,7 @@ check_spaces() {
 
 check_dependencies
 check_core
+check_global_state
 check_length
 check_licence
 check_sleeps
