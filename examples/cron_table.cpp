@@ -122,7 +122,7 @@ void run_command(const std::string& command, const std::stop_token& stop) {
 
 void show(const cogwheel::task_scheduler& tasks) {
     fmt::print("{}", cogwheel::task_table(tasks.snapshot(), std::chrono::system_clock::now()));
-    std::fflush(stdout);
+    output::flush();
 }
 
 int serve(const options& wanted) {
