@@ -4,6 +4,8 @@
 // Several waits race, the first one wins and cancels the others: by awaitable operators, by a cancellation signal from another
 // thread, and by tokens. Every loser is told (operation_aborted), or silent where that was asked for.
 
+#include "support/command_line.hpp"
+
 #include <cogwheel/asio/timer_wheel.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
@@ -27,9 +29,7 @@ asio::awaitable<void> race(cogwheel::timer_wheel& wheel) {
     std::printf("awaited: number %zu won\n", winner.index() + 1);
 }
 
-} // namespace
-
-int main() {
+int example() {
     asio::io_context io;
     cogwheel::timer_wheel wheel(io);
 
@@ -49,4 +49,12 @@ int main() {
     wheel.schedule(30ms, [slow] { std::printf("fast: cancelled the slow one: %s\n", slow.cancel() ? "yes" : "no"); });
 
     io.run();
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return command_line::run(argc, argv, "race_and_cancel", "Waits race, and the first one cancels the others.",
+                             example);
 }

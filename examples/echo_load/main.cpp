@@ -10,8 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 namespace {
 
 int run(int argc, char** argv) {
@@ -32,9 +30,9 @@ int run(int argc, char** argv) {
     const auto cpu = known ? cpu_after - cpu_before : std::chrono::duration<double>{-1};
 
     fmt::print("{}", load::table(options, seen, cpu, elapsed));
-    std::fflush(stdout);
+    output::flush();
     const auto broken = load::broken_promises(options, seen);
-    fmt::print(stderr, "{}", broken);
+    output::complain("{}", broken);
     return broken.empty() ? 0 : 1;
 }
 

@@ -5,6 +5,8 @@
 
 #include "server.hpp"
 
+#include "support/listen.hpp"
+
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/dispatch.hpp>
@@ -18,26 +20,10 @@
 #include <thread>
 #include <vector>
 
-#include <unistd.h>
-
 namespace echo {
 namespace {
 
 constexpr std::chrono::milliseconds accept_retry_delay{100};
-
-std::string to_text(const asio::ip::tcp::endpoint& endpoint) {
-    const auto address = endpoint.address().to_string();
-    return endpoint.address().is_v6() ? fmt::format("[{}]:{}", address, endpoint.port())
-                                      : fmt::format("{}:{}", address, endpoint.port());
-}
-
-asio::ip::tcp::acceptor listen(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& endpoint) {
-    try {
-        return {executor, endpoint};
-    } catch (const std::system_error& error) {
-        throw std::system_error{error.code(), fmt::format("cannot listen on {}", to_text(endpoint))};
-    }
-}
 
 } // namespace
 
@@ -46,7 +32,7 @@ server::server(const options& wanted)
       io_{static_cast<int>(wanted.threads)},
       control_{new_executor()},
       wheel_{io_, {.tick = wanted.tick, .slots = wanted.slots}},
-      acceptor_{listen(control_, {wanted.address, wanted.port})},
+      acceptor_{listen_on(control_, {wanted.address, wanted.port})},
       signals_{control_, SIGINT, SIGTERM} {}
 
 std::string server::endpoint() const { return to_text(acceptor_.local_endpoint()); }
@@ -94,8 +80,8 @@ asio::awaitable<void> server::accept_loop() {
         // listening socket stays readable: trying again at once would spin, giving up would leave a dead server.
         counts_.accept_failed();
         if (!std::exchange(complained, true))
-            fmt::print(stderr, "echo_server: cannot accept: {}; serving {} connections, trying again every {} ms\n",
-                       ec.message(), connections(), accept_retry_delay.count());
+            output::complain("echo_server: cannot accept: {}; serving {} connections, trying again every {} ms\n",
+                             ec.message(), connections(), accept_retry_delay.count());
         std::error_code stopped;
         co_await wheel_.async_wait(accept_retry_delay, asio::redirect_error(asio::use_awaitable, stopped));
         if (stopped) co_return;
@@ -103,15 +89,14 @@ asio::awaitable<void> server::accept_loop() {
 }
 
 asio::awaitable<void> server::report_loop() {
-    const bool terminal = ::isatty(STDERR_FILENO) != 0;
+    output::live_line line;
     for (;;) {
         std::error_code stopped;
         co_await wheel_.async_wait(options_.stats, asio::redirect_error(asio::use_awaitable, stopped));
         if (stopped) break;
-        fmt::print(stderr, "{}{}{}", terminal ? "\r" : "", counts_.live_line(connections(), wheel_.pending()),
-                   terminal ? "\033[K" : "\n");
+        line.show(counts_.live_line(connections()));
     }
-    if (terminal) fmt::print(stderr, "\n");
+    line.end();
 }
 
 /// False at the limit; the next connection that leaves then starts the accept loop again.
@@ -152,6 +137,7 @@ void server::stop() {
     std::error_code ignored;
     signals_.clear(ignored); // a second signal ends the process at once
     signals_.cancel(ignored);
+    statistics_.stop();
     acceptor_.close(ignored);
     wheel_.stop();
 

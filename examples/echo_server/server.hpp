@@ -8,6 +8,7 @@
 #include "connection.hpp"
 #include "options.hpp"
 #include "statistics.hpp"
+#include "support/statistics_signal.hpp"
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
@@ -50,6 +51,7 @@ private:
     cogwheel::timer_wheel wheel_;
     asio::ip::tcp::acceptor acceptor_;
     asio::signal_set signals_;
+    statistics_signal statistics_{control_, [this] { return summary(); }};
     statistics counts_;
     const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool stopping_ = false; // on control_

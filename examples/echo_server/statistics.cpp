@@ -33,12 +33,11 @@ void statistics::kicked(kick_reason reason, std::chrono::nanoseconds lateness) {
     }
 }
 
-std::string statistics::live_line(std::size_t connections, std::size_t timers) const {
+std::string statistics::live_line(std::size_t connections) const {
     const std::lock_guard lock{mutex_};
-    return fmt::format(
-        "connections {} | echoed {} | kicked {} | timers pending {} | kick lateness p50 {:.2f} ms, p99 {:.2f} ms",
-        connections, readable_bytes(echoed_.load(std::memory_order_relaxed)), idle_kicks_ + write_kicks_, timers,
-        milliseconds(idle_lateness_.quantile(0.50)), milliseconds(idle_lateness_.quantile(0.99)));
+    return fmt::format("open {} | echoed {} | kicked {} | late p50 {:.2f} ms, p99 {:.2f} ms", connections,
+                       readable_bytes(echoed_.load(std::memory_order_relaxed)), idle_kicks_ + write_kicks_,
+                       milliseconds(idle_lateness_.quantile(0.50)), milliseconds(idle_lateness_.quantile(0.99)));
 }
 
 std::string statistics::summary(std::chrono::nanoseconds uptime, const cogwheel::wheel_stats& wheel) const {

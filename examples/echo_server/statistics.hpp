@@ -27,7 +27,8 @@ public:
     /// `lateness`: from the moment the connection was due to be closed to the moment it was closed.
     void kicked(kick_reason reason, std::chrono::nanoseconds lateness);
 
-    std::string live_line(std::size_t connections, std::size_t timers) const;
+    /// At most 80 columns.
+    std::string live_line(std::size_t connections) const;
     std::string summary(std::chrono::nanoseconds uptime, const cogwheel::wheel_stats& wheel) const;
 
 private:

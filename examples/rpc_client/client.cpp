@@ -5,12 +5,15 @@
 
 #include "client.hpp"
 
+#include "support/output.hpp"
+
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
 
 #include <limits>
+#include <utility>
 
 namespace rpc {
 
@@ -59,7 +62,12 @@ asio::awaitable<std::shared_ptr<channel>> client::connect() {
     for_ever.attempts = std::numeric_limits<std::uint32_t>::max();
     for_ever.backoff = cogwheel::backoff::exponential(20ms).cap(1s).jitter(cogwheel::backoff_jitter::decorrelated);
     for_ever.attempt_timeout = options_.connect;
-    for_ever.retryable = [this](const std::error_code&) { return !stopped_; };
+    for_ever.retryable = [this](const std::error_code& ec) {
+        static bool complained = false; // by one of all the clients
+        if (ec == asio::error::no_descriptors && !std::exchange(complained, true))
+            output::complain("rpc_client: cannot connect: {}; trying again\n", ec.message());
+        return !stopped_;
+    };
     co_await cogwheel::async_retry(wheel_, for_ever, attempt,
                                    asio::bind_cancellation_slot(stop_connecting_.slot(), asio::use_awaitable));
     made->on_written([this](std::uint64_t id) { requests_.written(id); });

@@ -10,7 +10,7 @@
 #include <asio/redirect_error.hpp>
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <utility>
 
 namespace rpc {
 
@@ -23,13 +23,18 @@ server::server(const options& o) : options_{o}, random_{o.seed} {
 
 void server::run() {
     fmt::print("listening on 127.0.0.1:{}\n", acceptor_.local_endpoint().port());
-    std::fflush(stdout);
+    output::flush();
     io_.run();
-    fmt::print("served {} connections, {} requests, {} answered, {} dropped for idleness\n", connections_, requests_,
-               answered_, idle_);
+    fmt::print("{}", summary());
+}
+
+std::string server::summary() const {
+    return fmt::format("served {} connections, {} requests, {} answered, {} dropped for idleness\n", connections_,
+                       requests_, answered_, idle_);
 }
 
 asio::awaitable<void> server::accept() {
+    bool complained = false;
     while (acceptor_.is_open()) {
         std::error_code ec;
         auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
@@ -37,6 +42,8 @@ asio::awaitable<void> server::accept() {
             ++connections_;
             asio::co_spawn(io_, serve(std::move(socket)), asio::detached);
         } else if (acceptor_.is_open()) { // out of descriptors, say
+            if (!std::exchange(complained, true))
+                output::complain("rpc_server: cannot accept: {}; trying again every 100 ms\n", ec.message());
             co_await wheel_.async_wait(100ms, asio::redirect_error(asio::use_awaitable, ec));
         }
     }
@@ -61,6 +68,7 @@ std::chrono::nanoseconds server::delay() {
 void server::stop() {
     std::error_code ignored;
     acceptor_.close(ignored);
+    statistics_.stop();
     io_.stop();
 }
 

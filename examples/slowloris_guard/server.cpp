@@ -3,25 +3,35 @@
 
 #include "server.hpp"
 
+#include "support/listen.hpp"
+#include "support/output.hpp"
+
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace guard {
 
 server::server(asio::io_context& io, std::uint16_t port, const demands& demanded)
-    : demands_{demanded}, wheel_{io}, acceptor_{io, {asio::ip::address_v4::loopback(), port}} {
+    : demands_{demanded},
+      wheel_{io},
+      acceptor_{listen_on(io.get_executor(), {asio::ip::address_v4::loopback(), port})} {
     asio::co_spawn(io, accept(), asio::detached);
 }
 
 asio::awaitable<void> server::accept() {
+    bool complained = false;
     while (acceptor_.is_open()) {
         std::error_code ec;
         auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
         if (!acceptor_.is_open()) co_return;
         if (ec) { // out of descriptors, or the client has given up: the one takes a while, the other does not mind it
+            if (!std::exchange(complained, true))
+                output::complain("slowloris_guard: cannot accept: {}; trying again every 100 ms\n", ec.message());
             co_await wheel_.async_wait(std::chrono::milliseconds{100}, asio::redirect_error(asio::use_awaitable, ec));
             continue;
         }

@@ -16,6 +16,17 @@ bool task_entry::runs_now() const noexcept {
     return std::any_of(runs.begin(), runs.end(), [](const auto& r) { return r->at != active_run::phase::over; });
 }
 
+task_state task_entry::state() const noexcept {
+    if (ended) return *ended;
+    task_state now = task_state::pending;
+    for (const auto& r : runs) {
+        using enum active_run::phase;
+        if (r->at == running || r->at == between_attempts) return task_state::running;
+        if (r->at == in_line || r->at == on_its_way) now = task_state::queued;
+    }
+    return now;
+}
+
 void task_entry::expired(std::uint64_t number) {
     if (const auto alive = core.lock()) alive->task_due(*this, number);
 }

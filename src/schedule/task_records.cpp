@@ -151,7 +151,7 @@ task_info task_core::info_of(const task_entry& e) const {
     i.name = e.spec.name;
     i.job = e.spec.job;
     i.when = e.spec.when.text();
-    i.state = e.ended ? *e.ended : e.runs_now() ? task_state::running : task_state::pending;
+    i.state = e.state();
     if (const auto next = e.machine.next()) i.next = wall_of(e.spec.when, *next);
     i.runs_left = e.machine.left();
     if (!e.runs.empty()) i.attempt = e.runs.back()->attempt();
@@ -187,8 +187,12 @@ task_counts task_core::counts() const {
     task_counts n;
     n.jobs = active_;
     n.finished = finished_.size();
-    for (const auto& [name, entry] : tasks_) n.running += !entry->ended && entry->runs_now();
-    n.pending = tasks_.size() - n.finished - n.running;
+    for (const auto& [name, entry] : tasks_) {
+        const task_state s = entry->state();
+        n.pending += s == task_state::pending;
+        n.queued += s == task_state::queued;
+        n.running += s == task_state::running;
+    }
     return n;
 }
 

@@ -49,6 +49,7 @@ public:
     void expired(std::uint64_t number) override;
     void dropped(std::uint64_t number) override;
     bool runs_now() const noexcept;
+    task_state state() const noexcept;
 
     std::weak_ptr<task_core> core;
     task spec;
