@@ -5,12 +5,12 @@
 // thread, and by tokens. Every loser is told (operation_aborted), or silent where that was asked for.
 
 #include "support/command_line.hpp"
+#include "support/spawned.hpp"
 
 #include <cogwheel/asio/timer_wheel.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/io_context.hpp>
 #include <asio/use_awaitable.hpp>
@@ -33,7 +33,7 @@ int example() {
     asio::io_context io;
     cogwheel::timer_wheel wheel(io);
 
-    asio::co_spawn(io, race(wheel), asio::detached);
+    asio::co_spawn(io, race(wheel), rethrow);
 
     // The signal may be emitted from any thread: the wheel locks, and the handler runs on the io_context.
     asio::cancellation_signal give_up;

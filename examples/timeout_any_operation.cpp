@@ -5,10 +5,10 @@
 // share one deadline. Each is told apart from a user's cancellation by its error: timed_out.
 
 #include "support/command_line.hpp"
+#include "support/spawned.hpp"
 
 #include <cogwheel/asio/timeout.hpp>
 
-#include <asio/detached.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/read.hpp>
@@ -71,8 +71,8 @@ int example() {
     tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
     tcp::socket kept(io);
 
-    asio::co_spawn(io, silent_peer(acceptor, kept), asio::detached);
-    asio::co_spawn(io, client(wheel, acceptor.local_endpoint()), asio::detached);
+    asio::co_spawn(io, silent_peer(acceptor, kept), rethrow);
+    asio::co_spawn(io, client(wheel, acceptor.local_endpoint()), rethrow);
     io.run();
     return 0;
 }

@@ -8,7 +8,6 @@
 #include "support/command_line.hpp"
 
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/io_context.hpp>
 #include <fmt/format.h>
 
@@ -28,7 +27,7 @@ constexpr auto patience = 30s;
 
 class trial {
 public:
-    explicit trial(asio::io_context& io) : io_{io}, server_{io.get_executor()} {}
+    explicit trial(asio::io_context& io) : io_{io}, server_{io.get_executor(), wheel_} {}
 
     asio::awaitable<void> run() {
         const auto pool = make_pool(1h);

@@ -82,7 +82,10 @@ asio::awaitable<void> clients::connect_all() {
         self->last_receipt = clock::now();
         ++seen_.connected;
         clients_.insert(self);
-        asio::co_spawn(io_, live(self), [this, self](const std::exception_ptr&) { left(self); });
+        asio::co_spawn(io_, live(self), [this, self](const std::exception_ptr& failure) {
+            seen_.failed += failure != nullptr ? 1 : 0;
+            left(self);
+        });
     }
 }
 

@@ -14,6 +14,7 @@
 #include <asio/signal_set.hpp>
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -30,6 +31,7 @@ public:
     std::string endpoint() const;
 
     /// Serves in this thread and threads - 1 others until a signal or the end of --seconds.
+    /// Errors: what has ended the accept loop or a thread: the server stops then, in good order.
     void run();
 
     std::string summary() const;
@@ -42,6 +44,8 @@ private:
     bool take_room();
     void start(asio::ip::tcp::socket socket);
     void left(const std::shared_ptr<connection>& client);
+    void run_thread();
+    void fail(const std::exception_ptr& failure);
     std::size_t connections() const;
     void stop();
 
@@ -59,6 +63,7 @@ private:
     mutable std::mutex mutex_; // guards what follows
     std::unordered_set<std::shared_ptr<connection>> clients_;
     bool full_ = false;
+    std::exception_ptr failure_;
 };
 
 } // namespace echo

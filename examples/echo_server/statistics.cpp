@@ -50,6 +50,8 @@ std::string statistics::summary(std::chrono::nanoseconds uptime, const cogwheel:
         text += fmt::format("lateness     p50 {:.2f} ms, p99 {:.2f} ms, max {:.2f} ms after the idle limit\n",
                             milliseconds(idle_lateness_.quantile(0.50)), milliseconds(idle_lateness_.quantile(0.99)),
                             milliseconds(idle_lateness_.max()));
+    if (const auto failures = failures_.load(); failures != 0)
+        text += fmt::format("failed       {} connections, for want of memory say\n", failures);
     if (const auto failures = accept_failures_.load(); failures != 0)
         text += fmt::format("accept       failed and was retried {} times\n", failures);
     text += fmt::format("wheel        {} timers scheduled, {} fired, {} cancelled, {} wake-ups, {} pending\n",

@@ -22,6 +22,7 @@ class statistics {
 public:
     void accepted() { accepted_.fetch_add(1, std::memory_order_relaxed); }
     void echoed(std::size_t bytes) { echoed_.fetch_add(bytes, std::memory_order_relaxed); }
+    void failed() { failures_.fetch_add(1, std::memory_order_relaxed); }
     void accept_failed() { accept_failures_.fetch_add(1, std::memory_order_relaxed); }
 
     /// `lateness`: from the moment the connection was due to be closed to the moment it was closed.
@@ -34,6 +35,7 @@ public:
 private:
     std::atomic<std::uint64_t> accepted_{0};
     std::atomic<std::uint64_t> echoed_{0};
+    std::atomic<std::uint64_t> failures_{0};
     std::atomic<std::uint64_t> accept_failures_{0};
 
     mutable std::mutex mutex_; // guards what follows
