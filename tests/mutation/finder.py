@@ -202,7 +202,7 @@ class Finder:
         elif kind is Kind.CXX_BOOL_LITERAL_EXPR:
             text = self.text(begin, end)
             self.add("flag", begin, end, {"true": "false", "false": "true"}.get(text, text))
-        elif kind is Kind.UNARY_OPERATOR and self.source[begin : begin + 1] == b"!":
+        elif kind is Kind.UNARY_OPERATOR and re.match(rb"![^=]", self.source[begin : begin + 2]):  # != may be made of ==
             self.add("compare", begin, end, f"static_cast<bool>({self.text(begin + 1, end).strip()})")
         elif kind is Kind.CONDITIONAL_OPERATOR:
             self.negation(children_of(cursor)[0])
