@@ -94,7 +94,7 @@ public:
         try {
             if (until) engine_.arm(*r.node, from_now{until.remaining(now), now});
             if (slot.is_connected()) {
-                const timer_id id = link(r);
+                const timer_id id = r.slot_link.make(engine_, r);
                 lock.unlock(); // the slot's memory is the user's
                 slot.template emplace<slot_cancel>(engine_, id);
                 lock.lock();
@@ -222,22 +222,12 @@ private:
         void operator()(asio::cancellation_type_t type) {
             if (!cancels(type)) return;
             lock_type lock = engine->lock();
-            timer_node* node = engine->waits.find(id);
-            if (node == nullptr) return;
-            request& r = *linked(*node);
+            request* r = back_link<request>::follow(*engine, id);
+            if (r == nullptr) return;
             lock.unlock();
-            r.core.end(r, ending::cancelled, asio::error::operation_aborted);
+            r->core.end(*r, ending::cancelled, asio::error::operation_aborted);
         }
     };
-
-    static request*& linked(timer_node& node) noexcept { return *std::launder(reinterpret_cast<request**>(&node + 1)); }
-    timer_id link(request& r) {
-        timer_node& node = engine_.waits.allocate(link_size);
-        ::new (static_cast<void*>(&node + 1)) request*(&r);
-        r.slot_link.push_back(node);
-        return node.id();
-    }
-    static constexpr std::size_t link_size = sizeof(timer_node) + sizeof(void*);
 
     static std::error_code error_of(admission what) noexcept {
         return what == admission::duplicate_key ? net_errc::duplicate_key : net_errc::too_many_requests;
@@ -251,7 +241,7 @@ private:
         if (r.node->armed()) engine_.disarm(*r.node);
         if (r.expired) expired_.erase(r);
         r.expired = false;
-        if (timer_node* node = r.slot_link.pop_front()) engine_.waits.release(*node, link_size);
+        r.slot_link.cut(engine_);
     }
 
     // Out of the table and the wheel.
