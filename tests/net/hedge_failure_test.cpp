@@ -2,7 +2,12 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Attempts of a hedge that throw, are dropped, or end inside their initiating function; its memory.
+#include "support/failing_executor.hpp"
 #include "support/hedge_rig.hpp"
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
+#include <asio/cancellation_signal.hpp>
 
 #include <memory>
 #include <new>
@@ -206,4 +211,91 @@ TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_with_it", Wheel, 
     CHECK(life.use_count() == 1);
     CHECK(log.live == 0);
     CHECK(out.times == 0);
+}
+
+namespace {
+
+enum class attempt_does { throws_code, throws_other, fails_inside, fails_inside_and_throws, starts_and_throws, starts };
+struct attempts_do {
+    attempt_does first, second;
+    bool leaves;
+};
+
+} // namespace
+
+// While async_hedge() has not returned: either it throws, or the handler is called.
+TEST_CASE_TEMPLATE("attempts_throw_in_the_initiating_function_it_throws_or_completes", Wheel, BOTH_WHEELS) {
+    using enum attempt_does;
+    for (const attempts_do& script :
+         {attempts_do{throws_code, throws_code, false}, attempts_do{throws_code, throws_other, true},
+          attempts_do{throws_code, starts, false}, attempts_do{throws_code, starts_and_throws, false},
+          attempts_do{throws_other, throws_other, true}, attempts_do{fails_inside, throws_other, true},
+          attempts_do{fails_inside, throws_code, false}, attempts_do{fails_inside, starts_and_throws, false},
+          attempts_do{fails_inside, fails_inside_and_throws, true}, attempts_do{fails_inside_and_throws, starts, false},
+          attempts_do{fails_inside_and_throws, throws_other, true}, attempts_do{starts_and_throws, starts, false}}) {
+        CAPTURE(static_cast<int>(script.first));
+        CAPTURE(static_cast<int>(script.second));
+        hedge_rig<Wheel> r;
+        hedge_outcome out;
+        const auto life = std::make_shared<int>();
+        const auto initiate = [&] {
+            async_hedge(
+                r.wheel, {.delay = 30ms},
+                [&](hedge_attempt& attempt, auto token) {
+                    const attempt_does what = attempt.number() == 1 ? script.first : script.second;
+                    if (what == throws_code) throw std::system_error(std::error_code(asio::error::no_descriptors));
+                    if (what == throws_other) throw std::logic_error("operation");
+                    scripted_read& read = r.reads[attempt.number() - 1];
+                    if (what == fails_inside || what == fails_inside_and_throws)
+                        read.on_start = [&read] { read.complete_here(asio::error::eof, 0); };
+                    struct throwing_at_exit {
+                        bool does;
+                        ~throwing_at_exit() noexcept(false) {
+                            if (does) throw std::logic_error("too late");
+                        }
+                    } const at_exit{what == fails_inside_and_throws || what == starts_and_throws};
+                    return read.async_run(token);
+                },
+                noting_handler{&out, life});
+        };
+        bool left = false;
+        try {
+            initiate();
+        } catch (const std::logic_error&) {
+            left = true;
+        }
+        CHECK(left == script.leaves);
+        CHECK(out.times == 0);
+        r.run();
+        for (auto& read : r.reads) {
+            if (read.pending()) read.complete(asio::error::eof, 0);
+            r.run();
+        }
+        CHECK(out.times == (script.leaves ? 0 : 1));
+        CHECK(life.use_count() == 1);
+        CHECK(r.wheel.pending() == 0);
+    }
+}
+
+TEST_CASE_TEMPLATE("post_fails_in_a_cancellation_the_hedge_goes_on", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    asio::cancellation_signal signal;
+    bool fail = false;
+    for (auto& read : r.reads)
+        read.on_cancel = [&read](asio::cancellation_type) {
+            if (read.pending()) read.complete_here(asio::error::operation_aborted, 0);
+        };
+    r.start({.delay = 1h}, asio::bind_cancellation_slot(
+                               signal.slot(), asio::bind_executor(failing_executor(r.io, fail), out.handler())));
+    fail = true;
+    CHECK_THROWS_AS(signal.emit(asio::cancellation_type::terminal), std::bad_alloc);
+    CHECK(r.reads[0].pending());
+    fail = false;
+    signal.emit(asio::cancellation_type::terminal);
+    CHECK(out.times == 0);
+    r.run();
+    CHECK(out.times == 1);
+    CHECK(out.ec == asio::error::operation_aborted);
+    CHECK(r.wheel.pending() == 0);
 }

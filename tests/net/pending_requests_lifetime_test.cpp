@@ -5,10 +5,12 @@
 #include "support/request_rig.hpp"
 
 #include <asio/bind_executor.hpp>
+#include <asio/executor_work_guard.hpp>
 #include <asio/thread_pool.hpp>
 
 #include <algorithm>
 #include <optional>
+#include <thread>
 
 using namespace cogwheel;
 using namespace cogwheel_tests;
@@ -257,4 +259,59 @@ TEST_CASE("on_a_thread_pool_destroyed_with_requests_in_flight") {
         pool.join();
     }
     CHECK(destroyed == 1);
+}
+
+// Two contexts: the wheel's, and that of the requests, which may go first.
+TEST_CASE("own_context_destroyed_before_the_wheels_turns_again") {
+    enum class event { none, timers_cancelled, wheel_stopped, wheel_destroyed, limit_expired, limit_about_to_expire };
+    for (const event what : {event::none, event::timers_cancelled, event::wheel_stopped, event::wheel_destroyed,
+                             event::limit_expired, event::limit_about_to_expire}) {
+        for (const bool object_first : {true, false}) {
+            CAPTURE(static_cast<int>(what));
+            CAPTURE(object_first);
+            asio::io_context io;
+            std::optional<testing::manual_timer_wheel> wheel(std::in_place, io);
+            auto home = std::make_unique<asio::io_context>();
+            auto requests = std::make_unique<requests_at_home::requests_type>(
+                *wheel, object_first ? asio::any_io_executor(asio::make_strand(*home)) // it keeps a copy, which has to
+                                     : asio::any_io_executor(home->get_executor()));   // go before its context
+            int destroyed = 0;
+            requests->async_wait(1, 10ms, must_not_end(destroyed));
+            requests->async_wait(2, 1h, must_not_end(destroyed));
+            if (what == event::timers_cancelled) wheel->cancel_all();
+            if (what == event::wheel_stopped) wheel->stop();
+            if (what == event::wheel_destroyed) wheel.reset();
+            if (what == event::limit_expired) pass(io, 10ms);
+            if (what == event::limit_about_to_expire) manual_clock::advance(10ms);
+            if (object_first) requests.reset();
+            home.reset();
+            CHECK(destroyed == 2);
+            requests.reset();
+            run_ready(io);
+            wheel.reset();
+            run_ready(io);
+            wheel.emplace(io); // has the body of the first
+            CHECK(wheel->pending() == 0);
+        }
+    }
+}
+
+TEST_CASE("own_context_destroyed_while_the_wheels_thread_brings_timeouts") {
+    asio::io_context io;
+    timer_wheel wheel(io, {.tick = 1ms});
+    const auto work = asio::make_work_guard(io);
+    std::thread thread([&] { io.run(); });
+    for (int round = 0; round < 300; ++round) {
+        auto home = std::make_unique<asio::io_context>(1);
+        auto requests = std::make_unique<pending_requests<int, std::string>>(wheel, asio::make_strand(*home));
+        for (int key = 0; key < 8; ++key)
+            requests->async_wait(key, std::chrono::microseconds(100 * key), [](std::error_code, const std::string&) {});
+        if (round % 3 == 0) wheel.cancel_all();
+        if (round % 2 == 0) home->run_one();
+        requests.reset();
+        home.reset();
+    }
+    io.stop();
+    thread.join();
+    CHECK(wheel.pending() == 0);
 }

@@ -3,7 +3,12 @@
 //
 // What throws, is dropped, or loses its wheel: the handler still completes, or is destroyed, exactly once, and every count is
 // right.
+#include "support/failing_executor.hpp"
 #include "support/retry_rig.hpp"
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
+#include <asio/cancellation_signal.hpp>
 
 #include <memory>
 #include <new>
@@ -172,7 +177,7 @@ TEST_CASE_TEMPLATE("operation_throws_after_it_was_started_the_attempt_goes_on", 
     retry_rig<Wheel> r;
     retry_outcome out;
     r.read.on_start = [] { throw std::runtime_error("too late"); };
-    CHECK_THROWS_AS(r.start(doubling(), out.handler()), std::runtime_error);
+    CHECK_NOTHROW(r.start(doubling(), out.handler())); // the handler will be called: not both
     r.attempt_ends({}, 5);
     CHECK(out.times == 1);
     CHECK(out.bytes == 5);
@@ -279,4 +284,41 @@ TEST_CASE_TEMPLATE("wheel_takes_no_timer_ends_with_its_error", Wheel, BOTH_WHEEL
     CHECK(r.wheel.pending() == 1);
     CHECK(r.wheel.stats().rejected == 1);
     other.cancel();
+}
+
+TEST_CASE_TEMPLATE("post_fails_in_a_cancellation_the_retry_goes_on", Wheel, BOTH_WHEELS) {
+    retry_rig<Wheel> r;
+    retry_outcome out;
+    asio::cancellation_signal signal;
+    bool fail = false;
+    r.read.on_cancel = [&](asio::cancellation_type) { r.read.complete_here(asio::error::operation_aborted, 0); };
+    r.start(doubling(), asio::bind_cancellation_slot(signal.slot(),
+                                                     asio::bind_executor(failing_executor(r.io, fail), out.handler())));
+    fail = true;
+    CHECK_THROWS_AS(signal.emit(asio::cancellation_type::terminal), std::bad_alloc);
+    CHECK(r.read.pending());
+    fail = false;
+    signal.emit(asio::cancellation_type::terminal);
+    CHECK(out.times == 0);
+    r.run();
+    CHECK(out.times == 1);
+    CHECK(out.ec == asio::error::operation_aborted);
+    CHECK(out.result.end == retry_end::cancelled);
+}
+
+TEST_CASE_TEMPLATE("post_fails_after_the_predicate_threw_the_retry_completes_at_once", Wheel, BOTH_WHEELS) {
+    retry_rig<Wheel> r;
+    retry_outcome out;
+    bool fail = false;
+    virtual_policy p = doubling();
+    p.retryable = [&](const std::error_code&) -> bool {
+        fail = true;
+        throw std::runtime_error("predicate");
+    };
+    r.start(p, asio::bind_executor(failing_executor(r.io, fail), out.handler()));
+    CHECK_THROWS_AS(r.attempt_fails(), std::runtime_error);
+    fail = false;
+    r.run();
+    CHECK(out.times == 1);
+    CHECK(out.ec == asio::error::connection_refused);
 }

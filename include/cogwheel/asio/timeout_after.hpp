@@ -21,7 +21,7 @@
 // Complexity: O(1). Thread safety: the wheel's.
 #pragma once
 
-#include <cogwheel/asio/detail/timed_operation.hpp>
+#include <cogwheel/asio/detail/timed_handler.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 
 namespace cogwheel {

@@ -9,6 +9,7 @@
 
 #include <asio/bind_allocator.hpp>
 #include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <doctest/doctest.h>
 
@@ -122,4 +123,63 @@ TEST_CASE_TEMPLATE("cancellation_throws_after_it_completed_the_operation", Wheel
     CHECK_THROWS_AS(r.pass(20ms), std::runtime_error);
     r.run();
     CHECK(result.times == 1);
+}
+
+TEST_CASE_TEMPLATE("post_fails_in_the_users_cancellation_the_operation_stays_pending", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    bool fail = false;
+    read_result result;
+    asio::cancellation_signal signal;
+    r.read.on_cancel = [&](asio::cancellation_type) { r.read.complete_here(asio::error::operation_aborted, 0); };
+    r.read.async_run(
+        timeout_after(r.wheel, 10ms,
+                      asio::bind_cancellation_slot(
+                          signal.slot(), asio::bind_executor(failing_executor(r.io, fail), result.handler()))));
+    fail = true;
+    CHECK_THROWS_AS(signal.emit(asio::cancellation_type::terminal), std::bad_alloc);
+    CHECK(r.read.pending());
+    fail = false;
+    SUBCASE("until it is cancelled again") { signal.emit(asio::cancellation_type::terminal); }
+    SUBCASE("until its limit") { manual_clock::advance(20ms); }
+    r.run();
+    CHECK(result.times == 1);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("executor_takes_no_emission_the_next_turn_tries_again", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    bool fail = false;
+    read_result result;
+    r.read.on_cancel = [&](asio::cancellation_type) { r.read.complete_here(asio::error::operation_aborted, 0); };
+    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(failing_executor(r.io, fail), result.handler())));
+    fail = true;
+    SUBCASE("its limit over") {
+        CHECK_THROWS_AS(r.pass(20ms), std::bad_alloc);
+        CHECK_THROWS_AS(r.run(), std::bad_alloc);
+    }
+    SUBCASE("dropped by the wheel") {
+        r.wheel.cancel_all();
+        CHECK_THROWS_AS(r.run(), std::bad_alloc);
+    }
+    CHECK(r.read.pending());
+    fail = false;
+    r.run();
+    CHECK(result.times == 1);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("no_memory_in_the_limits_emission_the_next_turn_tries_again", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    read_result result;
+    int left = 2;
+    r.read.on_cancel = [&](asio::cancellation_type) {
+        if (left-- != 0) throw std::bad_alloc();
+        r.read.complete(asio::error::operation_aborted, 0);
+    };
+    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    CHECK_THROWS_AS(r.pass(20ms), std::bad_alloc);
+    CHECK_THROWS_AS(r.run(), std::bad_alloc);
+    r.run();
+    CHECK(result.times == 1);
+    CHECK(result.ec == asio::error::timed_out);
 }

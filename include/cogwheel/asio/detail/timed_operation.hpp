@@ -10,52 +10,30 @@
 // While somebody is about to emit, or the initiating function has not returned, the block is pinned: a completion that arrives
 // meanwhile leaves its results here, and who unpins delivers them. So the signal is never emitted at an operation that is over,
 // and never by two at once: what is asked for while it is being emitted, the one who emits adds.
+//
+// Handler and results stay here until they are on their executor: what is posted is a pin, so a post that fails loses nothing. Who
+// emits from outside posts it first. What cannot be brought to the executor from a turn of the wheel is tried again by the next.
 #pragma once
 
+#include <cogwheel/asio/detail/back_link.hpp>
 #include <cogwheel/asio/detail/ended_limits.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/asio/detail/pin_bits.hpp>
+#include <cogwheel/asio/detail/post_on.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
-#include <cogwheel/wheel/node_list.hpp>
 
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/post.hpp>
 
-#include <atomic>
+#include <exception>
 #include <memory>
+#include <new>
+#include <thread>
 #include <tuple>
 #include <variant>
 
 namespace cogwheel::detail {
-
-// ---- who pins the block ----
-
-/// Bits that change under the engine's lock, but for the end of an initiation, which takes none.
-template <bool Concurrent>
-class pin_bits {
-public:
-    unsigned get() const noexcept { return bits_.load(std::memory_order_acquire); }
-    /// The bits before.
-    unsigned set(unsigned b) noexcept { return bits_.fetch_or(b, std::memory_order_acq_rel); }
-    unsigned clear(unsigned b) noexcept { return bits_.fetch_and(~b, std::memory_order_acq_rel); }
-    /// False, and nothing changes, if other bits are set, too. On success the block is not ours any more.
-    bool clear_if_alone(unsigned b) noexcept {
-        return bits_.compare_exchange_strong(b, 0, std::memory_order_acq_rel, std::memory_order_acquire);
-    }
-
-private:
-    std::atomic<unsigned> bits_{0};
-};
-template <>
-class pin_bits<false> {
-public:
-    unsigned get() const noexcept { return bits_; }
-    unsigned set(unsigned b) noexcept { return std::exchange(bits_, bits_ | b); }
-    unsigned clear(unsigned b) noexcept { return std::exchange(bits_, bits_ & ~b); }
-
-private:
-    unsigned bits_ = 0;
-};
 
 /// Home: the operation's own executor, where the handler has none.
 template <class Engine, class Handler, class Home, class... Signatures>
@@ -84,15 +62,15 @@ public:
         if (engine.is_shut_down()) return; // the handler is destroyed, as everything else is
         const outcome how = engine.refuse();
         if constexpr (can_fail<Signatures...>)
-            if (how != outcome::expired) return refused(lock, home, how, std::forward<H>(handler));
+            if (how != outcome::expired) return refused(engine, lock, home, how, std::forward<H>(handler));
         timer_node& node = block::create(engine.nodes, asio::get_associated_allocator(handler), engine,
                                          std::forward<H>(handler), home, type, report);
         node.on_expiry(&end);
         timed_operation& self = block::payload(node);
         engine.join();
         if constexpr (Engine::concurrent) self.pins_.set(initiating);
-        const initiation ending{&self}; // unpins
-        timed_pointer pointer(self);    // abandons, if an exception comes before the operation has it
+        const initiation ending{self}; // unpins
+        timed_pointer pointer(self);   // abandons, if an exception comes before the operation has it
         try {
             if (how == outcome::expired) {
                 engine.arm(node, when);
@@ -100,7 +78,7 @@ public:
                 engine.request_turn();
                 self.await_abort(node);
             }
-            const timer_id link = outer.is_connected() ? self.link() : timer_id();
+            const timer_id link = outer.is_connected() ? self.link_.make(engine, self) : timer_id();
             lock.unlock();
             if (outer.is_connected()) outer.template emplace<pass_on>(engine, link); // its memory is the user's
         } catch (...) {
@@ -139,7 +117,7 @@ public:
         if ((bits & pinned) == 0) [[likely]]
             return finish<results>(lock, std::forward<Args>(args)...);
         results_.template emplace<results>(std::forward<Args>(args)...);
-        if ((bits & (initiating | outside)) != 0) keep_running();
+        if ((bits & initiating) != 0) keep_running();
         if ((pins_.set(completed) & pinned) == 0) deliver_results(lock, true); // the initiator has gone meanwhile
     }
 
@@ -149,9 +127,10 @@ private:
     static constexpr unsigned queued = 4;     // pin: the node waits for a turn of the wheel, which will emit
     static constexpr unsigned completed = 8;  // results_ wait for the last pin
     static constexpr unsigned abandoned = 16; // the handler is only to be destroyed, once the last pin is gone
-    static constexpr unsigned asked = 32;   // wanted_ is to be emitted: by whoever emits or initiates, if somebody does
-    static constexpr unsigned outside = 64; // the one who emits came through the outer slot, from wherever
-    static constexpr unsigned pinned = initiating | emitting | queued;
+    static constexpr unsigned asked = 32; // wanted_ is to be emitted: by whoever emits or initiates, if somebody does
+    static constexpr unsigned parked =
+        64; // pin: a function that delivers what there is by then is on its way to the executor
+    static constexpr unsigned pinned = initiating | emitting | queued | parked;
     static constexpr unsigned over = completed | abandoned;
 
     // From the outer cancellation slot to ours. It may come after all is over: then the link is stale.
@@ -162,42 +141,79 @@ private:
         pass_on(Engine& e, timer_id l) noexcept : engine(&e), link(l) {}
         void operator()(asio::cancellation_type_t type) {
             lock_type lock = engine->lock();
-            timer_node* node = engine->waits.find(link);
-            if (node != nullptr) linked(*node)->emit_from_outside(lock, type);
+            auto* operation = back_link<timed_operation>::follow(*engine, link);
+            if (operation != nullptr) operation->emit_from_outside(lock, type);
         }
     };
 
     // Unpins when the initiating function returns, also by an exception.
     struct initiation {
-        timed_operation* self;
+        timed_operation& self;
+        int exceptions = std::uncaught_exceptions();
         ~initiation() noexcept(false) {
             if constexpr (Engine::concurrent) {
-                if (!self->pins_.clear_if_alone(initiating)) self->after_initiation();
+                if (self.pins_.clear_if_alone(initiating)) return;
+                if (!self.after_initiation() && std::uncaught_exceptions() == exceptions) throw std::bad_alloc();
             }
         }
     };
 
-    // Emits on the handler's executor. Destroyed there without a call, it unpins all the same.
-    class emission {
+    // What goes to the executor: a pin, and the handler's associations that matter there.
+    class traveller {
     public:
-        emission(timed_operation& o, bool inline_allowed) noexcept : operation_(&o), inline_allowed_(inline_allowed) {}
-        emission(emission&& other) noexcept
-            : operation_(std::exchange(other.operation_, nullptr)), inline_allowed_(other.inline_allowed_) {}
-        emission& operator=(emission&&) = delete;
-        ~emission() {
-            if (operation_ == nullptr) return;
-            lock_type lock = operation_->engine_.lock();
-            operation_->unpin(lock, emitting, false);
-        }
-        void operator()() {
-            timed_operation& o = *std::exchange(operation_, nullptr);
-            lock_type lock = o.engine_.lock();
-            o.emit(lock, inline_allowed_);
-        }
+        using allocator_type = asio::associated_allocator_t<Handler>;
+        using executor_type = std::conditional_t<has_executor<Handler>,
+                                                 asio::associated_executor_t<Handler, asio::any_io_executor>, Home>;
+
+        explicit traveller(timed_operation& o) : operation_(&o), executor_(o.home()) {}
+        traveller(traveller&& other) noexcept
+            : operation_(std::exchange(other.operation_, nullptr)), executor_(other.executor_) {}
+        traveller& operator=(traveller&&) = delete;
+
+        allocator_type get_allocator() const noexcept { return operation_->get_allocator(); }
+        executor_type get_executor() const noexcept { return executor_; }
+
+    protected:
+        ~traveller() = default;
+        timed_operation* operation_;
 
     private:
-        timed_operation* operation_;
-        bool inline_allowed_;
+        executor_type executor_;
+    };
+
+    // Delivers results there, if there are any by then.
+    struct delivery : traveller {
+        using traveller::traveller;
+        delivery(delivery&&) noexcept = default;
+        ~delivery() {
+            if (this->operation_ != nullptr) this->operation_->unpin_unheard(parked);
+        }
+        void operator()() {
+            timed_operation& o = *std::exchange(this->operation_, nullptr);
+            lock_type lock = o.engine_.lock();
+            o.unpin(lock, parked, true);
+        }
+    };
+
+    // Emits there.
+    struct emission : traveller {
+        using traveller::traveller;
+        emission(emission&&) noexcept = default;
+        ~emission() {
+            if (this->operation_ != nullptr) this->operation_->unpin_unheard(emitting);
+        }
+        void operator()() {
+            timed_operation& o = *std::exchange(this->operation_, nullptr);
+            lock_type lock = o.engine_.lock();
+            if (sending* sender = std::exchange(o.sender_, nullptr)) sender->fate = sending::begun;
+            o.emit(lock, true);
+        }
+    };
+
+    // On the stack of the thread that hands an emission over, which may run, or be destroyed, before the call returns.
+    struct sending {
+        enum { none, begun, dropped } fate = none;
+        std::thread::id thread = std::this_thread::get_id();
     };
 
     static void end(timer_node& node, void* context) {
@@ -206,7 +222,7 @@ private:
         switch (c.how) {
         case outcome::expired:
             c.state.note_expiry(node);
-            self.timed_out_ = true;
+            self.timed_out_ = self.limit_ended_ = true;
             if (!self.ask(self.type_)) return;
             break;
         case outcome::collected:
@@ -215,7 +231,9 @@ private:
             self.unpin(c.lock, queued, false);
             if (!c.lock.owns_lock()) c.lock.lock();
             return;
-        default: { // all timers were cancelled: the operation is, too
+        default: { // all timers were cancelled: the operation is, too; or an earlier turn had no memory
+            if ((self.pins_.get() & over) != 0) return self.deliver_from_turn(c.lock);
+            self.limit_ended_ = true;
             const bool emits = self.ask(self.type_);
             self.pins_.clear(queued);
             if (!emits) return;
@@ -223,30 +241,49 @@ private:
         }
         const locked_at_the_end relock(c.lock);
         c.lock.unlock();
-        self.emit_at_home(true);
+        self.emit_at_home();
         c.state.heed_stop();
     }
 
-    // Preconditions: pinned, the lock is not held. Where this thread is at home already, inline_allowed says whether the
-    // operation may complete before this returns.
-    void emit_at_home(bool inline_allowed) {
+    // Where the handler is to be called, and the signal emitted.
+    typename traveller::executor_type home() const {
         if constexpr (has_executor<Handler>)
-            run_associated(bound_emission{asio::get_associated_executor(handler_, engine_.executor()),
-                                          emission(*this, inline_allowed)},
-                           engine_.executor());
-        else if (home_)
-            asio::dispatch(*home_, emission(*this, inline_allowed));
+            return asio::get_associated_executor(handler_, engine_.executor());
+        else if constexpr (std::is_same_v<Home, asio::any_io_executor>)
+            return home_ ? *home_ : engine_.executor();
         else
-            emission(*this, inline_allowed)();
+            return home_ ? *home_ : *engine_.executor().template target<Home>();
     }
-    struct bound_emission {
-        using executor_type = asio::associated_executor_t<Handler, asio::any_io_executor>;
-        executor_type executor;
-        emission run;
+    // The wheel's turn is.
+    bool is_at_home() const {
+        if constexpr (has_executor<Handler>)
+            return is_executor(engine_.executor(), home());
+        else
+            return !home_;
+    }
 
-        executor_type get_executor() const noexcept { return executor; }
-        void operator()() { run(); }
-    };
+    // Preconditions: pinned by emitting, the lock is not held; this is a turn of the wheel, or pinned by more.
+    // Errors: those of a dispatch: the next turn tries again; the signal's handlers'.
+    void emit_at_home() {
+        lock_type lock = engine_.lock();
+        if (is_at_home()) return emit(lock, true);
+        sending here;
+        sender_ = &here;
+        lock.unlock();
+        struct settling {
+            timed_operation& self;
+            sending& here;
+            ~settling() {
+                lock_type at_end = self.engine_.lock();
+                if (here.fate == sending::begun) return; // the operation may be gone
+                self.sender_ = nullptr;
+                if (here.fate == sending::dropped) self.try_again(at_end);
+            }
+        } const at_end{*this, here};
+        emission e(*this);
+        const auto executor = e.get_executor();
+        dispatch_on(executor, std::move(e));
+    }
 
     // ---- the signal ----
 
@@ -258,8 +295,21 @@ private:
         return true;
     }
     void emit_from_outside(lock_type& lock, asio::cancellation_type_t type) {
-        if (!ask(type)) return;
-        pins_.set(outside);
+        const auto before = wanted_;
+        if (engine_.is_shut_down() || !ask(type)) return;
+        // Posted first: the operation may end inside the emission, and then it would be too late.
+        try {
+            park(lock);
+        } catch (...) {
+            lock.lock();
+            wanted_ = before;
+            if (limit_ended_) // meanwhile
+                wanted_ = wanted_ | type_;
+            else if (wanted_ == asio::cancellation_type::none)
+                pins_.clear(asked);
+            try_again(lock);
+            throw;
+        }
         emit(lock, false);
     }
 
@@ -271,36 +321,136 @@ private:
             lock.unlock();
             try {
                 signal_.emit(type);
+            } catch (const std::bad_alloc&) {
+                lock.lock();
+                if (limit_ended_) { // who emits from outside can do so again
+                    wanted_ = wanted_ | type;
+                    pins_.set(asked);
+                }
+                try_again(lock);
+                throw;
             } catch (...) {
                 lock.lock();
-                unpin(lock, emitting | outside, false);
+                unpin(lock, emitting, false);
                 throw;
             }
             lock.lock();
         }
-        unpin(lock, emitting | outside, inline_allowed);
+        unpin(lock, emitting, inline_allowed);
+    }
+
+    // Instead of emitting: the end of the limit waits for the next turn. Preconditions: pinned by emitting.
+    void try_again(lock_type& lock) noexcept {
+        if (limit_ended_ && (pins_.get() & (asked | over | queued)) == asked) {
+            await_abort(block::node(*this));
+            want_turn();
+        }
+        unpin(lock, emitting, false);
+    }
+    void want_turn() noexcept {
+        try {
+            engine_.request_turn();
+        } catch (...) {
+            // Then the next one.
+        }
     }
 
     // ---- the end ----
 
+    // Lets go of a pin. The last one delivers, or sees to it.
     void unpin(lock_type& lock, unsigned pin, bool inline_allowed) {
+        inline_allowed = inline_allowed && !engine_.is_shut_down();
+        while (!inline_allowed && (pins_.get() & (pinned | over)) == (pin | completed) && !engine_.is_shut_down()) {
+            try {
+                park(lock);
+            } catch (...) { // no memory: a turn of the wheel
+                lock.lock();
+                if ((pins_.get() & pinned) != pin) continue;
+                pins_.set(queued);
+                engine_.defer(outcome::aborted, block::node(*this));
+                want_turn();
+            }
+        }
         const unsigned bits = pins_.clear(pin) & ~pin;
         if ((bits & pinned) != 0) return;
         if ((bits & abandoned) != 0)
             drop(lock);
         else if ((bits & completed) != 0)
-            deliver_results(lock, inline_allowed && !engine_.is_shut_down());
+            deliver_results(lock, inline_allowed);
     }
-    void after_initiation() {
+    // The same for what was never called: the executor had no memory for it, which its sender knows; or its context is going.
+    void unpin_unheard(unsigned pin) noexcept {
         lock_type lock = engine_.lock();
-        if ((pins_.get() & (asked | over)) != asked) return unpin(lock, initiating, false);
-        pins_.set(emitting);
-        pins_.clear(initiating);
+        if (pin == emitting && sender_ != nullptr) {
+            sender_->fate = sending::dropped;
+            return;
+        }
+        const unsigned bits = pins_.clear(pin) & ~pin;
+        if ((bits & pinned) == 0 && (bits & over) != 0) drop(lock);
+    }
+    // Pins, and posts what unpins. Preconditions: pinned. Errors: those of the post; then the lock is not held, and nothing changes.
+    void park(lock_type& lock) {
+        if ((pins_.set(parked) & parked) != 0) return;
+        const asio::any_io_executor wheel = engine_.executor();
         lock.unlock();
-        emit_at_home(false);
+        delivery d(*this);
+        const way_to way(d.get_executor(), wheel);
+        way.post(std::move(d));
+        lock.lock();
+    }
+    // What an earlier turn could not bring home.
+    void deliver_from_turn(lock_type& lock) {
+        if (is_at_home()) {
+            unpin(lock, queued, true);
+        } else {
+            // Pinned by queued until it is on its way.
+            pins_.set(parked);
+            lock.unlock();
+            try {
+                delivery d(*this);
+                const auto executor = d.get_executor();
+                dispatch_on(executor, std::move(d));
+            } catch (...) {
+                lock.lock();
+                engine_.defer(outcome::aborted, block::node(*this));
+                lock.unlock();
+                throw;
+            }
+            lock.lock();
+            unpin(lock, queued, false);
+        }
+        if (!lock.owns_lock()) lock.lock();
     }
 
-    // Who completes is on the executors; who unpins may be on none. Until it has posted, run() is not to return.
+    // False: no memory, and the handler is gone.
+    bool after_initiation() {
+        lock_type lock = engine_.lock();
+        for (bool failed = false; !failed && (pins_.get() & (asked | over | emitting | queued)) == asked;) {
+            pins_.set(emitting);
+            lock.unlock();
+            try {
+                emit_at_home();
+            } catch (...) {
+                failed = true; // the operation goes on, and so its handler will be called: not both
+            }
+            lock.lock();
+        }
+        while ((pins_.get() & (pinned | over)) == (initiating | completed) && !engine_.is_shut_down()) {
+            try {
+                const auto kept = std::move(running_);
+                park(lock);
+            } catch (...) {
+                lock.lock();
+                pins_.set(abandoned);
+                unpin(lock, initiating, false);
+                return false;
+            }
+        }
+        unpin(lock, initiating, false);
+        return true;
+    }
+
+    // Who completes is on the executors; who initiates may be on none. Until it has posted, run() is not to return.
     struct running {
         counted_work<asio::any_io_executor> wheel;
         std::optional<counted_work<Home>> home;
@@ -320,29 +470,18 @@ private:
         }
     }
 
-    void deliver_results(lock_type& lock, bool inline_allowed) {
+    // Preconditions: no pin.
+    void deliver_results(lock_type& lock, bool on_executor) {
+        if (!on_executor) return drop(lock);
         const auto kept = std::move(running_);
-        auto results = std::move(results_);
         std::visit(
-            [&]<class R>(R& r) {
+            [&]<class R>(R& stored) {
                 if constexpr (!std::same_as<R, std::monostate> && !std::same_as<R, ended_limits::place>) {
-                    if (inline_allowed) {
-                        std::apply([&](auto&... args) { finish<R>(lock, std::move(args)...); }, r);
-                    } else if (engine_.is_shut_down()) {
-                        drop(lock);
-                    } else {
-                        translate_all(r);
-                        const std::optional<Home> home = home_;
-                        const asio::any_io_executor wheel = engine_.executor();
-                        handler_with_results<Handler, R> bound{take_handler(lock), std::move(r)};
-                        if (home)
-                            asio::post(*home, std::move(bound));
-                        else
-                            asio::post(wheel, std::move(bound));
-                    }
+                    R r(std::move(stored)); // which goes before the handler is called
+                    std::apply([&](auto&... args) { finish<R>(lock, std::move(args)...); }, r);
                 }
             },
-            results);
+            results_);
     }
 
     template <class Results, class... Args>
@@ -355,12 +494,6 @@ private:
         if constexpr (sizeof...(Args) != 0) report_timeout(std::get<0>(results));
         std::apply(std::move(handler), std::move(results));
     }
-    template <class Results>
-    void translate_all(Results& r) {
-        if constexpr (std::tuple_size_v<Results> != 0)
-            if (timed_out_ && report_) report_timeout(std::get<0>(r));
-    }
-
     // A turn to come cancels the operation, unless that is over by then. Preconditions: as those of defer().
     void await_abort(timer_node& node) noexcept {
         pins_.set(queued);
@@ -380,7 +513,7 @@ private:
     // The memory is free, and the lock released, when the handler is called.
     Handler take_handler(lock_type& lock) {
         Engine& engine = engine_;
-        forget_link();
+        link_.cut(engine);
         if (signal_.slot().has_handler()) { // what the operation has left there may use the wheel as it goes
             lock.unlock();
             signal_.slot().clear();
@@ -397,14 +530,20 @@ private:
 
     void abandon() {
         lock_type lock = engine_.lock();
+        while (sender_ != nullptr && sender_->thread != std::this_thread::get_id()) {
+            lock.unlock(); // another thread hands an emission to an executor whose context may go when we return
+            std::this_thread::yield();
+            lock.lock();
+        }
         release_timer(block::node(*this));
         if ((pins_.set(abandoned) & pinned) != 0) return;
         drop(lock);
     }
 
     template <class H>
-    static void refused(lock_type& lock, const Home& home, outcome how, H&& handler) {
+    static void refused(Engine& engine, lock_type& lock, const Home& home, outcome how, H&& handler) {
         using results = typename signature_traits<std::tuple_element_t<0, std::tuple<Signatures...>>>::results;
+        const asio::any_io_executor wheel = engine.executor();
         lock.unlock();
         const std::error_code ec = how == outcome::stopped ? errc::stopped : errc::too_many_timers;
         results r;
@@ -412,77 +551,29 @@ private:
             std::get<0>(r) = ec;
         else
             std::get<0>(r) = std::make_exception_ptr(std::system_error(ec));
-        asio::post(home, handler_with_results<Handler, results>{std::forward<H>(handler), std::move(r)});
+        handler_with_results<Handler, results> bound{std::forward<H>(handler), std::move(r)};
+        if constexpr (has_executor<Handler>)
+            way_to(asio::get_associated_executor(bound, home), wheel).post(std::move(bound));
+        else
+            asio::post(home, std::move(bound));
     }
-
-    // ---- the way from the outer slot ----
-
-    static timed_operation*& linked(timer_node& node) noexcept {
-        return *std::launder(reinterpret_cast<timed_operation**>(&node + 1));
-    }
-    timer_id link() {
-        timer_node& node = engine_.waits.allocate(link_size);
-        ::new (static_cast<void*>(&node + 1)) timed_operation*(this);
-        link_.push_back(node);
-        return node.id();
-    }
-    void forget_link() noexcept {
-        if (timer_node* node = link_.pop_front()) engine_.waits.release(*node, link_size);
-    }
-    static constexpr std::size_t link_size = sizeof(timer_node) + sizeof(void*);
 
     bool is_wheels(const Home& home) const noexcept { return is_executor(engine_.executor(), home); }
 
     Engine& engine_;
     Handler handler_;
     asio::cancellation_signal signal_;
-    node_list link_;
+    back_link<timed_operation> link_; // from the outer slot
     asio::cancellation_type type_;
     asio::cancellation_type wanted_ = asio::cancellation_type::none;
     bool report_;
     bool timed_out_ = false;
+    bool limit_ended_ = false; // timed out, or dropped by the wheel
     pin_bits<Engine::concurrent> pins_;
     std::optional<Home> home_;
     std::unique_ptr<running> running_;
+    sending* sender_ = nullptr; // of an emission that is being handed over
     std::variant<std::monostate, ended_limits::place, typename signature_traits<Signatures>::results...> results_;
 };
 
-/// The handler that the operation is started with: one pointer, and the user's associations, but for the slot.
-template <class Operation>
-class timed_handler {
-public:
-    explicit timed_handler(typename Operation::timed_pointer p) noexcept : operation_(std::move(p)) {}
-
-    template <class... Args>
-    void operator()(Args&&... args) {
-        operation_.release().complete(std::forward<Args>(args)...);
-    }
-
-    const auto& handler() const noexcept { return (*operation_).handler(); }
-    asio::cancellation_slot slot() const noexcept { return (*operation_).slot(); }
-
-private:
-    typename Operation::timed_pointer operation_;
-};
-
 } // namespace cogwheel::detail
-
-template <template <class, class> class Associator, class Operation, class Default>
-struct asio::associator<Associator, cogwheel::detail::timed_handler<Operation>, Default>
-    : Associator<std::decay_t<decltype(std::declval<const Operation&>().handler())>, Default> {
-    using base = Associator<std::decay_t<decltype(std::declval<const Operation&>().handler())>, Default>;
-    static decltype(auto) get(const cogwheel::detail::timed_handler<Operation>& h) noexcept {
-        return base::get(h.handler());
-    }
-    static decltype(auto) get(const cogwheel::detail::timed_handler<Operation>& h, const Default& d) noexcept {
-        return base::get(h.handler(), d);
-    }
-};
-
-template <class Operation, class Default>
-struct asio::associated_cancellation_slot<cogwheel::detail::timed_handler<Operation>, Default> {
-    using type = asio::cancellation_slot;
-    static type get(const cogwheel::detail::timed_handler<Operation>& h, const Default& = Default()) noexcept {
-        return h.slot();
-    }
-};

@@ -2,14 +2,17 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The inside of async_hedge: one block for the machine, the function object and the user's handler, one for the attempts, which run
-// side by side. Whoever still has to do with it holds a reference: each attempt's handler, the timer's callable, and those who are
-// about to start or to cancel an attempt. The last one to let go completes it, so nobody ever meets an attempt that is gone.
+// side by side. Whoever still has to do with it holds a reference: each attempt's handler, and those who are about to start or to
+// cancel an attempt. The last one to let go completes it, so nobody ever meets an attempt that is gone. The timer's callable holds
+// none: it finds the operation by an id, so it may stay in a wheel that does not turn any more.
 //
 // Attempts may end on several threads at once; a lock of the wheel's kind guards the decisions, and is held while nothing is called.
 #pragma once
 
+#include <cogwheel/asio/detail/back_link.hpp>
 #include <cogwheel/asio/detail/counted_work.hpp>
 #include <cogwheel/asio/detail/engine_user.hpp>
+#include <cogwheel/asio/detail/post_on.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/detail/attempt_call.hpp>
 #include <cogwheel/net/detail/handler_memory.hpp>
@@ -18,8 +21,7 @@
 #include <cogwheel/net/detail/slot_link.hpp>
 #include <cogwheel/net/hedge_options.hpp>
 
-#include <asio/post.hpp>
-
+#include <thread>
 #include <vector>
 
 namespace cogwheel::detail {
@@ -51,16 +53,20 @@ public:
         const auto memory = memory_of_handler<hedge_operation>(handler);
         auto& self =
             create_in<hedge_operation>(memory, state, executor, options, std::forward<F>(f), std::forward<H>(handler));
-        self.finish(false, [&] {
-            try {
-                self.link_.connect(outer, self);
-            } catch (...) {
-                self.abandoned_ = true;
-                throw;
-            }
+        try {
+            self.make_way_back();
+            self.link_.connect(outer, self);
             if (options.budget != nullptr) options.budget->deposit();
-            self.launch(true);
-        });
+        } catch (...) {
+            self.destroy();
+            throw;
+        }
+        try {
+            self.launch();
+        } catch (...) {
+            self.note_trouble(std::current_exception());
+        }
+        self.end_initiation();
     }
 
     // ---- from outside ----
@@ -69,10 +75,17 @@ public:
         {
             const lock_type lock(mutex_);
             if (references_ == 0) return; // about to complete
-            ++references_;
-            machine_.cancel();
+            references_ += 2;
         }
-        finish(false, [&] { cancel_all(type); });
+        // Posted first: the attempts may all end inside the emission, and who emits may not complete.
+        finish(false, [&] {
+            way_to(executor(), state_->executor()).post(last_look{executor(), *this});
+            {
+                const lock_type lock(mutex_);
+                machine_.cancel();
+            }
+            cancel_all(type);
+        });
     }
 
     // ---- for the attempts' handlers ----
@@ -102,7 +115,7 @@ public:
             if (note_end(number, r) == hedge_machine::news::won)
                 cancel_all(asio::cancellation_type::terminal);
             else
-                launch(false);
+                launch();
         });
     }
 
@@ -117,7 +130,11 @@ public:
           function_(std::forward<F>(f)),
           handler_(std::forward<H>(handler)) {}
 
-    ~hedge_operation() { link_.cut(); }
+    ~hedge_operation() {
+        link_.cut();
+        const auto lock = state_->lock();
+        way_back_.cut(*state_);
+    }
 
 private:
     branch& at(std::uint32_t number) noexcept { return branches_[number - 1]; }
@@ -140,14 +157,54 @@ private:
         lock_type lock(mutex_);
         if (--references_ != 0) return;
         lock.unlock();
-        if (abandoned_) return destroy_in(memory_of_handler<hedge_operation>(handler_), *this);
+        if (abandoned_) return destroy();
         auto kept = std::move(home_);
-        const executor_type ex = kept.get();
-        auto bound = take();
-        if (inline_allowed)
-            bound();
-        else
-            asio::post(ex, std::move(bound));
+        if (inline_allowed) return take()();
+        const way_to way(kept.get(), state_->executor());
+        way.post(take());
+    }
+    void destroy() noexcept { destroy_in(memory_of_handler<hedge_operation>(handler_), *this); }
+
+    // A reference that is let go of on the executor; the operation goes with it if it is never called.
+    class last_look {
+    public:
+        using executor_type = typename hedge_operation::executor_type;
+
+        last_look(const executor_type& e, hedge_operation& o) noexcept : executor_(e), operation_(&o) {}
+        last_look(last_look&& other) noexcept
+            : executor_(other.executor_), operation_(std::exchange(other.operation_, nullptr)) {}
+        last_look& operator=(last_look&&) = delete;
+        ~last_look() {
+            if (operation_ == nullptr) return;
+            lock_type lock(operation_->mutex_);
+            if (--operation_->references_ != 0) return;
+            lock.unlock();
+            operation_->destroy();
+        }
+        executor_type get_executor() const noexcept { return executor_; }
+        void operator()() { std::exchange(operation_, nullptr)->let_go(true); }
+
+    private:
+        executor_type executor_;
+        hedge_operation* operation_;
+    };
+
+    // ---- the initiating function: either it throws, or the handler is called ----
+
+    bool initiates() const noexcept { return initiator_ == std::this_thread::get_id(); }
+    void note_trouble(const std::exception_ptr& e) noexcept {
+        if (!trouble_) trouble_ = e;
+    }
+    // What was thrown leaves it if nothing else came of it all.
+    void end_initiation() {
+        lock_type lock(mutex_);
+        initiator_ = {};
+        const auto trouble = std::exchange(trouble_, nullptr);
+        if (trouble && references_ == 1 && machine_.winner() == 0) abandoned_ = true;
+        const bool leaves = trouble && abandoned_ && references_ == 1;
+        lock.unlock();
+        let_go(false);
+        if (leaves) std::rethrow_exception(trouble);
     }
     // Preconditions: locked.
     void abandon() noexcept {
@@ -158,9 +215,11 @@ private:
     // ---- attempts ----
 
     // Starts the next attempt if there may be one, and one more for each that fails while it is started.
-    void launch(bool initial) {
-        for (bool again = true; again; initial = false) {
+    // `of_timer`: not if another one has started since that timer was set.
+    void launch(std::uint64_t of_timer = 0) {
+        for (bool again = true; again;) {
             lock_type lock(mutex_);
+            if (of_timer != 0 && std::exchange(of_timer, 0) != timer_serial_) return;
             if (!machine_.may_start() || !granted()) {
                 lock.unlock();
                 return stop_timer();
@@ -182,12 +241,12 @@ private:
             } catch (...) {
                 thrown = std::current_exception();
             }
-            again = started(number, thrown, initial);
+            again = started(number, thrown);
         }
     }
 
     // The attempt's initiating function has returned. True: the attempt failed in it.
-    bool started(std::uint32_t number, const std::exception_ptr& thrown, bool initial) {
+    bool started(std::uint32_t number, const std::exception_ptr& thrown) {
         lock_type lock(mutex_);
         branch& b = at(number);
         while (!thrown && b.now == branch::running && b.wanted != asio::cancellation_type::none) {
@@ -204,20 +263,23 @@ private:
             if (gone) stop_timer();
             return false;
         }
-        if (!gone) std::rethrow_exception(thrown); // it was started all the same, and will end, or has
-        lock.unlock();
+        if (!gone) { // it was started all the same, and will end, or has
+            if (!initiates()) std::rethrow_exception(thrown);
+            note_trouble(thrown);
+            return false;
+        }
         results r{};
         const bool told = assign_exception(std::get<0>(r), thrown);
-        if (!told && initial) {
-            lock.lock();
-            abandon();
-            lock.unlock();
-            stop_timer();
-            std::rethrow_exception(thrown); // out of the initiating function: as if nothing had been
+        const bool initial = !told && initiates();
+        if (initial) {
+            note_trouble(thrown);
+            machine_.start_no_more();
         }
+        lock.unlock();
+        if (initial) stop_timer();
         const bool failed = note_end(number, r) == hedge_machine::news::failed;
-        if (told) return failed;
-        if (failed) launch(false);
+        if (told || initial) return failed;
+        if (failed) launch();
         std::rethrow_exception(thrown);
     }
 
@@ -246,41 +308,62 @@ private:
     // ---- the timer ----
 
     struct elapsed {
-        using executor_type = typename hedge_operation::executor_type;
-        hedge_operation* operation;
-        executor_type executor;
+        State* state;
+        timer_id id;
         std::uint64_t serial;
 
-        elapsed(hedge_operation& o, std::uint64_t s) : operation(&o), executor(o.executor()), serial(s) {
-            const lock_type lock(o.mutex_);
-            ++o.references_;
-        }
-        elapsed(elapsed&& other) noexcept
-            : operation(std::exchange(other.operation, nullptr)), executor(other.executor), serial(other.serial) {}
-        elapsed& operator=(elapsed&&) = delete;
-        ~elapsed() {
-            if (operation != nullptr) operation->let_go(false);
-        }
-        executor_type get_executor() const noexcept { return executor; }
-        void operator()() {
-            hedge_operation& o = *std::exchange(operation, nullptr);
-            o.finish(true, [&] {
-                {
-                    const lock_type lock(o.mutex_);
-                    if (serial != o.timer_serial_) return; // another attempt has started meanwhile
-                    o.timer_ = {};
-                }
-                o.launch(false);
+        void operator()() const {
+            hedge_operation* o = nullptr;
+            {
+                const auto wheel = state->lock();
+                o = back_link<hedge_operation>::follow(*state, id);
+                if (o == nullptr) return;
+                const lock_type lock(o->mutex_);
+                if (o->references_ == 0 || serial != o->timer_serial_) return; // another has started meanwhile
+                o->references_ += 2;
+                o->timer_ = {};
+            }
+            const executor_type ex = o->executor();
+            const bool here = is_executor(o->state_->executor(), ex);
+            o->finish(here, [&, number = serial] {
+                next_attempt next{{ex, *o}, o, number};
+                if (here)
+                    next();
+                else
+                    dispatch_on(ex, std::move(next));
             });
         }
     };
+    struct next_attempt {
+        last_look reference;
+        hedge_operation* operation;
+        std::uint64_t serial;
+
+        void operator()() {
+            last_look ending(std::move(reference));
+            std::exception_ptr trouble;
+            try {
+                operation->launch(serial);
+            } catch (...) {
+                trouble = std::current_exception();
+            }
+            ending();
+            if (trouble) std::rethrow_exception(trouble);
+        }
+    };
+
+    void make_way_back() {
+        if (options_.attempts == 1) return; // there will be no timer
+        const auto lock = state_->lock();
+        id_ = way_back_.make(*state_, *this);
+    }
 
     // If the wheel takes no timer, attempts start only when another one fails.
     void set_timer(std::uint64_t serial) {
         basic_timer_token<clock> timer;
         try {
             std::error_code ignored;
-            timer = state_->schedule(from_now<clock>{options_.delay, clock::now()}, elapsed(*this, serial),
+            timer = state_->schedule(from_now<clock>{options_.delay, clock::now()}, elapsed{&*state_, id_, serial},
                                      no_callable(), ignored);
         } catch (...) {
             return; // no memory for it: the same
@@ -335,13 +418,17 @@ private:
     slot_link<hedge_operation> link_;      // before the handler, which may own the slot
     engine_user<State> state_;
     mutex mutex_;
-    std::size_t references_ = 1; // the initiating function
+    std::size_t references_ = 1;                             // the initiating function
+    std::thread::id initiator_ = std::this_thread::get_id(); // while the initiating function runs
+    std::exception_ptr trouble_;                             // what was thrown in it
     bool abandoned_ = false;
     hedge_options options_;
     hedge_machine machine_;
     std::vector<branch, handler_memory<Handler, branch>> branches_;
     basic_timer_token<clock> timer_;
     std::uint64_t timer_serial_ = 0;
+    back_link<hedge_operation> way_back_;
+    timer_id id_;
     std::optional<results> results_;
     Function function_;
     Handler handler_;

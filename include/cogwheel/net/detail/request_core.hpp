@@ -17,6 +17,7 @@
 #include <cogwheel/net/detail/shutdown_list.hpp>
 #include <cogwheel/net/error.hpp>
 
+#include <atomic>
 #include <memory>
 
 namespace cogwheel::detail {
@@ -44,15 +45,17 @@ public:
           home_(executor),
           at_home_(executor == engine.executor()),
           table_(max_in_flight, reserve, hash, equal),
-          list_(asio::use_service<shutdown_list>(
+          list_(&asio::use_service<shutdown_list>(
               asio::query(executor, asio::execution::context_as<asio::execution_context&>))) {
         const lock_type lock = engine_.lock();
         engine_.join();
-        list_.join(*this);
+        list_->join(*this);
     }
     ~request_core() {
-        destroy_all(); // what a drain was to deliver that was destroyed with its strand
-        list_.leave(*this);
+        work_.reset();
+        home_.reset();
+        if (list_ != nullptr) list_->leave(*this); // from here on the strand's context may go
+        destroy_all();                             // what a drain was to deliver that was destroyed with its strand
         lock_type lock = engine_.lock();
         engine_.leave(lock);
     }
@@ -91,7 +94,7 @@ public:
         try {
             if (until) engine_.arm(*r.node, from_now{until.remaining(now), now});
             if (slot.is_connected()) {
-                const timer_id id = link(r);
+                const timer_id id = r.slot_link.make(engine_, r);
                 lock.unlock(); // the slot's memory is the user's
                 slot.template emplace<slot_cancel>(engine_, id);
                 lock.lock();
@@ -168,13 +171,15 @@ public:
         }
     }
 
+    // The strand's context goes. The wheel may still know us: what it brings later finds nothing.
+    std::shared_ptr<void> hold() noexcept override { return this->weak_from_this().lock(); }
     void shut_down() noexcept override {
-        const auto self = this->weak_from_this().lock();
-        if (self == nullptr) return; // at its end already
         {
             const lock_type lock = engine_.lock();
             shut_down_ = true;
         }
+        calling_.wait(true); // the wheel's thread is about to hand something to the strand
+        list_ = nullptr;
         destroy_all();
         home_.reset(); // a strand must not outlive its service, which may be younger than ours
     }
@@ -217,22 +222,12 @@ private:
         void operator()(asio::cancellation_type_t type) {
             if (!cancels(type)) return;
             lock_type lock = engine->lock();
-            timer_node* node = engine->waits.find(id);
-            if (node == nullptr) return;
-            request& r = *linked(*node);
+            request* r = back_link<request>::follow(*engine, id);
+            if (r == nullptr) return;
             lock.unlock();
-            r.core.end(r, ending::cancelled, asio::error::operation_aborted);
+            r->core.end(*r, ending::cancelled, asio::error::operation_aborted);
         }
     };
-
-    static request*& linked(timer_node& node) noexcept { return *std::launder(reinterpret_cast<request**>(&node + 1)); }
-    timer_id link(request& r) {
-        timer_node& node = engine_.waits.allocate(link_size);
-        ::new (static_cast<void*>(&node + 1)) request*(&r);
-        r.slot_link.push_back(node);
-        return node.id();
-    }
-    static constexpr std::size_t link_size = sizeof(timer_node) + sizeof(void*);
 
     static std::error_code error_of(admission what) noexcept {
         return what == admission::duplicate_key ? net_errc::duplicate_key : net_errc::too_many_requests;
@@ -246,7 +241,7 @@ private:
         if (r.node->armed()) engine_.disarm(*r.node);
         if (r.expired) expired_.erase(r);
         r.expired = false;
-        if (timer_node* node = r.slot_link.pop_front()) engine_.waits.release(*node, link_size);
+        r.slot_link.cut(engine_);
     }
 
     // Out of the table and the wheel.
@@ -348,9 +343,18 @@ private:
     void call(lock_type& lock, std::shared_ptr<request_core> self) {
         if (called_ || shut_down_) return;
         called_ = true;
-        const asio::any_io_executor home = *home_;
-        lock.unlock();
+        calling_ = true;
+        struct calling {
+            request_core& core;
+            ~calling() {
+                core.calling_ = false;
+                core.calling_.notify_all();
+            }
+        };
         try {
+            const calling until_handed_over{*this};
+            const asio::any_io_executor home = *home_;
+            lock.unlock();
             asio::dispatch(home, [self] {
                 {
                     const lock_type running = self->engine_.lock();
@@ -359,8 +363,8 @@ private:
                 self->drain();
             });
         } catch (...) {
-            lock.lock();
-            if (std::exchange(called_, false)) send_herald(); // it never ran: the next turn tries again
+            if (!lock.owns_lock()) lock.lock();
+            if (std::exchange(called_, false) && !shut_down_) send_herald(); // it never ran: the next turn tries again
             lock.unlock();
             throw;
         }
@@ -398,7 +402,8 @@ private:
     request_table<request, Hash, Equal> table_;
     request_queue<request> over_; // their end is decided, their handlers wait for a drain
     std::optional<counted_work<asio::any_io_executor>> work_;
-    shutdown_list& list_;
+    shutdown_list* list_; // nullptr: it has told us of its end
+    std::atomic<bool> calling_ = false;
 
     // Under the engine's lock.
     request_queue<request> expired_;

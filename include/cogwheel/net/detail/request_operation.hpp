@@ -5,11 +5,11 @@
 // wheel's pool, or the handler's associated allocator.
 #pragma once
 
+#include <cogwheel/asio/detail/back_link.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
 #include <cogwheel/net/detail/request_table.hpp>
 #include <cogwheel/net/request_limit.hpp>
-#include <cogwheel/wheel/node_list.hpp>
 
 #include <asio/post.hpp>
 
@@ -45,7 +45,7 @@ public:
     finish_function finish;
 
     // The way from the handler's cancellation slot: found by an id that is stale as soon as the request has ended.
-    node_list slot_link;
+    back_link<request> slot_link;
 
     // Of a request_queue.
     request* before = nullptr;

@@ -8,13 +8,12 @@
 
 #include <cogwheel/asio/detail/counted_work.hpp>
 #include <cogwheel/asio/detail/engine_user.hpp>
+#include <cogwheel/asio/detail/post_on.hpp>
 #include <cogwheel/net/detail/attempt_call.hpp>
 #include <cogwheel/net/detail/handler_memory.hpp>
 #include <cogwheel/net/detail/retry_handler.hpp>
 #include <cogwheel/net/detail/retry_machine.hpp>
 #include <cogwheel/net/detail/slot_link.hpp>
-
-#include <asio/post.hpp>
 
 namespace cogwheel::detail {
 
@@ -50,29 +49,27 @@ public:
     // ---- from outside ----
 
     void cancel(asio::cancellation_type_t type) {
-        machine_.cancel();
-        if (pin_.is_over()) return; // nothing is under way, and nothing will be
-        wanted_ = wanted_ | type;
-        if (pin_.is_held()) return; // whoever holds it emits
-        // What is under way may complete inside the emission, but may not go on there.
-        owner own(*this);
+        if (pin_.is_over() || pin_.is_held()) { // nothing is under way, or who holds it emits
+            machine_.cancel();
+            wanted_ = wanted_ | type;
+            return;
+        }
+        // What is under way may end inside the emission, but nothing may go on there. What goes on is posted first: afterwards
+        // it might be too late.
         pin_.hold();
-        try {
-            emit_wanted();
-        } catch (...) {
-            if (pin_.let_go() == step_state::pending) own.release();
-            throw;
-        }
-        switch (pin_.let_go()) {
-        case step_state::pending:
-            own.release();
-            break;
-        case step_state::completed:
-            post_on(std::move(own));
-            break;
-        case step_state::dropped:
-            break;
-        }
+        const struct holding {
+            retry_operation& self;
+            ~holding() noexcept(false) {
+                const step_state s = self.pin_.let_go();
+                if (s == step_state::pending) return;
+                owner own(self);
+                if (s == step_state::completed) post_on(std::move(own)); // on another thread
+            }
+        } until_emitted{*this};
+        if (pin_.park()) way_to(executor(), state_->executor()).post(parked(*this));
+        machine_.cancel();
+        wanted_ = wanted_ | type;
+        emit_wanted();
     }
 
     // ---- for the handlers ----
@@ -150,11 +147,12 @@ private:
                 call_attempt(o.function_, o.machine_.attempt(), o.executor(), token{&o});
             });
         } catch (...) {
+            if (!own && initial) return; // the handler will be called: one of the two
             if (!own) throw;
             // What is thrown while an attempt is started is what came of it.
             results failed{};
             if (!assign_exception(std::get<0>(failed), std::current_exception())) {
-                if (!initial) own.release().post_completion(self.machine_.threw(no_code()));
+                if (!initial) own.release().complete_soon(self.machine_.threw(no_code()));
                 throw;
             }
             self.results_.emplace(std::move(failed));
@@ -193,7 +191,7 @@ private:
             if (!random) random = self.own_random_;
             next = self.machine_.attempt_ended(ec, clock::now(), random);
         } catch (...) {
-            own.release().post_completion(self.machine_.give_up());
+            own.release().complete_soon(self.machine_.give_up());
             throw;
         }
         if (next.what == retry_act::wait)
@@ -212,17 +210,50 @@ private:
 
     // Goes on from the executor.
     static void post_on(owner own) {
-        const executor_type ex = own->executor();
-        asio::post(ex, continuation{std::move(own)});
+        const way_to way(own->executor(), own->state_->executor());
+        way.post(continuation{own->executor(), std::move(own)});
+    }
+    static void go_on(owner own) {
+        if (const auto last = own->last_)
+            own.release().complete(*last, false);
+        else if (own->waiting_)
+            after_wait(std::move(own));
+        else
+            after_attempt(std::move(own));
     }
     struct continuation {
+        using executor_type = typename retry_operation::executor_type;
+        executor_type executor;
         owner own;
-        void operator()() {
-            if (own->waiting_)
-                after_wait(std::move(own));
-            else
-                after_attempt(std::move(own));
+
+        executor_type get_executor() const noexcept { return executor; }
+        void operator()() { go_on(std::move(own)); }
+    };
+    // Goes on if the step has ended.
+    class parked {
+    public:
+        using executor_type = typename retry_operation::executor_type;
+
+        explicit parked(retry_operation& o) : executor_(o.executor()), operation_(&o) {}
+        parked(parked&& other) noexcept
+            : executor_(other.executor_), operation_(std::exchange(other.operation_, nullptr)) {}
+        parked& operator=(parked&&) = delete;
+        ~parked() {
+            if (operation_ == nullptr) return;
+            if (operation_->pin_.leave() != step_state::pending) const owner dropped(*operation_);
         }
+        executor_type get_executor() const noexcept { return executor_; }
+        void operator()() {
+            retry_operation& o = *std::exchange(operation_, nullptr);
+            const step_state s = o.pin_.leave();
+            if (s == step_state::pending) return;
+            owner own(o);
+            if (s == step_state::completed) go_on(std::move(own));
+        }
+
+    private:
+        executor_type executor_;
+        retry_operation* operation_;
     };
 
     void emit_wanted() {
@@ -233,15 +264,24 @@ private:
     // ---- the end ----
 
     void complete(const retry_step& last, bool initial) {
-        if (initial) return post_completion(last);
-        auto kept = std::move(home_);
-        auto bound = take(last);
-        bound();
+        const auto kept = std::move(home_);
+        if (!initial) return take(last)();
+        const way_to way(kept.get(), state_->executor());
+        way.post(take(last));
     }
-    void post_completion(const retry_step& last) {
-        auto kept = std::move(home_);
-        const executor_type ex = kept.get();
-        asio::post(ex, take(last));
+
+    // After an exception that is to leave first; at once, if there is no memory for that.
+    void complete_soon(const retry_step& last) {
+        last_ = last;
+        pin_.hold();
+        pin_.park();
+        pin_.complete();
+        try {
+            way_to(executor(), state_->executor()).post(parked(*this));
+        } catch (...) {
+            // The pin tells.
+        }
+        if (pin_.let_go() == step_state::completed) complete(last, false);
     }
 
     auto take(const retry_step& last) {
@@ -266,6 +306,7 @@ private:
     retry_machine<clock> machine_;
     small_random own_random_;
     std::optional<results> results_;
+    std::optional<retry_step> last_; // decided, not delivered yet
     Function function_;
     Handler handler_;
 };

@@ -9,7 +9,9 @@
 
 #include <asio/execution_context.hpp>
 
+#include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 namespace cogwheel::detail {
@@ -19,14 +21,16 @@ public:
     using key_type = shutdown_list;
     static inline asio::execution_context::id id;
 
-    /// Lifetime: leaves the list before it is destroyed.
+    /// Lifetime: leaves the list before it is destroyed, unless it was told.
     class member {
     public:
         member() = default;
         member(const member&) = delete;
         member& operator=(const member&) = delete;
 
-        /// Called once at most. The member may be destroyed meanwhile.
+        /// What keeps the member alive while it is told; nothing: it is being destroyed.
+        virtual std::shared_ptr<void> hold() noexcept = 0;
+        /// Called once at most. The list is gone when it returns.
         virtual void shut_down() noexcept = 0;
 
     protected:
@@ -36,7 +40,6 @@ public:
         friend class shutdown_list;
         member* previous_ = nullptr;
         member* next_ = nullptr;
-        bool listed_ = false;
     };
 
     explicit shutdown_list(asio::execution_context& context) : asio::execution_context::service(context) {}
@@ -47,33 +50,35 @@ public:
         m.next_ = first_;
         if (first_ != nullptr) first_->previous_ = &m;
         first_ = &m;
-        m.listed_ = true;
     }
 
-    /// Harmless for one that was told already.
+    /// Preconditions: it was not told.
     void leave(member& m) noexcept {
         const std::lock_guard lock(mutex_);
-        if (m.listed_) erase(m);
+        erase(m);
     }
 
 private:
     void shutdown() noexcept override {
         for (;;) {
             member* m = nullptr;
+            std::shared_ptr<void> held;
             {
                 const std::lock_guard lock(mutex_);
                 if (first_ == nullptr) return;
-                m = first_;
-                erase(*m);
+                held = first_->hold();
+                if (held != nullptr) erase(*(m = first_));
             }
-            m->shut_down(); // without the lock: handlers that are destroyed may destroy other members
+            if (m != nullptr)
+                m->shut_down(); // without the lock: handlers that are destroyed may destroy other members
+            else
+                std::this_thread::yield(); // another thread destroys it, and leaves in a moment
         }
     }
 
     void erase(member& m) noexcept {
         (m.previous_ != nullptr ? m.previous_->next_ : first_) = m.next_;
         if (m.next_ != nullptr) m.next_->previous_ = m.previous_;
-        m.listed_ = false;
     }
 
     std::mutex mutex_;

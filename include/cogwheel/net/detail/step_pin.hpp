@@ -7,7 +7,7 @@
 // initiating function, and what throws while it is started leaves its owner in place.
 #pragma once
 
-#include <cogwheel/asio/detail/timed_operation.hpp>
+#include <cogwheel/asio/detail/pin_bits.hpp>
 
 #include <cassert>
 
@@ -31,15 +31,15 @@ public:
     }
     /// For the emission of a cancellation: what is under way may end by it.
     void hold() noexcept { bits_.set(starting); }
+    step_state let_go() noexcept { return let_go_of(starting); }
 
     bool is_over() const noexcept { return (bits_.get() & (completed | dropped)) != 0; }
 
-    step_state let_go() noexcept {
-        const bool made = made_; // before the handler may run
-        const unsigned bits = bits_.clear(starting);
-        if ((bits & completed) != 0) return step_state::completed;
-        return (bits & dropped) != 0 || !made ? step_state::dropped : step_state::pending;
-    }
+    // ---- for a function that is posted, and goes on if the step has ended by then ----
+
+    /// False: there is one already.
+    bool park() noexcept { return (bits_.set(parked) & parked) == 0; }
+    step_state leave() noexcept { return let_go_of(parked); }
 
     // ---- for the handler ----
 
@@ -50,13 +50,22 @@ public:
     }
     bool is_held() const noexcept { return (bits_.get() & starting) != 0; }
     /// True: the handler's caller goes on. False: somebody else does, and the operation is not ours any more.
-    bool complete() noexcept { return (bits_.set(completed) & starting) == 0; }
-    bool drop() noexcept { return (bits_.set(dropped) & starting) == 0; }
+    bool complete() noexcept { return (bits_.set(completed) & (starting | parked)) == 0; }
+    bool drop() noexcept { return (bits_.set(dropped) & (starting | parked)) == 0; }
 
 private:
     static constexpr unsigned starting = 1;
     static constexpr unsigned completed = 2;
     static constexpr unsigned dropped = 4;
+    static constexpr unsigned parked = 8;
+
+    step_state let_go_of(unsigned pin) noexcept {
+        const bool made = made_; // before the handler may run
+        const unsigned bits = bits_.clear(pin) & ~pin;
+        if ((bits & (starting | parked)) != 0) return step_state::pending;
+        if ((bits & completed) != 0) return step_state::completed;
+        return (bits & dropped) != 0 || !made ? step_state::dropped : step_state::pending;
+    }
 
     pin_bits<Concurrent> bits_;
     bool made_ = false;
