@@ -58,6 +58,7 @@ public:
 
     any_token timer;
     std::uint64_t timer_number = 0; // of the one that is armed
+    std::chrono::nanoseconds armed_at{}, wall_then{};
     std::vector<std::shared_ptr<active_run>> runs;
 
     std::optional<task_state> ended; // no further run
@@ -161,6 +162,7 @@ private:
     entry_ptr entry_named(std::string_view name) const;
     std::error_code arm(task_entry&, bool admitted);
     void disarm(task_entry&) noexcept;
+    void look_at_the_wall(task_entry&);
     void drop_runs(section&, task_entry&, active_run::reason);
     void remove(section&, const entry_ptr&);
     void finish(section&, const entry_ptr&, task_state, const std::string& message);
