@@ -135,6 +135,13 @@ void journal_file::sync() const {
     if (uninterrupted([&] { return ::fsync(descriptor_); }) == -1) fail("written to the disk");
 }
 
+void journal_file::push([[maybe_unused]] std::size_t from, [[maybe_unused]] std::size_t to) const noexcept {
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)::sync_file_range(descriptor_, static_cast<off_t>(from), static_cast<off_t>(to - from),
+                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+#endif
+}
+
 void journal_file::rename_to(const std::filesystem::path& path) {
     std::filesystem::path renamed = path;
     if (::rename(path_.c_str(), path.c_str()) == -1) fail("renamed");

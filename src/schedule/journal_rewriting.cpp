@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t most_under_lock = std::size_t{1} << 16;
 
-// Written and synced at a time. An fsync(2) of the old file, of a change, may have to wait for what is on its way to the disk.
+// Written at a time, and then waited for: a system call of a change may have to wait for what a long fsync(2) has on its way to the disk.
 constexpr std::size_t piece = std::size_t{1} << 18;
 
 // Reserved at a time, where there is room: that a change is rarely two system calls.
@@ -79,29 +79,31 @@ struct task_journal::successor {
     successor(const successor&) = delete;
     successor& operator=(const successor&) = delete;
 
-    void add(char op, std::string_view fields, bool sync) {
+    void add(char op, std::string_view fields) {
         detail::add_journal_line(text, op, ++lines, fields);
-        if (text.size() >= piece) flush(sync);
+        if (text.size() >= piece) flush(true);
     }
 
-    void flush(bool sync) {
+    void flush(bool push) {
         file.write(end, text);
+        if (push) file.push(end, end + text.size());
         end += text.size();
         text.clear();
-        if (sync) file.sync();
     }
 
     // What the old file says up to `to`, with the numbers that these lines have here.
     void follow(const journal_file& old, std::size_t to, bool sync) {
         const std::string all = old.read(copied, to);
-        for (std::string_view rest = all; !rest.empty();
-             rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1)) {
-            const auto line = detail::read_journal_line(rest.substr(0, rest.find('\n')));
+        for (std::string_view rest = all; !rest.empty();) {
+            const std::size_t size = std::min(rest.find('\n'), rest.size());
+            const auto line = detail::read_journal_line(rest.substr(0, size));
             if (!line) throw std::runtime_error("damaged since it was written: the next load() says so");
-            add(line->op, line->fields, sync);
+            add(line->op, line->fields);
+            rest.remove_prefix(std::min(size + 1, rest.size()));
         }
         copied = to;
-        flush(sync);
+        flush(false);
+        if (sync) file.sync();
     }
 };
 
@@ -138,9 +140,9 @@ void task_journal::rewrite(std::size_t end, std::size_t tasks) noexcept {
         std::filesystem::path name = path_;
         successor fresh(name += ".new", file_, end);
         for (const auto& [task, line] : scan.latest)
-            fresh.add('S', detail::read_journal_line(std::string_view(old).substr(line.offset, line.size))->fields,
-                      true);
+            fresh.add('S', detail::read_journal_line(std::string_view(old).substr(line.offset, line.size))->fields);
         fresh.flush(true);
+        fresh.file.sync();
         std::string().swap(old);
         while (!take_over(fresh)) {
         }

@@ -42,6 +42,8 @@ public:
     /// What was reserved behind it is gone as well.
     void truncate(std::size_t size) const;
     void sync() const;
+    /// Has this part on its way to the disk, so that a sync() finds less to do. A hint.
+    void push(std::size_t from, std::size_t to) const noexcept;
     void rename_to(const std::filesystem::path&);
 
 private:
