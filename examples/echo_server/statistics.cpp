@@ -54,8 +54,11 @@ std::string statistics::summary(std::chrono::nanoseconds uptime, const cogwheel:
         text += fmt::format("failed       {} connections, for want of memory say\n", failures);
     if (const auto failures = accept_failures_.load(); failures != 0)
         text += fmt::format("accept       failed and was retried {} times\n", failures);
-    text += fmt::format("wheel        {} timers scheduled, {} fired, {} cancelled, {} wake-ups, {} pending\n",
-                        wheel.scheduled, wheel.fired, wheel.cancelled, wheel.wakeups, wheel.pending);
+    // Most that fire close nothing: activity does not touch a timer, so it looks now and then how long ago that was.
+    text += fmt::format("wheel        {} timers scheduled: {} fired, {} cancelled, {} pending; {} wake-ups\n"
+                        "             fired: a connection was looked at: closed if idle, else given a new timer\n"
+                        "             cancelled: a write ended within its limit, or a connection before it\n",
+                        wheel.scheduled, wheel.fired, wheel.cancelled, wheel.pending, wheel.wakeups);
     return text;
 }
 

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The Cogwheel authors
 """cron_commands.py CRON_TABLE: what becomes of commands that hang, do not listen, and outlive whoever has started them.
 
-Commands write their process numbers to a directory, and are looked for by these: none may be left, however the program ends.
+The commands write their process numbers to a directory, and are looked for by these: none may be left, however the program ends.
 """
 
 import os
@@ -12,22 +12,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from server_process import PATIENCE, check, conclude, readable
+from server_process import PATIENCE, check, conclude, eventually, readable
 
-HANGS = "sleep 1000"
+HANGS = "tail -f /dev/null"
 # A child of its shell, and neither minds SIGTERM.
-STUBBORN = "trap '' TERM; (sleep 1000; sleep 1000) & echo $! >>{pids}; wait; wait"
-
-
-def eventually(condition, seconds=PATIENCE):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
+STUBBORN = "trap '' TERM; (tail -f /dev/null; true) & echo $! >>{pids}; wait; wait"
 
 
 def alive(pid):
@@ -124,7 +116,7 @@ def stubborn_commands(binary):
         code, _ = cron.end()
         check("nor can it keep the program from ending", begun and code == 0, f"exit code {code}")
         check("and it is gone", eventually(lambda: cron.left() == []), f"left: {cron.left()}")
-    with Cron(binary, "trap 'sleep 0.2; echo >>{out}; exit 0' TERM; echo >>{out}; sleep 1000 & wait") as cron:
+    with Cron(binary, "trap 'echo >>{out}; exit 0' TERM; echo >>{out}; tail -f /dev/null & wait") as cron:
         begun = eventually(lambda: cron.lines() == 1)
         cron.process.send_signal(signal.SIGTERM)
         code, _ = cron.end()
