@@ -153,7 +153,8 @@ void task_core::run_due(active_run& r, std::uint64_t number) {
         tell_to_stop(s, r, reason::limit);
     } else if (r.at == phase::in_line) {
         leave_line(r);
-        attempt_over(s, run, task_state::failed, make_error_code(schedule_errc::queue_full).message());
+        attempt_over(s, run, task_state::failed,
+                     "it waited in line for the pool as long as it may, " + words(options_.pool.when_full.limit()));
     } else if (r.at == phase::between_attempts) {
         r.next_attempt();
         submit(s, run);

@@ -126,6 +126,7 @@ TEST_CASE("pool_that_is_full_wait_for_gives_up_after_its_time") {
     CHECK(pool.tasks->find("third")->state == task_state::queued);
     pool.at.pass(30ms);
     CHECK(pool.tasks->find("third")->state == task_state::failed);
+    CHECK(pool.tasks->find("third")->message == "it waited in line for the pool as long as it may, 1s");
     pool.open(2);
     CHECK(pool.state_of("queued") == task_state::completed);
 }

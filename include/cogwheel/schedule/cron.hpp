@@ -29,12 +29,14 @@
 
 namespace cogwheel {
 
-/// What is wrong with an expression; what() quotes it, and marks the place in a second line.
+/// What is wrong with an expression; what() quotes it, and marks the place in a second line. Control characters are quoted as spaces, and
+/// bytes that are no UTF-8 as question marks.
 class cron_error : public std::invalid_argument {
 public:
-    cron_error(std::string_view expression, std::size_t column, const std::string& why);
+    /// position: of the byte at fault, from 0.
+    cron_error(std::string_view expression, std::size_t position, const std::string& why);
 
-    /// Of the character at fault, from 1.
+    /// Of the character at fault, from 1: as it is marked in what().
     std::size_t column() const noexcept { return column_; }
 
 private:

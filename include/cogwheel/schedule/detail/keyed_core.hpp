@@ -86,7 +86,7 @@ public:
         if (old != table_.end() && policy == on_duplicate::keep) return {};
         const record_ptr replaced = old != table_.end() ? *old : nullptr; // what destroying it does comes last
         const auto r = std::make_shared<record>(*this, std::move(key), std::move(job), schedule);
-        const nanoseconds due = saturating_add(present<clock>(), schedule.delay);
+        const nanoseconds due = from_present(schedule.delay);
         if (old != table_.end()) {
             if (const std::error_code refused = arm(r, due)) return refused;
             end(**old);
@@ -120,13 +120,18 @@ public:
     }
 
     bool touch(record& r, nanoseconds delay) {
-        const nanoseconds due = saturating_add(present<clock>(), delay);
+        const nanoseconds due = from_present(delay);
         if (!r.token.reschedule_at(point_at<time_point>(due))) return false;
         r.due = due;
         return true;
     }
 
 private:
+    // Less than nothing is nothing: a grid begins now, and not in the past.
+    static nanoseconds from_present(nanoseconds delay) {
+        return saturating_add(present<clock>(), std::max(delay, nanoseconds::zero()));
+    }
+
     static void end(record& r) noexcept {
         r.removed = true;
         r.token.cancel();
