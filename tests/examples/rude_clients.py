@@ -264,12 +264,15 @@ def bad_frames(binary):
 
 def out_of_descriptors(binary):
     with open("/dev/full", "w", encoding="ascii") as full, Server(binary, descriptors=20, stderr=full) as server:
+        at_rest = descriptors(server.process.pid)
+        is_served(server)  # the first time it sees a type, the runtime of -fsanitize=vptr opens a pipe
+        eventually(lambda: descriptors(server.process.pid) <= at_rest, server)
         clients = [server.connect() for _ in range(40)]
         for sock in clients:
             sock.sendall(frame(PING, 0))
         served = []
         for sock in clients:
-            if not readable(sock, 1):
+            if not readable(sock, 1) or receive(sock) is None:
                 break
             served.append(sock)
         for sock in served:
