@@ -92,15 +92,19 @@ asio::awaitable<void> server::accept_loop() {
     do {
         std::string why;
         try {
-            auto socket = co_await acceptor_.async_accept(new_executor(), asio::use_awaitable);
+            std::error_code ec;
+            auto socket =
+                co_await acceptor_.async_accept(new_executor(), asio::redirect_error(asio::use_awaitable, ec));
             if (stopping_) co_return;
-            start(std::move(socket));
-            complained = false;
-            continue;
+            if (!ec) {
+                start(std::move(socket));
+                complained = false;
+                continue;
+            }
+            why = ec.message();
         } catch (const std::exception& error) {
             why = error.what();
         }
-        if (stopping_) co_return;
 
         // Out of descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), or a connection that died in the queue. The
         // listening socket stays readable: trying again at once would spin, giving up would leave a dead server.

@@ -29,14 +29,18 @@ asio::awaitable<void> accept_loop(asio::ip::tcp::acceptor& acceptor, Wheel& whee
     for (bool complained = false;;) {
         std::string why;
         try {
-            asio::ip::tcp::socket socket = co_await acceptor.async_accept(asio::use_awaitable);
-            if (!acceptor.is_open() || !start(std::move(socket))) co_return;
-            complained = false;
-            continue;
+            std::error_code ec;
+            auto socket = co_await acceptor.async_accept(asio::redirect_error(asio::use_awaitable, ec));
+            if (!acceptor.is_open()) co_return;
+            if (!ec) {
+                if (!start(std::move(socket))) co_return;
+                complained = false;
+                continue;
+            }
+            why = ec.message();
         } catch (const std::exception& error) {
             why = error.what();
         }
-        if (!acceptor.is_open()) co_return;
         if (!std::exchange(complained, true))
             output::complain("{}: cannot accept: {}; trying again every {} ms\n", program, why, pause.count());
         std::error_code ignored;

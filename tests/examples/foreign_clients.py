@@ -255,6 +255,11 @@ def out_of_descriptors(binary):
 def silenced(binary, name, stderr):
     """Descriptors run out, and the complaint about it cannot be written."""
     with Server(binary, "--idle", "60s", "--stats", "100ms", descriptors=20, stderr=stderr) as server:
+        at_rest = descriptors(server.process.pid)
+        with server.connect() as first:  # as above
+            echo(first, b"hello")
+        eventually(lambda: descriptors(server.process.pid) <= at_rest, server)
+        hung_up(0.3, server.process.stdout)  # some live lines
         clients = [server.connect() for _ in range(40)]
         for client in clients:
             client.sendall(b"hello")
