@@ -11,7 +11,8 @@ from clang.cindex import CursorKind as Kind
 
 from mutants import Form, Mutant, one_line
 
-FLAGS = ["-std=c++20", "-Iinclude", "-DASIO_STANDALONE", "-DASIO_NO_DEPRECATED", "-DASIO_HAS_CO_AWAIT=1", "-DASIO_HAS_STD_COROUTINE=1", "-w"]
+# Asio before 1.24 does not know that Clang has the standard's coroutines.
+FLAGS = ["-std=c++20", "-DASIO_HAS_CO_AWAIT=1", "-DASIO_HAS_STD_COROUTINE=1", "-w"]
 
 COMPARISONS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",)}
 CONNECTIVES = {"&&": ("||",), "||": ("&&",)}
@@ -43,7 +44,7 @@ class Finder:
     # ---- what is found ----
 
     def add(self, operator, begin, end, after, form=Form.EXPRESSION):
-        """`after`: the changed text; None: the text is left out."""
+        """`after`: the changed text; empty: the text is left out."""
         if end - begin > LONGEST or any(begin < e and b < end for b, e in self.macros):
             return
         line, last = self.source.count(b"\n", 0, begin) + 1, self.source.count(b"\n", 0, end) + 1
@@ -300,11 +301,11 @@ def room_files(room):
     return sorted(headers), sorted(sources)
 
 
-def parse(includes, wanted):
+def parse(includes, wanted, flags):
     """The candidates in the files `wanted` of a translation unit that includes `includes`."""
     text = "".join(f'#include "{os.path.abspath(file)}"\n' for file in includes)
     unit = cindex.TranslationUnit.from_source(
-        "room.cpp", FLAGS, unsaved_files=[("room.cpp", text)], options=cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+        "room.cpp", flags + FLAGS, unsaved_files=[("room.cpp", text)], options=cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
     )
     errors = [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
     if errors:
@@ -327,9 +328,10 @@ def parse(includes, wanted):
     return found
 
 
-def candidates(room):
+def candidates(room, flags):
+    """`flags`: include directories and definitions."""
     headers, sources = room_files(room)
     # Two sources may define the same name for themselves, so each is a unit.
-    units = [(headers, set(headers))] + [([source], {source}) for source in sources]
+    units = [(headers, set(headers), flags)] + [([source], {source}, flags) for source in sources]
     with concurrent.futures.ProcessPoolExecutor() as pool:
         return set().union(*pool.map(parse, *zip(*units)))

@@ -34,10 +34,10 @@ def project_files():
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\n")[:-1]
 
 
-def drawn(room, options, work):
+def drawn(room, options, work, flags):
     with open(LIST) as f:
         equivalents = Equivalents(f.read())
-    candidates = finder.candidates(room)
+    candidates = finder.candidates(room, flags)
     known = {mutant for mutant in candidates if equivalents.knows(mutant)}
     for key in equivalents.stale():
         if f"/{room}/" in key[0]:
@@ -55,12 +55,11 @@ def mutate(room, options):
     """Returns the share that was caught."""
     work = f"build/mutants/{room}"
     place = Room(room, work)
-    order = drawn(room, options, work)
-    numbered = list(enumerate(order[: int(options.random * SPARE) + 1], 1))
     begin = time.monotonic()
     place.copy(project_files())
-    place.plant(numbered)
     place.configure()
+    order = drawn(room, options, work, place.flags())
+    numbered = list(enumerate(order[: int(options.random * SPARE) + 1], 1))
     say(f"{room}: compiling {len(numbered)} mutants at once")
     numbered = place.build_with(numbered, say)[: options.random]
     say(f"{room}: {len(numbered)} are built, in {time.monotonic() - begin:.0f} s; running the tests without any")

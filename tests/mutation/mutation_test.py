@@ -169,5 +169,81 @@ class OneLine(unittest.TestCase):
         self.assertEqual(one_line("a; // it's\n b;"), "a; b;")
 
 
+try:
+    import finder
+except ImportError:
+    finder = None
+
+
+@unittest.skipUnless(finder, "libclang's bindings are not installed: ./dev mutate --random installs them")
+class Finding(unittest.TestCase):
+    def changes(self, source):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/a.hpp", "w") as f:
+                f.write(source)
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                found = finder.parse(["a.hpp"], {"a.hpp"}, [])
+            finally:
+                os.chdir(before)
+        for m in found:
+            self.assertEqual(m.source, source.split("\n")[m.line - 1])
+        # Whatever is found can be woven in together.
+        weave(source.encode(), list(enumerate(sorted(found), 1)))
+        return {f"{m.operator}: {m.change}" for m in found}
+
+    def test_each_operator_in_a_function(self):
+        source = """
+enum class my_errc { full, empty };
+struct counter { int n = 3; bool on = false; void touch(); my_errc use(int a, int b, bool c); };
+void count(int, int);
+inline my_errc counter::use(int a, int b, bool c) {
+    if (a < b && !c) ++n;
+    if (c) touch();
+    try { count(a, b); } catch (...) { on = true; throw; }
+    if (n == 7) throw 1.0;
+    return my_errc::full;
+}
+"""
+        self.assertEqual(
+            self.changes(source),
+            {"constant: 3 -> 4", "constant: 3 -> 2", "flag: false -> true", "compare: a < b -> a <= b", "compare: a < b -> a >= b",
+             "compare: a < b && !c -> (a < b) || (!c)", "compare: !c -> static_cast<bool>(c)", "update: ++n; -> nothing",
+             "compare: c -> !(c)", "call: touch(); -> nothing", "swap: count(a, b) -> count(b, a)", "call: count(a, b); -> nothing",
+             "exception: nothing -> throw;", "update: on = true; -> nothing", "flag: true -> false", "compare: n == 7 -> n != 7",
+             "constant: 7 -> 8", "constant: 7 -> 6", "exception: throw 1.0; -> nothing", "error: my_errc::full -> my_errc::empty"},
+        )  # fmt: skip
+
+    def test_templates_are_read_as_they_are_written(self):
+        source = """
+template <class T> struct box {
+    T value;
+    template <class F> bool visit(F f, T other) { f(other, value); return value != other; }
+};
+"""
+        self.assertEqual(
+            self.changes(source), {"swap: f(other, value) -> f(value, other)", "call: f(other, value); -> nothing", "compare: value != other -> value == other"}
+        )
+
+    def test_what_the_compiler_computes_and_what_checks_stay(self):
+        source = """
+#define assert(x) static_cast<void>(x)
+template <int N> struct fixed { int places[5]; static_assert(N < 9); int bits : 3; };
+enum { first = 1 };
+constexpr int limit = 7;
+template <class T> requires(sizeof(T) > 2) int f(T t, int k) noexcept(sizeof(T) == 4) {
+    static constexpr int local = 5;
+    assert(k > 0);
+    fixed<8> all;
+    static_cast<void>(all);
+    if constexpr (sizeof(T) == 8) return k;
+    switch (k) { case 6: return local; default: break; }
+    return static_cast<int>(t);
+}
+"""
+        self.assertEqual(self.changes(source), set())
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,9 +4,11 @@
 
 import dataclasses
 import glob
+import json
 import os
 import re
 import resource
+import shlex
 import signal
 import subprocess
 import time
@@ -62,7 +64,8 @@ class Room:
     def copy(self, files):
         """The project's files, but those that plant() writes. What did not change keeps its time: little is compiled anew."""
         wanted = set(files)
-        for file in wanted - set(library()):
+        ours = {file for file in library() if os.path.exists(f"{self.tree}/{file}")}
+        for file in wanted - ours:
             with open(file, "rb") as f:
                 self.write(file, f.read(), os.stat(file).st_mode)
         for file in glob.glob(f"{self.tree}/**/*.?pp", recursive=True):
@@ -88,10 +91,24 @@ class Room:
     def configure(self):
         flags = f"-std=c++20 -D_GLIBCXX_ASSERTIONS -w -Wno-narrowing -include {os.path.abspath(self.tree)}/tests/mutation/switch.hpp"
         command = ["cmake", "--preset", "dev", "-S", self.tree, "-B", self.out, f"-DCMAKE_CXX_FLAGS={flags}"]
-        command += ["-DCMAKE_CXX_FLAGS_DEBUG=-O1", "-DCOGWHEEL_WERROR=OFF", "-DCOGWHEEL_BUILD_EXAMPLES=OFF"]
+        # Those of the core compile fast and run long; with the others it is the other way round.
+        command += [f"-DCMAKE_CXX_FLAGS_DEBUG={'-O1' if self.name == 'wheel' else '-O0'}", "-DCOGWHEEL_WERROR=OFF", "-DCOGWHEEL_BUILD_EXAMPLES=OFF"]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"the project does not configure:\n{done.stdout}{done.stderr}")
+
+    def flags(self):
+        """Include directories and definitions of the library's sources, for the project itself instead of its copy."""
+        with open(f"{self.out}/compile_commands.json") as f:
+            commands = [shlex.split(unit["command"]) for unit in json.load(f) if f"{self.tree}/src/" in unit["file"]]
+        found = []
+        for command in commands:
+            for word, following in zip(command, command[1:] + [""]):
+                flag = [word, following] if word == "-isystem" else [word] if word[:2] in ("-I", "-D") else []
+                flag = [f.replace(os.path.abspath(self.tree), os.getcwd()) for f in flag]
+                if flag and flag not in found:
+                    found.append(flag)
+        return sum(found, [])
 
     def build(self):
         """The compilers' output if that fails, else nothing. All errors at once."""

@@ -191,3 +191,18 @@ TEST_CASE("scale_bits_is_the_high_word_of_the_product") {
     CHECK(scale_bits((std::uint64_t{1} << 63) - 1, 9) == 4);
     CHECK(scale_bits(0x123456789abcdef0, 0xfedcba987654320f) == 0x121fa00ad77d7422);
 }
+
+TEST_CASE("random_ref_has_the_range_of_64_bits_whatever_it_refers_to") {
+    std::minstd_rand small; // 31 bits
+    random_ref random = small;
+    CHECK(random_ref::min() == 0);
+    CHECK(random_ref::max() == ~std::uint64_t{0});
+    std::uint64_t ones = 0, zeros = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const std::uint64_t drawn = random();
+        ones |= drawn;
+        zeros |= ~drawn;
+    }
+    CHECK(ones == ~std::uint64_t{0});
+    CHECK(zeros == ~std::uint64_t{0});
+}

@@ -58,6 +58,14 @@ struct machine_rig : idle_machine {
 
 } // namespace
 
+TEST_CASE("limit_that_no_double_holds_is_kept_to_the_nanosecond") {
+    constexpr nanoseconds limit((std::int64_t{1} << 53) + 1);
+    machine_rig r({.reader = limit});
+    CHECK(r.look_at(0s) == limit);
+    CHECK(r.silent_at(limit - 1ns));
+    CHECK(r.event_at(limit).idle_for == limit);
+}
+
 TEST_CASE("limit_zero_or_negative_is_off") {
     for (const nanoseconds off : {nanoseconds(0), nanoseconds(-1), nanoseconds::min()}) {
         machine_rig r({.reader = off, .writer = off, .all = off});

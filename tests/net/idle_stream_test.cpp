@@ -291,6 +291,25 @@ TEST_CASE_TEMPLATE("close_when_idle_closes_once_and_reads_time_out", Wheel, BOTH
     CHECK(r.wheel.pending() == 0);
 }
 
+TEST_CASE_TEMPLATE("connected_anew_after_an_idle_close_an_abort_is_an_abort", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    r.stream->close_when_idle();
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.pass(10s);
+    r.run();
+    CHECK(read.ec == asio::error::timed_out);
+    socket_type peer(r.io);
+    asio::local::connect_pair(r.stream->lowest_layer(), peer);
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.run();
+    CHECK(read.times == 1);
+    r.stream->lowest_layer().cancel();
+    r.run();
+    CHECK(read.times == 2);
+    CHECK(read.ec == asio::error::operation_aborted);
+}
+
 TEST_CASE_TEMPLATE("destroyed_with_operations_under_way_they_are_aborted_and_nothing_fires", Wheel, BOTH_WHEELS) {
     stream_rig<Wheel> r({.reader = 10s});
     io_result read;
