@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/schedule/detail/yearly_rule.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -95,7 +96,8 @@ yearly_rule::yearly_rule(std::string_view text) { reader(text).read(*this); }
 sys_days yearly_rule::day_of_year::in(year y) const {
     if (what == kind::weekday) {
         const std::chrono::weekday w(weekday);
-        return week == 5 ? sys_days(y / month / w[last]) : sys_days(y / month / w[week]);
+        const year_month in = y / std::chrono::month(month);
+        return week == 5 ? sys_days(in / w[last]) : sys_days(in / w[week]);
     }
     const sys_days first = y / 1 / 1;
     if (what == kind::counting_leap_day) return first + days(number);
