@@ -135,7 +135,7 @@ void task_journal::rewrite(std::size_t end, std::size_t tasks) noexcept {
         refuse_links();
         std::string old = file_.read(0, end);
         const detail::journal_scan scan = detail::scan_journal(old);
-        if (scan.damaged != damaged_ || scan.missing != missing_ || scan.end != end || scan.latest.size() != tasks)
+        if (scan.damaged != damaged_ || scan.end != end || scan.latest.size() != tasks)
             throw std::runtime_error("damaged since it was opened: the next load() says so");
         std::filesystem::path name = path_;
         successor fresh(name += ".new", file_, end);
@@ -183,7 +183,6 @@ bool task_journal::take_over(successor& fresh) {
     torn_ = false;
     directory_unsynced_ = true;
     damaged_.clear();
-    missing_.clear();
     return true;
 }
 

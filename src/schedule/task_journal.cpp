@@ -122,7 +122,6 @@ std::string task_journal::read(detail::journal_scan& scan) {
     }
     note(std::move(found));
     damaged_ = scan.damaged;
-    missing_ = scan.missing;
     if (!scan.unknown.empty()) compact_from_ = never;
     reserve_if_possible();
     return text;

@@ -202,9 +202,10 @@ TEST_CASE("journal_change_that_failed_and_could_not_be_cut_off_is_not_read") {
 
 namespace {
 
-// In a process of its own, on a disk of `bytes`, which goes with it. Exits with the result of f, or 77: it must not mount one.
+// In a process of its own, on a disk of `bytes`, which goes with it. 0: f has returned 0. 77: it must not mount one.
 template <class F>
 int on_a_disk_of(std::size_t bytes, const fs::path& mounted, F f) {
+    std::fflush(nullptr);
     const pid_t child = ::fork();
     if (child == 0) {
         const std::string size = "size=" + std::to_string(bytes);
@@ -217,7 +218,8 @@ int on_a_disk_of(std::size_t bytes, const fs::path& mounted, F f) {
         } catch (const std::exception& e) {
             std::fprintf(stderr, "%s\n", e.what());
         }
-        ::_exit(result);
+        if (result != 0) std::fprintf(stderr, "on a full disk: line %d\n", result);
+        ::_exit(result == 0 ? 0 : 1);
     }
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -234,41 +236,57 @@ bool journal_is_full(task_journal& journal, const task_record& record) {
     }
 }
 
-int erase_all_on_a_full_disk(const fs::path& directory, bool reopened) {
+enum class filling { one_by_one, at_once, after_a_rewriting, by_the_process_before };
+
+// 0, or the line of what went wrong.
+int erase_all_on_a_full_disk(const fs::path& directory, filling how) {
     const fs::path file = directory / "tasks";
-    int saved = 0;
+    const auto name = [](int n) { return std::to_string(n) + "\x01 of many"; };
     {
-        task_journal journal(file);
-        const auto name = [](int n) { return std::to_string(n) + "\x01 of many"; };
-        while (!journal_is_full(journal, record_of(name(saved), ""))) ++saved;
-        if (saved < 1000) return 1;
-        put_bytes(directory / "others", std::string(1U << 20, 'x')); // as far as it goes
-        if (!journal_is_full(journal, record_of("b", ""))) return 2;
-        const task_record two[] = {record_of("c", ""), record_of("d", "")};
-        try {
-            journal.save_all(two);
-            return 3;
-        } catch (const std::system_error&) {
-            // What is refused takes nothing of what is reserved.
+        task_journal journal(file, {.compact_above = 100'000});
+        for (int n = 0; how == filling::after_a_rewriting && n < 2000; ++n) journal.save(record_of(name(0), ""));
+        journal.load();
+        if (fs::file_size(file) > 110'000) return __LINE__;
+        int saved = 0;
+        if (how == filling::at_once) {
+            std::vector<task_record> batch;
+            while (batch.size() < 5000) batch.push_back(record_of(name(saved++), ""));
+            const auto too_much = [&] {
+                try {
+                    journal.save_all(batch);
+                    return false;
+                } catch (const std::system_error&) {
+                    return true; // what is refused takes nothing of what is reserved
+                }
+            };
+            while (too_much()) batch.resize(batch.size() - 100);
         }
-        for (int n = 0; !reopened && n < saved; ++n) journal.erase(name(n));
-        if (!reopened && journal.size() != 0) return 4;
+        while (!journal_is_full(journal, record_of(name(saved), ""))) ++saved;
+        if (journal.size() < 1000) return __LINE__;
+        put_bytes(directory / "others", std::string(1U << 20, 'x')); // as far as it goes
+        if (!journal_is_full(journal, record_of("b", ""))) return __LINE__;
+        if (how != filling::by_the_process_before) {
+            while (saved >= 0) journal.erase(name(saved--));
+            if (journal.size() != 0) return __LINE__;
+        }
     }
     task_journal journal(file);
-    if (!reopened && journal.size() != 0) return 5;
+    if (how != filling::by_the_process_before && journal.size() != 0) return __LINE__;
     for (const task_record& record : journal.load().tasks) journal.erase(record.task.name);
-    return journal.load().tasks.empty() && journal.load().warnings.empty() ? 0 : 6;
+    const auto all = journal.load();
+    return all.tasks.empty() && all.warnings.empty() ? 0 : __LINE__;
 }
 
 } // namespace
 
 TEST_CASE("journal_erases_every_task_on_a_full_disk") {
-    for (const bool reopened : {false, true}) {
-        CAPTURE(reopened);
+    for (const filling how :
+         {filling::one_by_one, filling::at_once, filling::after_a_rewriting, filling::by_the_process_before}) {
+        CAPTURE(static_cast<int>(how));
         const scratch_directory directory;
         fs::create_directory(directory / "disk");
         const int result = on_a_disk_of(512U << 10, directory / "disk",
-                                        [&] { return erase_all_on_a_full_disk(directory / "disk", reopened); });
+                                        [&] { return erase_all_on_a_full_disk(directory / "disk", how); });
         if (result == 77)
             MESSAGE("left out: a file system cannot be mounted here");
         else

@@ -100,7 +100,6 @@ private:
     index live_;
     std::vector<std::string> dropped_;
     std::vector<detail::journal_extent> damaged_; // a rewriting that finds more would hide it
-    std::vector<detail::journal_gap> missing_;
     std::size_t end_ = 0;          // of the last line that counts
     std::uint64_t lines_ = 0;      // the number of that line
     std::size_t live_bytes_ = 0;   // what a rewriting would leave, at most
