@@ -206,3 +206,13 @@ TEST_CASE("random_ref_has_the_range_of_64_bits_whatever_it_refers_to") {
     CHECK(ones == ~std::uint64_t{0});
     CHECK(zeros == ~std::uint64_t{0});
 }
+
+// The outputs that Steele's own program gives for this seed.
+TEST_CASE("small_random_is_splitmix64") {
+    cogwheel::detail::small_random random(1234567);
+    for (const std::uint64_t known : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                      4593380528125082431u, 16408922859458223821u})
+        CHECK(random() == known);
+    CHECK(cogwheel::detail::small_random::min() == 0);
+    CHECK(cogwheel::detail::small_random::max() == ~std::uint64_t{0});
+}

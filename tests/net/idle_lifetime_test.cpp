@@ -9,7 +9,11 @@
 #include <asio/bind_cancellation_slot.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <optional>
 
 using namespace cogwheel;
@@ -216,6 +220,27 @@ TEST_CASE_TEMPLATE("move_assigned_to_itself_it_goes_on_waiting", Wheel, BOTH_WHE
     r.run();
     CHECK(r.log.size() == 1);
     CHECK_FALSE(r.log.last_error());
+}
+
+TEST_CASE_TEMPLATE("destroyed_or_moved_from_the_factor_does_not_meet_it", Wheel, BOTH_WHEELS) {
+    using monitor = monitor_on<Wheel>;
+    for (const bool moves : {false, true}) {
+        CAPTURE(moves);
+        far_rig<Wheel> r;
+        r.wait();
+        alignas(monitor) std::array<std::byte, sizeof(monitor)> memory;
+        auto* mine = new (memory.data()) monitor(r.wheel, r.home.get_executor(), {.reader = 10s});
+        std::optional<monitor> other;
+        if (moves) other.emplace(std::move(*mine));
+        mine->~monitor();
+        memory.fill(std::byte{0xa5}); // what follows a link to it does not come back
+        overload_factor(r.wheel, 0.5);
+        r.run();
+        CHECK(std::all_of(memory.begin(), memory.end(), [](std::byte b) { return b == std::byte{0xa5}; }));
+        pass(r.io, 5s);
+        r.run();
+        CHECK(r.log.size() == 1);
+    }
 }
 
 TEST_CASE_TEMPLATE("moved_while_waiting_the_factor_still_reaches_it", Wheel, BOTH_WHEELS) {
