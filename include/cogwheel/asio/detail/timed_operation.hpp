@@ -15,6 +15,7 @@
 #include <cogwheel/asio/detail/ended_limits.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/node_list.hpp>
 
 #include <asio/associated_cancellation_slot.hpp>
@@ -93,7 +94,7 @@ public:
         if constexpr (Engine::concurrent) self.pins_.set(initiating);
         const initiation ending{&self}; // unpins
         timed_pointer pointer(self);    // abandons, if an exception comes before the operation has it
-        try {
+        COGWHEEL_TRY {
             if (how == outcome::expired) {
                 engine.arm(node, when);
             } else { // no timer, and no error to say so: cancelled at once
@@ -103,9 +104,10 @@ public:
             const timer_id link = outer.is_connected() ? self.link() : timer_id();
             lock.unlock();
             if (outer.is_connected()) outer.template emplace<pass_on>(engine, link); // its memory is the user's
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (lock.owns_lock()) lock.unlock();
-            throw;
+            COGWHEEL_RETHROW;
         }
         std::forward<Initiate>(initiate)(std::move(pointer));
     }
@@ -268,12 +270,11 @@ private:
             const auto type = std::exchange(wanted_, asio::cancellation_type::none);
             pins_.clear(asked);
             lock.unlock();
-            try {
-                signal_.emit(type);
-            } catch (...) {
+            COGWHEEL_TRY { signal_.emit(type); }
+            COGWHEEL_CATCH {
                 lock.lock();
                 unpin(lock, emitting | outside, false);
-                throw;
+                COGWHEEL_RETHROW;
             }
             lock.lock();
         }
@@ -312,9 +313,8 @@ private:
     };
     void keep_running() noexcept {
         if (engine_.is_shut_down()) return;
-        try {
-            running_ = std::make_unique<running>(*this);
-        } catch (...) {
+        COGWHEEL_TRY { running_ = std::make_unique<running>(*this); }
+        COGWHEEL_CATCH {
             // then it may return, and the handler waits for the next run()
         }
     }

@@ -11,6 +11,7 @@
 
 #include <cogwheel/asio/detail/cancels.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/node_list.hpp>
 #include <cogwheel/wheel/node_queue.hpp>
 
@@ -64,7 +65,7 @@ public:
         lock_type lock = engine_->lock();
         if (engine_->is_shut_down()) return; // the handler is destroyed, as everything else is
         timer_node& wait = op::create(*engine_, std::forward<Handler>(handler), engine_->executor());
-        try {
+        COGWHEEL_TRY {
             if (slot.is_connected()) {
                 // Before the timer can fire: after that the slot may be gone.
                 const timer_id id = wait.next_id();
@@ -84,12 +85,13 @@ public:
                 engine_->arm(*this, at);
             }
             push_back(wait, slot.is_connected());
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (slot.is_connected()) slot.clear();
             if (!lock.owns_lock()) lock.lock();
             completion c{*engine_, lock, outcome::destroyed};
             wait.on_expiry()(wait, &c);
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
 
@@ -194,9 +196,8 @@ private:
     void leave() noexcept {
         lock_type lock = engine_->lock();
         if (!empty()) {
-            try {
-                engine_->request_turn();
-            } catch (...) {
+            COGWHEEL_TRY { engine_->request_turn(); }
+            COGWHEEL_CATCH {
                 // The turn that is planned for this timer delivers them.
             }
             abort_all();

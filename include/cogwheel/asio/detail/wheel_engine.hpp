@@ -18,6 +18,7 @@
 #include <cogwheel/observe/lateness_histogram.hpp>
 #include <cogwheel/observe/wheel_stats.hpp>
 #include <cogwheel/wheel/coalescing.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/far_queue.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
@@ -174,13 +175,14 @@ protected:
     void start(const asio::any_io_executor& executor, const wheel_options& options) {
         nodes.prefer_huge_pages(options.huge_pages);
         waits.prefer_huge_pages(options.huge_pages);
-        try {
+        COGWHEEL_TRY {
             make_wheel(options);
             wheel_->reserve(options.reserve);
             driver_.emplace(executor, *this);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             wheel_.reset();
-            throw;
+            COGWHEEL_RETHROW;
         }
         executor_.emplace(executor);
         scale_ = tick_scale(options.tick);
@@ -220,10 +222,9 @@ protected:
     std::size_t abort_all(F each) {
         const std::size_t n = wheel_->size();
         if (n == 0) return 0;
-        try {
-            request_turn();
-        } catch (...) {
-            if (planned_ == never) throw; // else the planned turn delivers them: a destructor may be asking
+        COGWHEEL_TRY { request_turn(); }
+        COGWHEEL_CATCH {
+            if (planned_ == never) COGWHEEL_RETHROW; // else the planned turn delivers them: a destructor may be asking
         }
         lock_type none;
         completion c{*this, none, outcome::collected};
@@ -300,27 +301,24 @@ private:
 
     void plan(time_point at, tick until) {
         planned_ = never;
-        try {
-            driver_->arm(at, ++serial_);
-        } catch (...) {
+        COGWHEEL_TRY { driver_->arm(at, ++serial_); }
+        COGWHEEL_CATCH {
             ask_for_turn(); // the wait before is lost, too: the turn plans for those who relied on it
-            throw;
+            COGWHEEL_RETHROW;
         }
         planned_ = until.value;
         planned_near_ = false;
     }
     void plan_for(tick due) {
         if (due.value >= planned_) return;
-        try {
-            plan(start_of(due), due);
-        } catch (...) {
-            if (!turn_posted_) throw; // else there will be another try
+        COGWHEEL_TRY { plan(start_of(due), due); }
+        COGWHEEL_CATCH {
+            if (!turn_posted_) COGWHEEL_RETHROW; // else there will be another try
         }
     }
     void ask_for_turn() noexcept {
-        try {
-            request_turn();
-        } catch (...) {
+        COGWHEEL_TRY { request_turn(); }
+        COGWHEEL_CATCH {
             // Then whoever arms a timer next asks for it.
         }
     }
@@ -331,11 +329,12 @@ private:
         const time_point now = Clock::now();
         const nanoseconds soon = std::min<nanoseconds>(options_.tick, std::chrono::milliseconds(10));
         const nanoseconds at = saturating_add(since_origin(now), soon);
-        try {
+        COGWHEEL_TRY {
             if (scale_.due(at).value < planned_)
                 plan(now + std::chrono::ceil<typename Clock::duration>(soon), scale_.due(at));
             planned_near_ = true;
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // Then no wake is planned at all, and none is needed.
         }
     }
@@ -353,13 +352,12 @@ private:
         if (turning_ || !wheel_ || shut_down_) return; // inside a handler that runs the context: the outer turn goes on
         turning_ = true;
         bool more = true;
-        try {
-            more = turn(lock);
-        } catch (...) {
+        COGWHEEL_TRY { more = turn(lock); }
+        COGWHEEL_CATCH {
             // A handler threw: out of run() it goes, as in Asio. The rest of the batch comes with the next turn.
             if (!lock.owns_lock()) lock.lock();
             end_turn(lock, true);
-            throw;
+            COGWHEEL_RETHROW;
         }
         end_turn(lock, more);
     }
@@ -389,9 +387,8 @@ private:
         turning_ = false;
         if (shut_down_) return;
         if (more || has_ended()) {
-            try {
-                request_turn();
-            } catch (...) { // no memory for a post: the driver wakes us
+            COGWHEEL_TRY { request_turn(); }
+            COGWHEEL_CATCH { // no memory for a post: the driver wakes us
                 plan(start_of(wheel_->now() + 1), wheel_->now() + 1);
             }
         } else if (const auto due = wheel_->next_due()) {

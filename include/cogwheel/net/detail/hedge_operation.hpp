@@ -17,6 +17,7 @@
 #include <cogwheel/net/detail/hedge_machine.hpp>
 #include <cogwheel/net/detail/slot_link.hpp>
 #include <cogwheel/net/hedge_options.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/post.hpp>
 
@@ -52,11 +53,10 @@ public:
         auto& self =
             create_in<hedge_operation>(memory, state, executor, options, std::forward<F>(f), std::forward<H>(handler));
         self.finish(false, [&] {
-            try {
-                self.link_.connect(outer, self);
-            } catch (...) {
+            COGWHEEL_TRY { self.link_.connect(outer, self); }
+            COGWHEEL_CATCH {
                 self.abandoned_ = true;
-                throw;
+                COGWHEEL_RETHROW;
             }
             if (options.budget != nullptr) options.budget->deposit();
             self.launch(true);
@@ -128,11 +128,8 @@ private:
     template <class F>
     void finish(bool inline_allowed, F f) {
         std::exception_ptr trouble;
-        try {
-            f();
-        } catch (...) {
-            trouble = std::current_exception();
-        }
+        COGWHEEL_TRY { f(); }
+        COGWHEEL_CATCH { trouble = std::current_exception(); }
         let_go(inline_allowed);
         if (trouble) std::rethrow_exception(trouble);
     }
@@ -177,11 +174,10 @@ private:
             old.cancel();
             if (more) set_timer(serial);
             std::exception_ptr thrown;
-            try {
+            COGWHEEL_TRY {
                 call_attempt(function_, b.attempt, executor(), branch_token<hedge_operation>{this, number});
-            } catch (...) {
-                thrown = std::current_exception();
             }
+            COGWHEEL_CATCH { thrown = std::current_exception(); }
             again = started(number, thrown, initial);
         }
     }
@@ -278,11 +274,12 @@ private:
     // If the wheel takes no timer, attempts start only when another one fails.
     void set_timer(std::uint64_t serial) {
         basic_timer_token<clock> timer;
-        try {
+        COGWHEEL_TRY {
             std::error_code ignored;
             timer = state_->schedule(from_now<clock>{options_.delay, clock::now()}, elapsed(*this, serial),
                                      no_callable(), ignored);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             return; // no memory for it: the same
         }
         lock_type lock(mutex_);
@@ -313,11 +310,8 @@ private:
                 if (b.being_started) b.wanted = b.wanted | type; // who starts it emits
                 if (b.being_started || b.now != branch::running) continue;
             }
-            try {
-                b.signal.emit(type);
-            } catch (...) {
-                trouble = std::current_exception();
-            }
+            COGWHEEL_TRY { b.signal.emit(type); }
+            COGWHEEL_CATCH { trouble = std::current_exception(); }
         }
         if (trouble) std::rethrow_exception(trouble);
     }

@@ -13,6 +13,7 @@
 #include <cogwheel/net/detail/retry_handler.hpp>
 #include <cogwheel/net/detail/retry_machine.hpp>
 #include <cogwheel/net/detail/slot_link.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/post.hpp>
 
@@ -57,11 +58,10 @@ public:
         // What is under way may complete inside the emission, but may not go on there.
         owner own(*this);
         pin_.hold();
-        try {
-            emit_wanted();
-        } catch (...) {
+        COGWHEEL_TRY { emit_wanted(); }
+        COGWHEEL_CATCH {
             if (pin_.let_go() == step_state::pending) own.release();
-            throw;
+            COGWHEEL_RETHROW;
         }
         switch (pin_.let_go()) {
         case step_state::pending:
@@ -127,13 +127,14 @@ private:
     static step_state begin(owner& own, F&& f) {
         retry_operation& self = *own;
         self.pin_.begin();
-        try {
+        COGWHEEL_TRY {
             std::forward<F>(f)(self);
             self.emit_wanted();
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (self.pin_.let_go() == step_state::pending)
                 own.release(); // it was started all the same, and will complete
-            throw;
+            COGWHEEL_RETHROW;
         }
         const step_state s = self.pin_.let_go();
         if (s == step_state::pending) own.release();
@@ -145,17 +146,18 @@ private:
         self.results_.reset();
         self.waiting_ = false;
         step_state s;
-        try {
+        COGWHEEL_TRY {
             s = begin(own, [](retry_operation& o) {
                 call_attempt(o.function_, o.machine_.attempt(), o.executor(), token{&o});
             });
-        } catch (...) {
-            if (!own) throw;
+        }
+        COGWHEEL_CATCH {
+            if (!own) COGWHEEL_RETHROW;
             // What is thrown while an attempt is started is what came of it.
             results failed{};
             if (!assign_exception(std::get<0>(failed), std::current_exception())) {
                 if (!initial) own.release().post_completion(self.machine_.threw(no_code()));
-                throw;
+                COGWHEEL_RETHROW;
             }
             self.results_.emplace(std::move(failed));
             s = step_state::completed;
@@ -171,12 +173,13 @@ private:
         retry_operation& self = *own;
         self.waiting_ = true;
         step_state s;
-        try {
+        COGWHEEL_TRY {
             s = begin(own, [&](retry_operation& o) {
                 o.state_->start_wait(wait_handler<retry_operation>(o), from_now<clock>{delay, clock::now()});
             });
-        } catch (...) {
-            if (!own) throw;
+        }
+        COGWHEEL_CATCH {
+            if (!own) COGWHEEL_RETHROW;
             std::error_code ec;
             assign_exception(ec, std::current_exception());
             return own.release().complete(self.machine_.wait_ended(ec, clock::now()), false);
@@ -187,14 +190,15 @@ private:
     static void after_attempt(owner own) {
         retry_operation& self = *own;
         retry_step next{retry_act::deliver};
-        try {
+        COGWHEEL_TRY {
             const std::error_code ec = code_of(std::get<0>(*self.results_));
             random_ref random = self.machine_.random();
             if (!random) random = self.own_random_;
             next = self.machine_.attempt_ended(ec, clock::now(), random);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             own.release().post_completion(self.machine_.give_up());
-            throw;
+            COGWHEEL_RETHROW;
         }
         if (next.what == retry_act::wait)
             begin_wait(std::move(own), next.delay);
