@@ -74,6 +74,17 @@ check_global_state() {
     done
 }
 
+# Some projects compile without exceptions, and their compilers refuse the words.
+check_exceptions() {
+    local file line
+    files '^include/cogwheel/' | grep -v '/exceptions\.hpp$' | while IFS= read -r file; do
+        awk '/^#ifdef __cpp_exceptions/ { allowed = 1 } /^#e/ { allowed = 0 }
+            { sub(/\/\/.*/, "") } !allowed && /(^|[^_a-z])(try|catch|throw)([^_a-z]|$)/ { print NR }' "$file" | while IFS= read -r line; do
+            finding "$file:$line: COGWHEEL_TRY, COGWHEEL_CATCH, COGWHEEL_RETHROW or asio::detail::throw_exception"
+        done
+    done
+}
+
 check_length() {
     local file lines
     text | while IFS= read -r file; do
@@ -118,6 +129,7 @@ check_spaces() {
 check_dependencies
 check_core
 check_global_state
+check_exceptions
 check_length
 check_licence
 check_sleeps

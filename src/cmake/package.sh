@@ -56,7 +56,7 @@ use() {
 
 # install_package DIRECTORY static|shared
 install_package() {
-    logged "$1.log" cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release \
+    logged "$1.log" cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
         -DCOGWHEEL_BUILD_TESTS=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCOGWHEEL_BUILD_BENCH=OFF \
         -DBUILD_SHARED_LIBS="$([[ $2 == shared ]] && printf ON || printf OFF)"
     logged "$1.log" cmake --build "$1"
@@ -77,7 +77,7 @@ install_package() {
     fi
 }
 
-# subprojects DIRECTORY: compiles what uses Cogwheel as a part of its own project; `./dev test` links and runs it as well.
+# subprojects DIRECTORY: compiles what has Cogwheel as a part of its own project; `./dev test` links and runs it as well.
 subprojects() {
     local name
     for name in add_subdirectory fetch_content; do
@@ -90,18 +90,22 @@ subprojects() {
 # package COMPILER static|shared
 package() {
     compiler=$1
-    local directory="$work/$1" linkage=$2 readme
+    local directory="$work/$1" linkage=$2 readme consumers=(find_package plugin)
     prefix="$directory/prefix"
     export compiler prefix
     printf 'package: %s, %s: install\n' "$compiler" "$linkage"
     install_package "$directory/build" "$linkage"
     readme=("$directory"/readme/*)
+    # `./dev test` does these by g++.
+    if [[ $compiler != g++ && $linkage == static ]]; then
+        consumers+=(bare)
+        subprojects "$directory/subprojects"
+    fi
     printf 'package: %s, %s: %d programs of README, tests/consumer\n' "$compiler" "$linkage" "${#readme[@]}"
     {
         for source in "${readme[@]}"; do printf '%s\n' "$source" "$source/build" server; done
-        for source in find_package plugin; do printf '%s\n' "tests/consumer/$source" "$directory/$source" consumer; done
+        for source in "${consumers[@]}"; do printf '%s\n' "tests/consumer/$source" "$directory/$source" consumer; done
     } | xargs -d '\n' -n 3 -P "$(nproc)" bash -c 'use "$@"' use
-    [[ $linkage == shared ]] || subprojects "$directory/subprojects"
 }
 
 export -f logged use

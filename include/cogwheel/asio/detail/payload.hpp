@@ -8,6 +8,7 @@
 #include <cogwheel/asio/detail/operation.hpp>
 #include <cogwheel/asio/detail/post_on.hpp>
 #include <cogwheel/asio/error.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/associated_allocator.hpp>
@@ -37,13 +38,19 @@ template <class T>
 inline constexpr bool has_allocator =
     !std::is_same_v<asio::associated_allocator_t<T, std::allocator<no_executor>>, std::allocator<no_executor>>;
 
-/// Are they the same? Asio 1.22's target<E>() does not look at the type of what it finds.
+/// Are they the same? Asio 1.22's target<E>() does not look at the type of what it finds. Without typeid both are
+/// compared as erased ones; if there is no memory for that, false makes what follows slower, not wrong.
 template <class E>
 bool is_executor(const asio::any_io_executor& erased, const E& e) noexcept {
+#ifdef ASIO_NO_TYPEID
+    COGWHEEL_TRY { return erased == asio::any_io_executor(e); }
+    COGWHEEL_CATCH { return false; }
+#else
     if constexpr (std::is_same_v<E, asio::any_io_executor>)
         return erased == e;
     else
         return erased.target_type() == typeid(E) && *erased.template target<E>() == e;
+#endif
 }
 
 /// Runs `f` as by asio::dispatch on its associated executor; at once if that is the wheel's, on which we are.

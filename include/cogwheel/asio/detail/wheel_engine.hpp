@@ -21,6 +21,7 @@
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/observe/lateness_histogram.hpp>
 #include <cogwheel/observe/wheel_stats.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <asio/io_context.hpp>
@@ -34,12 +35,14 @@
 
 namespace cogwheel::detail {
 
-/// The loop behind an executor; nullptr if that is no io_context's, or the strand of one.
-inline asio::io_context* loop_of(const asio::any_io_executor& executor) noexcept {
+/// The loop behind an executor; nullptr if that is no io_context's, nor the strand of one, or if there is no typeid to tell.
+inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
+#ifndef ASIO_NO_TYPEID
     using direct = asio::io_context::executor_type;
     if (executor.target_type() == typeid(direct)) return &executor.target<direct>()->context();
     using strand = asio::strand<direct>;
     if (executor.target_type() == typeid(strand)) return &executor.target<strand>()->get_inner_executor().context();
+#endif
     return nullptr;
 }
 
@@ -121,10 +124,11 @@ public:
     /// Makes sure that there is a turn soon. Errors: none where the driver can be armed without memory, else std::bad_alloc.
     void request_turn() {
         if (turning_ || turn_coming() || shut_down_) return;
-        try {
+        COGWHEEL_TRY {
             asio::post(*executor_, posted_turn(*this));
             turn_posted_ = true;
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (planned_ != never) return call_off();
             const tick next = time_.reached() + 1; // not at once: memory may come back meanwhile
             plan(start_of(next), next);
@@ -184,13 +188,14 @@ protected:
     void start(const asio::any_io_executor& executor, const wheel_options& options) {
         nodes.prefer_huge_pages(options.huge_pages);
         waits.prefer_huge_pages(options.huge_pages);
-        try {
+        COGWHEEL_TRY {
             make_wheel(options);
             wheel_->reserve(options.reserve);
             driver_.emplace(executor, *this, driver_memory_);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             wheel_.reset();
-            throw;
+            COGWHEEL_RETHROW;
         }
         executor_.emplace(executor);
         loop_ = loop_of(executor);
@@ -210,9 +215,10 @@ protected:
     void close(lock_type& lock) noexcept {
         if (shut_down_) return;
         closed_ = true;
-        try {
+        COGWHEEL_TRY {
             if (wheel_->size() != 0) request_turn();
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // What is collected waits for a turn that something else brings; the context's end destroys it.
         }
         collect_all([](timer_node&) {});
@@ -313,21 +319,19 @@ private:
 
     // Preconditions: no turn is coming. Errors: std::bad_alloc; the wait before, if there is one, comes as a turn.
     void plan(time_point at, tick until) {
-        try {
-            driver_->arm(at, serial_ + 1);
-        } catch (...) {
+        COGWHEEL_TRY { driver_->arm(at, serial_ + 1); }
+        COGWHEEL_CATCH {
             called_off_ = planned_ != never;
             planned_ = never;
-            throw;
+            COGWHEEL_RETHROW;
         }
         ++serial_;
         planned_ = until.value;
     }
     void plan_for(tick due) {
         if (due.value >= planned_ || turn_coming()) return;
-        try {
-            plan(start_of(due), due);
-        } catch (...) {
+        COGWHEEL_TRY { plan(start_of(due), due); }
+        COGWHEEL_CATCH {
             if (!turn_coming()) request_turn();
         }
     }
@@ -343,9 +347,8 @@ private:
     void let_run_return() noexcept {
         if (planned_ == never || turning_ || turn_coming()) return;
         if (!comes_back_) return call_off();
-        try {
-            request_turn();
-        } catch (...) { // not while a wait is planned
+        COGWHEEL_TRY { request_turn(); }
+        COGWHEEL_CATCH { // not while a wait is planned
         }
     }
 
@@ -381,9 +384,8 @@ private:
     }
     void replace_lost_turn() noexcept {
         if (!wheel_ || (wheel_->size() == 0 && ended_.empty())) return;
-        try {
-            request_turn();
-        } catch (...) {
+        COGWHEEL_TRY { request_turn(); }
+        COGWHEEL_CATCH {
             // Then the next call that arms or ends a timer asks for one.
         }
     }
@@ -392,12 +394,13 @@ private:
         if (turning_ || !wheel_ || shut_down_) return; // inside a handler that runs the context: the outer turn goes on
         turning_ = true;
         bool more = !ended_.empty();
-        try {
+        COGWHEEL_TRY {
             if (more || wheel_->size() != 0) more = turn(lock);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // A handler threw: out of run() it goes, as in Asio. The rest of the batch comes with the next turn.
             end_turn(lock, true);
-            throw;
+            COGWHEEL_RETHROW;
         }
         end_turn(lock, more);
     }

@@ -9,8 +9,10 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/schedule/detail/grid.hpp>
 #include <cogwheel/schedule/keyed_schedule.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/bind_executor.hpp>
+#include <asio/detail/throw_exception.hpp>
 
 #include <exception>
 #include <memory>
@@ -96,13 +98,14 @@ public:
             return {};
         }
         const auto place = table_.insert(r).first;
-        try {
+        COGWHEEL_TRY {
             const std::error_code refused = arm(r, due);
             if (refused) table_.erase(place);
             return refused;
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             table_.erase(place);
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
 
@@ -154,14 +157,16 @@ private:
     void expired(const record_ptr& r) {
         std::exception_ptr lost; // there is no next run
         if (r->left != keyed_schedule::for_ever) --r->left;
-        try {
+        COGWHEEL_TRY {
             const std::error_code refused =
                 r->left != 0 ? arm(r, point_ahead(r->due, *r->period, present<clock>())) : std::error_code();
             if (r->left == 0 || refused) drop(r);
             // Nobody stops a wheel unknowingly, but one that is full must not end a job for ever in silence.
             if (refused && refused != errc::stopped)
-                throw std::system_error(refused, "cogwheel::keyed_timers: a periodic job could not be scheduled again");
-        } catch (...) {
+                asio::detail::throw_exception(
+                    std::system_error(refused, "cogwheel::keyed_timers: a periodic job could not be scheduled again"));
+        }
+        COGWHEEL_CATCH {
             lost = std::current_exception();
             if (!r->removed) drop(r);
         }
