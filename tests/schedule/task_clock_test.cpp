@@ -14,14 +14,14 @@ using run_times = std::vector<long>;
 namespace {
 
 // The points for which the task has run, in minutes since noon.
-run_times minutes_of(task_rig& tasks, const char* name = "a") {
+run_times due_minutes_of(task_rig& tasks, const char* name = "a") {
     run_times minutes;
     const task_info task = tasks->find(name).value();
     for (const task_attempt& a : task.history) minutes.push_back(static_cast<long>((a.scheduled - task_noon) / 1min));
     return minutes;
 }
 
-void minutes_pass(task_rig& tasks, int minutes) {
+void clock_minutes(task_rig& tasks, int minutes) {
     for (int i = 0; i < minutes; ++i) tasks.leap(1min);
 }
 
@@ -44,10 +44,10 @@ TEST_CASE("task_clock_that_was_ahead_when_a_task_was_added") {
             task_rig tasks;
             task_wall::present += ahead;
             tasks->add({.name = "a", .when = task_trigger::cron(expression)}, tasks.note());
-            minutes_pass(tasks, 1);
+            clock_minutes(tasks, 1);
             task_wall::present = task_noon + 1s;
-            minutes_pass(tasks, 61);
-            CHECK(minutes_of(tasks) == (expression[0] == '0' ? run_times{60} : run_times{20, 40, 60}));
+            clock_minutes(tasks, 61);
+            CHECK(due_minutes_of(tasks) == (expression[0] == '0' ? run_times{60} : run_times{20, 40, 60}));
         }
     }
 }
@@ -56,12 +56,12 @@ TEST_CASE("task_clock_that_was_a_day_ahead_while_a_task_ran") {
     task_rig tasks;
     task_wall::present += 24h;
     tasks->add({.name = "a", .when = task_trigger::cron("0 13 * * *")}, tasks.note());
-    minutes_pass(tasks, 61);
+    clock_minutes(tasks, 61);
     REQUIRE(tasks.ran.size() == 1);
     task_wall::present = task_noon;
-    minutes_pass(tasks, 61);
+    clock_minutes(tasks, 61);
     CHECK(tasks.ran.size() == 2);
-    CHECK(minutes_of(tasks).back() == 60);
+    CHECK(due_minutes_of(tasks).back() == 60);
     CHECK(tasks->find("a")->next == task_noon + 25h);
 }
 
@@ -80,26 +80,26 @@ TEST_CASE("task_clock_put_back_by_less_than_three_hours_repeats_what_follows_it"
         CAPTURE(std::string(t.expression));
         task_rig tasks;
         tasks->add({.name = "a", .when = task_trigger::cron(t.expression, {}, t.policy)}, tasks.note());
-        minutes_pass(tasks, 130);
+        clock_minutes(tasks, 130);
         task_wall::present -= 2h;
-        minutes_pass(tasks, 175);
-        CHECK(minutes_of(tasks) == t.minutes);
+        clock_minutes(tasks, 175);
+        CHECK(due_minutes_of(tasks) == t.minutes);
     }
 }
 
 TEST_CASE("task_clock_put_back_by_three_hours_repeats_fixed_times") {
     task_rig tasks;
     tasks->add({.name = "a", .when = task_trigger::cron("0 12-23 * * *")}, tasks.note());
-    minutes_pass(tasks, 190);
+    clock_minutes(tasks, 190);
     task_wall::present -= 3h;
-    minutes_pass(tasks, 55);
-    CHECK(minutes_of(tasks) == run_times{0, 60, 120, 180, 60});
+    clock_minutes(tasks, 55);
+    CHECK(due_minutes_of(tasks) == run_times{0, 60, 120, 180, 60});
 }
 
 TEST_CASE("task_clock_put_back_a_little_runs_nothing_twice") {
     task_rig tasks({.recheck = 100ms});
     tasks->add({.name = "a", .when = task_trigger::cron("0 13 * * *")}, tasks.note());
-    minutes_pass(tasks, 59);
+    clock_minutes(tasks, 59);
     tasks.pass(60'050ms);
     REQUIRE(tasks.ran.size() == 1);
     task_wall::present -= 1s;
@@ -115,7 +115,7 @@ TEST_CASE("task_clock_slower_than_the_wheel_s_runs_all_and_nothing_twice") {
         task_wall::present -= 30ms;
         tasks.leap(1s);
     }
-    CHECK(minutes_of(tasks) == run_times{0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60});
+    CHECK(due_minutes_of(tasks) == run_times{0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60});
 }
 
 // Set right at 12:59:50, looked at at 13:00:20.
@@ -137,20 +137,20 @@ TEST_CASE("task_clock_put_back_while_the_wheel_drops_its_timers") {
     tasks.leap(10s);
     task_wall::present = task_noon;
     tasks.at.wheel.cancel_all();
-    minutes_pass(tasks, 61);
-    CHECK(minutes_of(tasks) == run_times{60});
+    clock_minutes(tasks, 61);
+    CHECK(due_minutes_of(tasks) == run_times{60});
 }
 
 TEST_CASE("task_clock_put_back_does_not_shorten_a_first_delay") {
     task_rig tasks;
     task_wall::present += 24h;
     tasks->add({.name = "a", .when = task_trigger::cron("*/20 * * * *").first_after(1h)}, tasks.note());
-    minutes_pass(tasks, 1);
+    clock_minutes(tasks, 1);
     task_wall::present = task_noon;
-    minutes_pass(tasks, 59);
+    clock_minutes(tasks, 59);
     CHECK(tasks.ran.empty());
-    minutes_pass(tasks, 22);
-    CHECK(minutes_of(tasks) == run_times{60, 80});
+    clock_minutes(tasks, 22);
+    CHECK(due_minutes_of(tasks) == run_times{60, 80});
 }
 
 TEST_CASE("task_clock_put_back_is_written_down") {
@@ -176,10 +176,10 @@ TEST_CASE("recover_finds_anew_what_a_clock_that_was_ahead_has_found") {
         0s);
     CHECK(p.tasks->find("a")->next == task_noon + 1h);
     for (const task_record& r : p.storage.load().tasks) CHECK(r.next <= task_noon + 1h);
-    minutes_pass(p.tasks, 61);
-    CHECK(minutes_of(p.tasks, "a") == run_times{60});
-    CHECK(minutes_of(p.tasks, "b") == run_times{30, 60});
-    CHECK(minutes_of(p.tasks, "c") == run_times{20});
+    clock_minutes(p.tasks, 61);
+    CHECK(due_minutes_of(p.tasks, "a") == run_times{60});
+    CHECK(due_minutes_of(p.tasks, "b") == run_times{30, 60});
+    CHECK(due_minutes_of(p.tasks, "c") == run_times{20});
 }
 
 TEST_CASE("recover_keeps_next_points_that_are_as_far_away_as_they_may_be") {

@@ -15,9 +15,9 @@ using namespace std::chrono;
 
 namespace {
 
-constexpr sys_seconds from = sys_days(year(1990) / 1 / 1), to = sys_days(year(2101) / 1 / 1);
+constexpr sys_seconds first_compared = sys_days(year(1990) / 1 / 1), end_compared = sys_days(year(2101) / 1 / 1);
 
-const zone_database& database() {
+const zone_database& compiled_zones() {
     static const zone_database compiled;
     return compiled;
 }
@@ -34,8 +34,8 @@ struct difference {
 
 // Moments at which the C library says something else of the same file.
 std::vector<difference> differences(const char* layout, const std::string& name, std::uint64_t& compared) {
-    const environment_variable tzdir("TZDIR", database().directory(layout));
-    const c_library_zone theirs(database().directory(layout) + '/' + name);
+    const environment_variable tzdir("TZDIR", compiled_zones().directory(layout));
+    const c_library_zone theirs(compiled_zones().directory(layout) + '/' + name);
     const time_zone ours(name);
     std::vector<difference> found;
     const auto compare = [&](sys_seconds at, seconds offset) {
@@ -43,19 +43,19 @@ std::vector<difference> differences(const char* layout, const std::string& name,
         if (theirs.offset(at) != offset) found.push_back({at, offset});
     };
     const seconds step = step_between();
-    sys_seconds at = from;
-    for (zone_stretch s = ours.stretch_at(from); s.begin < to; s = ours.stretch_at(s.end)) {
-        if (s.begin > from) compare(s.begin - seconds(1), ours.stretch_at(s.begin - seconds(1)).offset);
-        if (s.begin > from) compare(s.begin, s.offset);
-        for (; at < std::min(s.end, to); at += step) compare(at, s.offset);
-        if (s.end >= to) break;
+    sys_seconds at = first_compared;
+    for (zone_stretch s = ours.stretch_at(first_compared); s.begin < end_compared; s = ours.stretch_at(s.end)) {
+        if (s.begin > first_compared) compare(s.begin - seconds(1), ours.stretch_at(s.begin - seconds(1)).offset);
+        if (s.begin > first_compared) compare(s.begin, s.offset);
+        for (; at < std::min(s.end, end_compared); at += step) compare(at, s.offset);
+        if (s.end >= end_compared) break;
     }
     return found;
 }
 
 // zic 2.36 writes slim files of a few zones that do not say what the fat ones say. What those say is right as well.
 bool is_right_by_the_fat_file(const std::string& name, const std::vector<difference>& all) {
-    const c_library_zone theirs(database().directory("fat") + '/' + name);
+    const c_library_zone theirs(compiled_zones().directory("fat") + '/' + name);
     return std::all_of(all.begin(), all.end(), [&](const difference& d) { return theirs.offset(d.at) == d.ours; });
 }
 
@@ -64,7 +64,7 @@ bool is_right_by_the_fat_file(const std::string& name, const std::vector<differe
 TEST_CASE("zone_data_of_all_zones_in_both_layouts_as_the_c_library_reads_it") {
     std::uint64_t compared = 0;
     std::vector<std::string> wrong;
-    const std::vector<std::string> names = database().names();
+    const std::vector<std::string> names = compiled_zones().names();
     REQUIRE(names.size() > 400);
     for (const std::string& name : names) {
         if (!differences("fat", name, compared).empty()) wrong.push_back(name + " (fat)");
@@ -82,7 +82,7 @@ TEST_CASE("zone_data_that_ends_in_a_rule_runs_in_january_and_july_at_the_same_lo
         return *s.next(sys_days(year(y) / m / 1) - hours(24)) - sys_days(year(y) / m / 1);
     };
     for (const char* const layout : {"slim", "fat"}) {
-        const environment_variable tzdir("TZDIR", database().directory(layout));
+        const environment_variable tzdir("TZDIR", compiled_zones().directory(layout));
         for (const int y : {2026, 2030, 2037, 2038, 2050, 2100, 2500, 9000}) {
             CAPTURE(layout);
             CAPTURE(y);
@@ -98,7 +98,7 @@ TEST_CASE("zone_data_that_ends_in_a_rule_runs_in_january_and_july_at_the_same_lo
 
 TEST_CASE("zone_data_of_another_directory_is_another_zone") {
     const time_zone here("Europe/Berlin");
-    const environment_variable tzdir("TZDIR", database().directory("slim"));
+    const environment_variable tzdir("TZDIR", compiled_zones().directory("slim"));
     const time_zone there("Europe/Berlin");
     CHECK(here != there);
     CHECK(there == time_zone("Europe/Berlin"));
