@@ -12,6 +12,7 @@
 #include "plans/legs.hpp"
 #include "workloads/add_tasks.hpp"
 #include "workloads/limits.hpp"
+#include "workloads/lone.hpp"
 #include "workloads/remote.hpp"
 #include "workloads/threads.hpp"
 
@@ -65,6 +66,30 @@ entrants limits() {
 #if ASIO_VERSION >= 103100
     all[3] = limit<chains<asio_cancel_after>>(bare::name);
     all[3].asio = with::newer;
+#endif
+    return all;
+}
+
+template <class How>
+entrant lone(with asio = with::own) {
+    return {How::name, &make<lone_leg<How>>, asio};
+}
+
+entrants lones() {
+    entrants all{
+        lone<lone_steady_timer>(with::both),
+        lone<lone_wheel_timer<cogwheel::timer_wheel>>(),
+        lone<lone_wheel_timer<cogwheel::local_timer_wheel>>(),
+        lone<lone_token<cogwheel::timer_wheel>>(),
+        lone<lone_token<cogwheel::local_timer_wheel>>(),
+        lone<lone_bare>(),
+        lone<lone_timer_beside>(with::both),
+        lone<lone_timeout_after<cogwheel::timer_wheel>>(),
+        lone<lone_timeout_after<cogwheel::local_timer_wheel>>(),
+        {"asio::cancel_after", nullptr, with::newer},
+    };
+#if ASIO_VERSION >= 103100
+    all.back() = lone<lone_cancel_after>(with::newer);
 #endif
     return all;
 }
@@ -131,6 +156,7 @@ const participation& binding_plan() {
         {"remote", on_asio<remote_calls, any_thread>() + on_asio<remote_posts, one_thread, steady_timer>()},
         {"add_tasks", on_asio<add_tasks_leg, keyed_tasks, interval_tasks, scheduler_tasks, steady_timer_tasks>()},
         {"limit", limits()},
+        {"lone", lones()},
         {"idle", on_asio<idle_cost_leg, any_thread, one_thread, steady_timer>()},
         {"burst", bursts()},
         {"lateness", on_asio<lateness_leg, fine_ticks<cogwheel::timer_wheel>, fine_ticks<cogwheel::local_timer_wheel>,

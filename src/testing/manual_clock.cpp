@@ -4,8 +4,6 @@
 // The clock's hand, and the wheels that follow it.
 #include <cogwheel/testing/manual_clock.hpp>
 
-#include <asio/post.hpp>
-
 #include <algorithm>
 
 namespace cogwheel {
@@ -40,8 +38,9 @@ void testing::manual_clock::advance(duration by) {
 
 namespace detail {
 
-wheel_driver<testing::manual_clock>::wheel_driver(const asio::any_io_executor& executor, wake_target& target)
-    : executor_(executor), target_(&target) {
+wheel_driver<testing::manual_clock>::wheel_driver(const asio::any_io_executor& executor, wake_target& target,
+                                                  driver_memory& memory)
+    : timer_(executor), target_(&target), memory_(&memory) {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     d.drivers.push_back(this);
@@ -56,17 +55,26 @@ wheel_driver<testing::manual_clock>::~wheel_driver() {
 void wheel_driver<testing::manual_clock>::arm(testing::manual_clock::time_point at, std::uint64_t serial) {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
+    armed_ = false;
+    timer_.expires_at(std::chrono::steady_clock::time_point::max());
+    timer_.async_wait(driver_wait(*target_, serial, *memory_));
+    armed_ = true;
     at_ = at;
-    serial_ = serial;
-    work_.emplace(executor_);
     notify(testing::manual_clock::time_point(d.now));
 }
 
+void wheel_driver<testing::manual_clock>::call_off() noexcept {
+    dial& d = dial::the();
+    const std::lock_guard lock(d.mutex);
+    armed_ = false;
+    timer_.cancel();
+}
+
 // The dial's mutex is held.
-void wheel_driver<testing::manual_clock>::notify(testing::manual_clock::time_point now) {
-    if (!work_ || now < at_) return;
-    asio::post(executor_, [target = target_, serial = serial_] { target->wake(serial); });
-    work_.reset();
+void wheel_driver<testing::manual_clock>::notify(testing::manual_clock::time_point now) noexcept {
+    if (!armed_ || now < at_) return;
+    armed_ = false;
+    timer_.cancel();
 }
 
 } // namespace detail

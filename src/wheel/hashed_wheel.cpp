@@ -48,7 +48,8 @@ advance_result hashed_wheel::advance(tick to, work_budget budget, void* context)
     } const advancing(advancing_);
 
     now_ = std::max(now_, to.value); // a clock that steps back is waited for
-    overdue_.append(overdue_new_);
+    interrupted_ = false;
+    accept_overdue();
     turn t{budget, context};
     while (!t.budget.spent()) {
         if (!ready_.empty()) {
@@ -83,6 +84,8 @@ void hashed_wheel::fire(turn& t, timer_node& node) {
     ++t.fired;
     t.budget.charge(work_budget::expiry);
     node.on_expiry_(node, t.context); // anything may have changed after this, ready_ and overdue_ included
+    if (interrupted_) [[unlikely]]
+        t.budget.spend_all();
 }
 
 // Empties the slots behind walked_ one by one, up to the first that holds something due: that becomes ready_.

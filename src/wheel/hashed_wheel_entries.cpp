@@ -93,12 +93,15 @@ void hashed_wheel::schedule_anew(timer_node& node, std::uint64_t due) {
 void hashed_wheel::file_overdue(timer_node& node) {
     const std::uint64_t serial = overdue_serial_ + 1;
     const entry filed{node.index_, static_cast<std::uint32_t>(serial)};
-    // Instead of a dead one: nobody sweeps these, and a handler may arm and cancel as often as it likes.
+    // Instead of a dead one, as a rule: a handler may arm and cancel as often as it likes.
     entry* last = overdue_new_.last();
-    if (last != nullptr && (last->index == node.index_ || !covers_overdue(*last, nodes_.find(last->index))))
+    if (last != nullptr && (last->index == node.index_ || !covers_overdue(*last, nodes_.find(last->index)))) {
         *last = filed;
-    else
+    } else {
+        if (overdue_entries_ > overdue_limit_) sweep_overdue();
         overdue_new_.push(chunks_, filed);
+        ++overdue_entries_;
+    }
     overdue_serial_ = serial;
     node.filed_ = timer_node::overdue_bit | serial;
     node.deadline_ = now_;
@@ -112,11 +115,47 @@ hashed_wheel::entry* hashed_wheel::first_overdue() noexcept {
     return overdue_.empty() ? nullptr : &overdue_.head->entries[overdue_position_];
 }
 
-void hashed_wheel::pop_overdue() noexcept { ++overdue_position_; }
+void hashed_wheel::pop_overdue() noexcept {
+    ++overdue_position_;
+    --overdue_entries_;
+}
+
+// What was armed since joins the queue. A few go into its last chunk: else each turn of few would leave a chunk almost empty.
+void hashed_wheel::accept_overdue() noexcept {
+    if (overdue_new_.head == nullptr || overdue_new_.head != overdue_new_.tail) return overdue_.append(overdue_new_);
+    chunk* c = overdue_new_.pop_front();
+    const chunk copy = *c;
+    chunks_.give(c); // first, so that nothing below can fail
+    for (std::uint32_t i = 0; i < copy.count; ++i) overdue_.push(chunks_, copy.entries[i]);
+}
+
+// Drops the dead ones; the order stays. As often as their number has doubled since the last time: amortised O(1) a new one.
+void hashed_wheel::sweep_overdue() noexcept {
+    keep_living_overdue(overdue_, std::exchange(overdue_position_, 0));
+    keep_living_overdue(overdue_new_, 0);
+    overdue_limit_ = 2 * overdue_entries_ + garbage_slack;
+}
+
+void hashed_wheel::keep_living_overdue(detail::entry_chain& chain, std::uint32_t position) noexcept {
+    detail::entry_chain kept;
+    for (; !chain.empty(); position = 0) {
+        chunk* c = chain.pop_front();
+        const chunk copy = *c; // given back first, so that putting the survivors back cannot fail
+        chunks_.give(c);
+        for (std::uint32_t i = position; i < copy.count; ++i) {
+            const entry e = copy.entries[i];
+            if (covers_overdue(e, nodes_.find(e.index)))
+                kept.push(chunks_, e);
+            else
+                --overdue_entries_;
+        }
+    }
+    chain = kept;
+}
 
 // Drops the dead entries that it meets. Preconditions: not advancing.
 bool hashed_wheel::overdue_pending() noexcept {
-    overdue_.append(overdue_new_);
+    accept_overdue();
     while (const entry* e = first_overdue()) {
         if (covers_overdue(*e, nodes_.find(e->index))) return true;
         pop_overdue();
@@ -310,7 +349,7 @@ bool hashed_wheel::trim() noexcept {
     if (size_ == 0) {
         clear([](timer_node&) {}); // a turn that ended half-way may have left more than the slots hold
     } else {
-        if (!ready_.empty() || !descending_.empty() || overdue_pending()) return false;
+        if (walked_ < now_ || !ready_.empty() || !descending_.empty() || overdue_pending()) return false;
         for_each_ring([&](detail::slot_ring& ring) {
             for (std::size_t s = 0; s < ring.size(); ++s)
                 for (detail::entry_chain all = ring.take(s); !all.empty();) refile_living(ring, s, all.pop_front());
@@ -328,7 +367,7 @@ void hashed_wheel::reserve(std::size_t timers) {
     // Garbage doubles the entries; a slot may have two chunks that are partly filled, its last and the one in which
     // next_due() stopped, and one more during a jump.
     const std::size_t most = 2 * timers + garbage_slack;
-    chunks_.reserve(most / chunk::capacity + 3 * std::min(all_slots(), most) + jump_chunks + 2);
+    chunks_.reserve(2 * (most / chunk::capacity) + 3 * std::min(all_slots(), most) + jump_chunks + 4);
 }
 
 void hashed_wheel::drop_entries() noexcept {
@@ -341,7 +380,8 @@ void hashed_wheel::drop_entries() noexcept {
     overdue_new_.give_to(chunks_);
     ready_position_ = descending_position_ = overdue_position_ = 0;
     next_cascade_ = detail::slot_ring::never;
-    size_ = entries_ = 0;
+    size_ = entries_ = overdue_entries_ = 0;
+    overdue_limit_ = garbage_slack;
     walked_ = now_;
 }
 
@@ -408,13 +448,17 @@ const char* hashed_wheel::check_invariants() const {
     count(ready_, ready_position_);
     count(descending_, descending_position_);
     std::uint32_t position = overdue_position_;
-    overdue_.for_each([&](entry e) {
-        if (position == 0)
-            cover(e, nodes_.find(e.index), true);
-        else
+    std::size_t overdue = 0;
+    const auto count_overdue = [&](entry e) {
+        if (position != 0) {
             --position;
-    });
-    overdue_new_.for_each([&](entry e) { cover(e, nodes_.find(e.index), true); });
+            return;
+        }
+        ++overdue;
+        cover(e, nodes_.find(e.index), true);
+    };
+    overdue_.for_each(count_overdue);
+    overdue_new_.for_each(count_overdue);
     nodes_.for_each([&](const timer_node& node) {
         const bool led_to = node.index_ < covered.size() && covered[node.index_] != 0;
         if (!node.armed()) {
@@ -427,7 +471,7 @@ const char* hashed_wheel::check_invariants() const {
         expect(is_overdue(node.filed_) || node.filed_ <= node.deadline_, "a timer filed behind its deadline");
     });
     expect(armed == size_, "size() is not the number of armed timers");
-    expect(entries == entries_, "entries() is not the number of entries");
+    expect(entries == entries_ && overdue == overdue_entries_, "entries() is not the number of entries");
     expect(walked_ <= now_, "walked beyond the present");
     return fault;
 }

@@ -94,3 +94,14 @@ TEST_CASE("coalescing_odd_ranges_are_as_exact_timers") {
     at.pass(10ms);
     CHECK(fired == 7);
 }
+
+// 25 ms of 10 ms ticks: three ticks, for all of the class.
+TEST_CASE("slack_that_is_no_multiple_of_the_tick_groups_by_the_next_one") {
+    virtual_wheel at({.tick = 10ms, .slots = 512});
+    int fired = 0;
+    for (int i = 1; i <= 30; ++i) at.wheel.schedule(10ms * i, slack_class{25ms}, [&] { ++fired; });
+    for (int i = 0; i < 33; ++i) at.pass(10ms);
+    CHECK(fired == 30);
+    CHECK(at.wheel.stats().wakeups <= 11);
+    CHECK(at.wheel.stats().lateness.max < 10ms); // by the rounded deadline
+}

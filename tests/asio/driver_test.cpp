@@ -65,39 +65,6 @@ TEST_CASE("driver_later_timer_scheduled_does_not_rearm_earlier_one_does") {
     CHECK(w.wheel.stats().fired == 3);
 }
 
-TEST_CASE("driver_last_timer_cancelled_work_ends_within_a_tick") {
-    virtual_wheel w;
-    SUBCASE("by token") { CHECK(w.wheel.schedule(1h, must_not_run()).cancel()); }
-    SUBCASE("by cancel_all") {
-        w.wheel.async_wait(1h, must_abort());
-        w.wheel.cancel_all();
-    }
-    SUBCASE("by stop") {
-        w.wheel.async_wait(1h, must_abort());
-        w.wheel.stop();
-    }
-    SUBCASE("in a handler, beside an earlier one") {
-        const auto far = w.wheel.schedule(1h, must_not_run());
-        w.wheel.schedule(10ms, [far] { CHECK(far.cancel()); });
-        w.pass(10ms);
-    }
-    w.run();
-    w.pass(10ms);
-    w.run();
-    CHECK(w.io.stopped()); // run() would return
-    CHECK(wakeups(w) <= 2);
-}
-
-TEST_CASE("driver_long_tick_work_ends_within_ten_milliseconds") {
-    virtual_wheel w({.tick = 1h});
-    CHECK(w.wheel.schedule(24h, must_not_run()).cancel());
-    w.run();
-    CHECK_FALSE(w.io.stopped());
-    w.pass(10ms);
-    w.run();
-    CHECK(w.io.stopped());
-}
-
 TEST_CASE("driver_request_pattern_costs_at_most_a_wakeup_a_tick") {
     virtual_wheel w;
     for (int i = 0; i < 1000; ++i) {

@@ -6,7 +6,8 @@
 #include "support/handler_archetypes.hpp"
 #include "support/threads.hpp"
 
-#include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/asio/wheel_timer.hpp>
+#include <cogwheel/testing/manual_clock.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -69,4 +70,30 @@ TEST_CASE("smoke_real_clock_threads_schedule_and_cancel") {
     }
     CHECK(ran + cancelled == threads * each);
     CHECK(wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("smoke_blocking_wait_returns_when_the_expiry_has_come", Clock, std::chrono::steady_clock,
+                   std::chrono::system_clock) {
+    asio::io_context io;
+    basic_timer_wheel<Clock, multi_threaded> wheel(io);
+    basic_wheel_timer<Clock, multi_threaded> timer(wheel, 5ms);
+    std::error_code ec = asio::error::operation_aborted;
+    SUBCASE("wait()") {
+        timer.wait();
+        ec.clear();
+    }
+    SUBCASE("wait(error_code)") { timer.wait(ec); }
+    CHECK_FALSE(ec);
+    CHECK(Clock::now() >= timer.expiry());
+    timer.expires_at(Clock::time_point::min());
+    timer.wait(); // long past
+}
+
+TEST_CASE("smoke_blocking_wait_follows_a_clock_that_another_thread_turns") {
+    asio::io_context io;
+    testing::manual_timer_wheel wheel(io);
+    basic_wheel_timer<testing::manual_clock, multi_threaded> timer(wheel, 1h);
+    std::jthread hand([] { testing::manual_clock::advance(1h); });
+    timer.wait();
+    CHECK(testing::manual_clock::now() >= timer.expiry());
 }

@@ -2,8 +2,11 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Single races between threads: a cancel against the expiry, the wheel's end against its turn, old tokens against new wheels.
+#include "support/scripted_operation.hpp"
 #include "support/threads.hpp"
 #include "support/virtual_wheel.hpp"
+
+#include <cogwheel/asio/wheel_timer.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>
@@ -15,6 +18,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
 using namespace cogwheel;
@@ -171,4 +175,41 @@ TEST_CASE("race_stale_tokens_against_new_wheels_with_the_same_body") {
         prober.join();
     }
     CHECK(ran == rounds);
+}
+
+TEST_CASE("race_trim_against_handlers_that_throw") {
+    asio::io_context io;
+    std::atomic<int> ran{0}, thrown{0};
+    std::atomic<bool> done{false};
+    constexpr int count = 2'000;
+    manual_timer_wheel wheel(io, {.tick = 1ms, .work_per_turn = 4});
+    basic_wheel_timer<manual_clock, multi_threaded> timer(wheel);
+    const auto fail = [&] {
+        ++ran;
+        throw std::runtime_error("on purpose");
+    };
+    for (int i = 0; i < count; ++i) wheel.schedule(1ms, fail);
+    timer.expires_after(1ms);
+    for (int i = 0; i < 100; ++i) timer.async_wait([fail](std::error_code) { fail(); });
+    scripted_read read(io.get_executor());
+    read.on_cancel = [&](asio::cancellation_type) { read.complete(asio::error::operation_aborted, 0); };
+    read.async_run(timeout_after(wheel, 1ms, [fail](std::error_code, std::size_t) { fail(); }));
+    manual_clock::advance(1ms);
+    on_threads(2, [&](int i) {
+        if (i == 0) {
+            while (!done) wheel.trim();
+            return;
+        }
+        while (ran != count + 101) {
+            try {
+                io.restart();
+                io.run();
+            } catch (const std::runtime_error&) {
+                ++thrown;
+            }
+        }
+        done = true;
+    });
+    CHECK(thrown == count + 101);
+    CHECK(wheel.trim());
 }

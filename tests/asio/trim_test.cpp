@@ -45,3 +45,16 @@ TEST_CASE("trim_inside_a_handler_is_legal") {
     CHECK(w.wheel.pending() == 0);
     CHECK(w.wheel.trim());
 }
+
+TEST_CASE("trim_while_a_due_timer_has_not_fired_does_nothing") {
+    virtual_wheel w;
+    int fired = 0;
+    w.wheel.schedule(10ms, [&] { ++fired; });
+    w.wheel.schedule(1h, [&] { ++fired; });
+    CHECK(w.wheel.trim());
+    manual_clock::advance(10ms); // and no turn yet
+    CHECK_FALSE(w.wheel.trim());
+    w.run();
+    CHECK(fired == 1);
+    CHECK(w.wheel.trim());
+}

@@ -28,6 +28,7 @@ struct scripted_clock {
 
 struct script {
     int arms = 0;
+    int calls_off = 0;
     bool fail = false;
     std::optional<scripted_clock::time_point> armed_for;
 
@@ -44,7 +45,8 @@ using scripted_wheel = cogwheel::basic_timer_wheel<scripted_clock, cogwheel::sin
 template <>
 class cogwheel::detail::wheel_driver<cogwheel_tests::scripted_clock> {
 public:
-    wheel_driver(const asio::any_io_executor& executor, wake_target& target) : executor_(executor), target_(&target) {
+    wheel_driver(const asio::any_io_executor& executor, wake_target& target, driver_memory&)
+        : executor_(executor), target_(&target) {
         script() = {};
         current() = this;
     }
@@ -54,10 +56,14 @@ public:
 
     void arm(cogwheel_tests::scripted_clock::time_point at, std::uint64_t serial) {
         ++script().arms;
-        script().armed_for.reset(); // as an asio timer: the wait before is gone, whatever comes
+        if (script().armed_for) wake(); // as an asio timer: the wait before is on its way, whatever comes
         if (script().fail) throw std::bad_alloc();
         script().armed_for = at;
         serial_ = serial;
+    }
+    void call_off() noexcept {
+        ++script().calls_off;
+        wake();
     }
 
     static wheel_driver*& current() {

@@ -167,3 +167,18 @@ TEST_CASE_TEMPLATE("size_is_exact_inside_handlers", Wheel, EVERY_WHEEL) {
         bench.schedule(2).then = [&] { CHECK(bench.wheel.size() == 20 - bench.fired.size()); };
     bench.advance(2);
 }
+
+TEST_CASE_TEMPLATE("interrupted_advance_returns_after_that_timer_and_the_next_goes_on", Wheel, EVERY_WHEEL) {
+    for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) {
+        basic_wheel_bench<Wheel> bench(4);
+        for (int i = 0; i < 5; ++i) bench.schedule(3).then = [&] { bench.wheel.interrupt(); };
+        bench.wheel.interrupt(); // outside of any: no effect
+        for (int fired = 1; fired <= 5; ++fired) {
+            const auto result = bench.advance(to);
+            CHECK(result.fired == 1);
+            CHECK(result.more == (fired < 5));
+            CHECK(bench.wheel.check_invariants() == nullptr);
+        }
+        CHECK(bench.advance(to).fired == 0);
+    }
+}

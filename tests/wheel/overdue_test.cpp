@@ -7,6 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <vector>
+
 using namespace cogwheel_tests;
 using cogwheel::tick;
 
@@ -112,4 +115,62 @@ TEST_CASE_TEMPLATE("overdue_armed_and_cancelled_for_ever_takes_no_memory", Wheel
     CHECK(bench.advance(5).fired == 1);
     CHECK(bench.fired == std::vector<int>{1, 0});
     CHECK(bench.wheel.check_invariants() == nullptr);
+}
+
+// Between two turns, as a handler does that reschedules two tokens to zero.
+TEST_CASE_TEMPLATE("overdue_timers_touched_in_turn_take_bounded_memory", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 10);
+    numbered_timer& a = bench.schedule(3);
+    numbered_timer& b = bench.schedule(3);
+    const auto bound = 2 * bench.wheel.size() + 1024 + 1;
+    for (int i = 0; i < 20'000; ++i) {
+        SUBCASE("rescheduled") {
+            bench.wheel.reschedule(a.node, tick{5});
+            bench.wheel.reschedule(b.node, tick{5});
+        }
+        SUBCASE("pushed back and brought forward") {
+            bench.wheel.reschedule(a.node, tick{50});
+            bench.wheel.reschedule(a.node, tick{5});
+            bench.wheel.reschedule(b.node, tick{50});
+            bench.wheel.reschedule(b.node, tick{5});
+        }
+        SUBCASE("cancelled and armed again") {
+            bench.wheel.cancel(a.node);
+            bench.wheel.schedule(a.node, tick{5});
+            bench.wheel.cancel(b.node);
+            bench.wheel.schedule(b.node, tick{5});
+        }
+        if (bench.wheel.entries() > 2 * bound) break;
+    }
+    CHECK(bench.wheel.entries() <= 2 * bound); // in slots and overdue
+    CHECK(bench.wheel.entries() >= 2);         // those of overdue timers are among them
+    CHECK(bench.wheel.check_invariants() == nullptr);
+    CHECK(bench.advance(10).fired == 2);
+    CHECK(bench.wheel.size() == 0);
+}
+
+TEST_CASE_TEMPLATE("overdue_many_touched_in_turn_stay_in_order_and_bounded", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 10);
+    std::vector<numbered_timer*> all;
+    for (int i = 0; i < 3'000; ++i) all.push_back(&bench.schedule(3));
+    for (int round = 0; round < 20; ++round)
+        for (numbered_timer* t : all) bench.wheel.reschedule(t->node, tick{5});
+    CHECK(bench.wheel.entries() <= 2 * all.size() + 1024 + all.size());
+    CHECK(bench.wheel.check_invariants() == nullptr);
+    CHECK(bench.advance(10).fired == all.size());
+    CHECK(std::is_sorted(bench.fired.begin(), bench.fired.end())); // the order of the last round
+}
+
+// One timer armed anew a turn, and one fired: not a chunk for each.
+TEST_CASE_TEMPLATE("overdue_queue_that_moves_on_by_one_a_turn_stays_dense", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 10);
+    for (int i = 0; i < 1'000; ++i) {
+        numbered_timer& t = bench.schedule(3);
+        t.then = [&] { bench.wheel.schedule(t.node, tick{3}); };
+    }
+    for (int turn = 0; turn < 5; ++turn) bench.advance(10, {1});
+    const auto bytes = bench.wheel.footprint();
+    for (int turn = 0; turn < 5'000; ++turn) REQUIRE(bench.advance(10, {1}).fired == 1);
+    CHECK(bench.wheel.footprint() <= bytes + 64 * 512); // a group of chunks
+    CHECK(bench.wheel.size() == 1'000);
 }

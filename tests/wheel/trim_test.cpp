@@ -233,3 +233,13 @@ TEST_CASE_TEMPLATE("trim_half_way_through_a_turn_whose_rest_was_cancelled", Whee
     b.advance(9);
     CHECK(b.fired == 1);
 }
+
+TEST_CASE_TEMPLATE("trim_while_a_walk_is_unfinished_does_nothing", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
+    for (std::uint64_t t = 1; t <= 8; ++t) b.arm(t);
+    CHECK(b.wheel.advance({8}, work_budget(1), &b).more); // fires one; seven are due
+    CHECK(b.wheel.size() != 0);
+    CHECK_FALSE(b.wheel.trim());
+    b.advance(8);
+    CHECK(b.wheel.trim());
+}

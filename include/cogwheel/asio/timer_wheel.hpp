@@ -26,7 +26,7 @@ namespace cogwheel {
 
 /// How coarse a timer may be: it expires up to so much later.
 struct slack_class {
-    std::chrono::nanoseconds grain; ///< of the wheel's time; at most a tick: exact
+    std::chrono::nanoseconds grain; ///< of the wheel's time, rounded up to whole ticks; at most a tick: exact
 };
 
 namespace detail {
@@ -203,7 +203,7 @@ public:
     std::size_t cancel_all() { return body().cancel_all(); }
 
     /// Gives memory that no timer uses back to the system, as after a burst: else the wheel keeps what it needed once. Timers that are
-    /// pending and tokens, stale ones too, are as before. False: timers are firing just now, and nothing was done.
+    /// pending and tokens, stale ones too, are as before. False: a timer is due and has not fired yet, and nothing was done.
     /// Complexity: O(largest number ever pending), under the wheel's lock. Where it cannot be given back (not Linux), it stays.
     bool trim() { return body().trim(); }
 

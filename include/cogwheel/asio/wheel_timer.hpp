@@ -56,25 +56,28 @@ public:
     basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel,
                       std::chrono::duration<Rep, Period> expiry)
         : basic_wheel_timer(wheel) {
-        expiry_ = detail::point_after(Clock::now(), expiry);
+        set_expiry(expiry, Clock::now());
     }
 
     /// Takes expiry and waits over. `other` is left as one made anew from the same wheel.
     basic_wheel_timer(basic_wheel_timer&& other) noexcept
         : core_(std::move(other.core_)),
           expiry_(std::exchange(other.expiry_, time_point())),
+          at_once_(std::exchange(other.at_once_, false)),
           executor_(other.get_executor()) {}
     template <class Other>
         requires std::constructible_from<Executor, Other>
     basic_wheel_timer(basic_wheel_timer<Clock, Locking, Wheel, Other>&& other)
         : core_(std::move(other.core_)),
           expiry_(std::exchange(other.expiry_, time_point())),
+          at_once_(std::exchange(other.at_once_, false)),
           executor_(other.get_executor()) {}
 
     /// Cancels its own waits first.
     basic_wheel_timer& operator=(basic_wheel_timer&& other) noexcept {
         core_ = std::move(other.core_);
         expiry_ = std::exchange(other.expiry_, time_point());
+        at_once_ = std::exchange(other.at_once_, false);
         executor_ = other.executor_;
         return *this;
     }
@@ -91,12 +94,17 @@ public:
     std::size_t expires_at(time_point expiry) {
         const std::size_t n = core_.cancel();
         expiry_ = expiry;
+        at_once_ = false;
         return n;
     }
+    /// The same from now on. Zero or less: waits complete in the next turn.
     template <class Rep, class Period>
     std::size_t expires_after(std::chrono::duration<Rep, Period> delay) {
         prefetch();
-        return expires_at(detail::point_after(Clock::now(), delay));
+        const time_point now = Clock::now();
+        const std::size_t n = core_.cancel();
+        set_expiry(delay, now);
+        return n;
     }
 
     /// Sets the expiry for those who wait, too: nobody is aborted. True iff somebody waits. A later expiry is a store.
@@ -108,11 +116,15 @@ public:
     /// The same, with a clock reading that the caller has at hand: the reading is most of the cost.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) {
-        return reschedule_at(detail::point_after(now, delay));
+        if (delay > delay.zero()) return reschedule_at(detail::point_after(now, delay));
+        const bool pending = core_.reschedule(from_now{std::chrono::nanoseconds::zero(), now});
+        set_expiry(delay, now);
+        return pending;
     }
     bool reschedule_at(time_point expiry) {
         const bool pending = core_.reschedule(expiry);
         expiry_ = expiry;
+        at_once_ = false;
         return pending;
     }
 
@@ -128,13 +140,26 @@ public:
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token);
     }
 
-    /// Blocks until expiry(): no wheel needed.
+    /// Blocks until expiry(), by the clock alone: the wheel does not turn for it, and cancel() does not end it.
     void wait() const {
         for (time_point now = Clock::now(); now < expiry_; now = Clock::now())
-            std::this_thread::sleep_for(traits_type::to_wait_duration(expiry_));
+            std::this_thread::sleep_for(traits_type::to_wait_duration(detail::distance(now, expiry_)));
+    }
+    /// The same, for code that was written for steady_timer. `ec` is success.
+    void wait(std::error_code& ec) const {
+        wait();
+        ec.clear();
     }
 
 private:
+    using from_now = typename engine::from_now;
+
+    template <class Rep, class Period>
+    void set_expiry(std::chrono::duration<Rep, Period> delay, time_point now) noexcept {
+        expiry_ = detail::point_after(now, delay);
+        at_once_ = delay <= delay.zero();
+    }
+
     // Before the clock is read: its reading waits for loads, but not for these.
     [[gnu::always_inline]] void prefetch() const noexcept {
         __builtin_prefetch(this, 1);
@@ -150,7 +175,11 @@ private:
 
         template <class Handler>
         void operator()(Handler&& handler) const {
-            timer_->core_.start_wait(std::forward<Handler>(handler), timer_->expiry_);
+            if (timer_->at_once_)
+                timer_->core_.start_wait(std::forward<Handler>(handler),
+                                         from_now{std::chrono::nanoseconds::zero(), timer_->expiry_});
+            else
+                timer_->core_.start_wait(std::forward<Handler>(handler), timer_->expiry_);
         }
 
     private:
@@ -159,6 +188,7 @@ private:
 
     detail::timer_core<engine> core_;
     time_point expiry_{};
+    bool at_once_ = false; // by a delay: the next turn, not the end of the tick
     Executor executor_;
 };
 

@@ -9,13 +9,14 @@
 //     cogwheel::testing::manual_clock::advance(5s); // each wheel with something due posts a turn
 //     io.poll();                                    // handler ran
 //
-// No asio timer drives a wheel on this clock, so nothing depends on real time. As all clocks it is one for the whole process;
+// Nothing depends on real time: the asio timer of a wheel on this clock waits until it is turned. As all clocks it is one for the whole process;
 // a wheel starts at whatever the clock shows, so tests need not reset it.
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
 
-#include <asio/executor_work_guard.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/wait_traits.hpp>
 
 namespace cogwheel::testing {
 
@@ -40,28 +41,41 @@ using manual_local_timer_wheel = basic_timer_wheel<manual_clock, single_threaded
 
 } // namespace cogwheel::testing
 
+/// Who blocks until a point of this clock looks again every millisecond: only another thread can turn it.
+template <>
+struct asio::wait_traits<cogwheel::testing::manual_clock> {
+    using clock = cogwheel::testing::manual_clock;
+    static clock::duration to_wait_duration(const clock::duration& d) {
+        return std::min<clock::duration>(d, std::chrono::milliseconds(1));
+    }
+    static clock::duration to_wait_duration(const clock::time_point& t) {
+        return to_wait_duration(cogwheel::detail::distance(clock::now(), t));
+    }
+};
+
 namespace cogwheel::detail {
 
 /// Woken by manual_clock::advance() instead of by an asio timer.
 template <>
 class wheel_driver<testing::manual_clock> {
 public:
-    wheel_driver(const asio::any_io_executor& executor, wake_target& target);
+    wheel_driver(const asio::any_io_executor& executor, wake_target& target, driver_memory& memory);
     ~wheel_driver();
     wheel_driver(const wheel_driver&) = delete;
     wheel_driver& operator=(const wheel_driver&) = delete;
 
     void arm(testing::manual_clock::time_point at, std::uint64_t serial);
+    void call_off() noexcept;
 
     /// Posts the wake-up if it has come by `now`.
-    void notify(testing::manual_clock::time_point now);
+    void notify(testing::manual_clock::time_point now) noexcept;
 
 private:
-    asio::any_io_executor executor_;
+    asio::steady_timer timer_; // waits for ever; cancelled, it posts
     wake_target* target_;
-    std::uint64_t serial_ = 0;
+    driver_memory* memory_;
     testing::manual_clock::time_point at_{};
-    std::optional<asio::executor_work_guard<asio::any_io_executor>> work_; // while armed, as a waiting asio timer would
+    bool armed_ = false;
 };
 
 } // namespace cogwheel::detail

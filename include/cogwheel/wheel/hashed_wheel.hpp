@@ -84,6 +84,9 @@ public:
     /// Errors: std::bad_alloc, when an entry cannot be moved; nothing is lost, the next call tries again.
     advance_result advance(tick to, work_budget budget = work_budget::unlimited(), void* context = nullptr);
 
+    /// The advance() under way returns when the expiry function that calls this has returned. Without one: no effect.
+    void interrupt() noexcept { interrupted_ = true; }
+
     /// The tick at which advance() has something to do: no pending timer is due before it, and a pending timer was filed
     /// there (a timer that was pushed back since causes one early call). now() when that is at once, nothing when empty.
     /// Complexity: O(slots) worst, the next occupied slot as a rule. Removes dead entries it meets.
@@ -117,8 +120,9 @@ public:
         });
     }
 
-    /// Entries held, live and dead. At most 2 x the largest size() since the wheel was empty + a constant.
-    std::size_t entries() const noexcept { return entries_; }
+    /// Entries held, live and dead. Those in slots: at most 2 x the largest size() since the wheel was empty + a constant. Those of
+    /// overdue timers: at most 2 x the largest number of them that were pending at once + the same constant.
+    std::size_t entries() const noexcept { return entries_ + overdue_entries_; }
 
     /// Drops all dead entries, and gives memory that neither the wheel nor the node_table uses back to the system, as after a burst.
     /// False, and nothing done, while something is due: inside an expiry function, or as long as advance() has timers left to fire.
@@ -191,6 +195,9 @@ private:
     entry* first_overdue() noexcept;
     void pop_overdue() noexcept;
     bool overdue_pending() noexcept;
+    void accept_overdue() noexcept;
+    void sweep_overdue() noexcept;
+    void keep_living_overdue(detail::entry_chain&, std::uint32_t position) noexcept;
 
     // Moving entries about. A tick is read relative to walked_.
     std::uint64_t full_tick(entry e) const noexcept {
@@ -241,6 +248,8 @@ private:
     detail::entry_chain overdue_new_; // armed since
     std::uint32_t overdue_position_ = 0;
     std::uint64_t overdue_serial_ = 0;
+    std::size_t overdue_entries_ = 0;
+    std::size_t overdue_limit_ = garbage_slack; // more than this: they are swept
 
     // What is beyond reach_. A slot there is emptied into nearer rings before its first tick; the last ring has revolutions.
     std::vector<detail::slot_ring> far_;
@@ -252,6 +261,7 @@ private:
     std::size_t sweep_slot_ = 0;
     std::uint32_t sweep_left_ = 0; // chunks of that slot
     bool advancing_ = false;
+    bool interrupted_ = false;
 };
 
 static_assert(timing_wheel<hashed_wheel>);

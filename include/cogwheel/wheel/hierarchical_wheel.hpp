@@ -35,6 +35,7 @@ public:
     using hashed_wheel::entries;
     using hashed_wheel::footprint;
     using hashed_wheel::for_each;
+    using hashed_wheel::interrupt;
     using hashed_wheel::next_due;
     using hashed_wheel::now;
     using hashed_wheel::occupied;

@@ -21,14 +21,17 @@ struct work_budget {
     static constexpr std::int64_t entry = 4;
     static constexpr std::int64_t expiry = 32;
 
-    std::int64_t units = 0;
+    std::int64_t units;
+
+    constexpr work_budget(std::int64_t u) noexcept : units(u) {}
 
     /// Enough for `n` expiries.
-    static constexpr work_budget expiries(std::uint32_t n) noexcept { return {expiry * n}; }
-    static constexpr work_budget unlimited() noexcept { return {std::int64_t{1} << 62}; }
+    static constexpr work_budget expiries(std::uint32_t n) noexcept { return work_budget(expiry * n); }
+    static constexpr work_budget unlimited() noexcept { return work_budget(std::int64_t{1} << 62); }
 
     constexpr bool spent() const noexcept { return units <= 0; }
     constexpr void charge(std::int64_t cost) noexcept { units -= cost; }
+    constexpr void spend_all() noexcept { units = 0; }
 };
 
 struct advance_result {
@@ -45,6 +48,7 @@ concept timing_wheel =
         wheel.reschedule(node, t);
         { wheel.cancel(node) } noexcept;
         { wheel.advance(t, budget, context) } -> std::same_as<advance_result>;
+        { wheel.interrupt() } noexcept;
         { wheel.next_due() } -> std::same_as<std::optional<tick>>;
         { const_wheel.occupied(t, t) } noexcept -> std::same_as<std::optional<tick>>;
         { const_wheel.now() } noexcept -> std::same_as<tick>;

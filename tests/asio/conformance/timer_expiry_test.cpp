@@ -209,3 +209,44 @@ TEST_CASE("timer_wait_expired_returns_at_once") {
     past.wait();
     CHECK(past.expiry() <= std::chrono::steady_clock::now());
 }
+
+TEST_CASE_TEMPLATE("timer_with_a_delay_of_zero_or_less_completes_in_the_next_turn", T, EVERY_TIMER) {
+    for (const auto phase : {0ns, 1ns, 3'000'000ns, 9'999'999ns}) {
+        for (const auto delay : {0ns, -1ns, std::chrono::nanoseconds::min()}) {
+            CAPTURE(phase);
+            CAPTURE(delay);
+            T w;
+            w.pass(phase);
+            bool done = false;
+            typename T::timer_type timer(w.wheel, 1h);
+            SUBCASE("constructed with it") {
+                timer = typename T::timer_type(w.wheel, delay);
+                timer.async_wait(must_complete({}, &done));
+            }
+            SUBCASE("expires_after") {
+                CHECK(timer.expires_after(delay) == 0);
+                timer.async_wait(must_complete({}, &done));
+            }
+            SUBCASE("expires_after, then moved") {
+                timer.expires_after(delay);
+                typename T::timer_type other(std::move(timer));
+                other.async_wait(must_complete({}, &done));
+                CHECK_FALSE(done);
+                w.run();
+            }
+            SUBCASE("reschedule") {
+                timer.async_wait(must_complete({}, &done));
+                CHECK(timer.reschedule(delay));
+            }
+            w.run();
+            CHECK(done);
+            timer.expires_at(manual_clock::now() + 5ms); // and it is a deadline again
+            done = false;
+            timer.async_wait(must_complete({}, &done));
+            w.run();
+            CHECK_FALSE(done);
+            w.pass(20ms);
+            CHECK(done);
+        }
+    }
+}

@@ -28,4 +28,13 @@ TimePoint point_after(TimePoint now, std::chrono::duration<Rep, Period> delay) n
     return point_at<TimePoint>(saturating_add(saturate_to_ns(now.time_since_epoch()), saturate_to_ns(delay)));
 }
 
+/// From `from` to `to`, rounded up; saturates.
+template <class TimePoint>
+typename TimePoint::duration distance(TimePoint from, TimePoint to) noexcept {
+    const std::chrono::nanoseconds before = saturate_to_ns(from.time_since_epoch());
+    const auto ns =
+        saturating_add(saturate_to_ns(to.time_since_epoch()), before == before.min() ? before.max() : -before);
+    return std::chrono::ceil<typename TimePoint::duration>(ns);
+}
+
 } // namespace cogwheel::detail

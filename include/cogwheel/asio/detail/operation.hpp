@@ -18,12 +18,27 @@ enum class outcome {
     collected, ///< disarmed with all others: defer what has to be delivered, as aborted
 };
 
-/// The context that a node's function is called with. The lock is held, then and when it returns; if it throws, it is not.
+/// The context that a node's function is called with. The lock is held, then and when it returns or throws.
 template <class State>
 struct completion {
     State& state;
     typename State::lock_type& lock;
     outcome how;
+};
+
+/// Holds the lock again when it goes.
+template <class Lock>
+class [[nodiscard]] locked_at_the_end {
+public:
+    explicit locked_at_the_end(Lock& lock) noexcept : lock_(&lock) {}
+    locked_at_the_end(const locked_at_the_end&) = delete;
+    locked_at_the_end& operator=(const locked_at_the_end&) = delete;
+    ~locked_at_the_end() {
+        if (!lock_->owns_lock()) lock_->lock();
+    }
+
+private:
+    Lock* lock_;
 };
 
 /// A payload has, beside what block asks for: deliver(outcome, State&) &&, called without the lock; allocator_of(its first
@@ -55,13 +70,14 @@ public:
             if constexpr (block::trivial) return block::release(table(c.state), node);
         }
         if (c.how == outcome::collected) return c.state.defer(outcome::aborted, node);
+        const locked_at_the_end relock(c.lock);
         {
             Payload payload =
                 block::take_out(table(c.state), c.lock, node, [](Payload& p) -> Payload { return std::move(p); });
             if (c.lock.owns_lock()) c.lock.unlock();
             std::move(payload).deliver(c.how, c.state);
         } // what the payload owns is destroyed without the lock, too: it may be anything, also the wheel
-        c.lock.lock();
+        if (c.how != outcome::destroyed) c.state.heed_stop();
     }
 
 private:

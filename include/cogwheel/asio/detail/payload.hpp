@@ -46,12 +46,22 @@ bool is_executor(const asio::any_io_executor& erased, const E& e) noexcept {
         return erased.target_type() == typeid(E) && *erased.template target<E>() == e;
 }
 
+/// `f` without its executor: asio::dispatch() of what still has one goes through it twice.
+template <class F>
+struct without_executor {
+    using allocator_type = asio::associated_allocator_t<F>;
+    F f;
+
+    allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(f); }
+    void operator()() { std::move(f)(); }
+};
+
 /// Runs `f` as by asio::dispatch on its associated executor; at once if that is the wheel's, on which we are.
 template <class F>
 void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
     const auto executor = asio::get_associated_executor(f, wheel_executor);
     if (is_executor(wheel_executor, executor)) return std::forward<F>(f)();
-    asio::dispatch(executor, std::forward<F>(f));
+    asio::dispatch(executor, without_executor<std::decay_t<F>>{std::forward<F>(f)});
 }
 
 /// Keeps the context of a foreign executor running while the timer is pending. The wheel's own needs nothing: its driver is

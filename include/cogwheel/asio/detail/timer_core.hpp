@@ -56,9 +56,9 @@ public:
     /// Waits complete with operation_aborted.
     ~timer_core() { leave(); }
 
-    /// Starts a wait: it completes, whatever happens. The first one arms the timer for `at`.
-    template <class Handler>
-    void start_wait(Handler&& handler, typename Engine::time_point at) {
+    /// Starts a wait: it completes, whatever happens. The first one arms the timer for `when`.
+    template <class Handler, class When>
+    void start_wait(Handler&& handler, When when) {
         using op = operation<Engine, listed_handler<std::decay_t<Handler>>>;
         auto slot = asio::get_associated_cancellation_slot(handler);
         lock_type lock = engine_->lock();
@@ -81,7 +81,7 @@ public:
             }
             if (empty()) {
                 attach();
-                engine_->arm(*this, at);
+                engine_->arm(*this, when);
             }
             push_back(wait, slot.is_connected());
         } catch (...) {
@@ -97,7 +97,7 @@ public:
     std::size_t cancel() {
         const lock_type lock = engine_->lock();
         if (empty()) return 0;
-        engine_->request_turn();
+        engine_->request_turn_to_abort();
         return abort_all();
     }
 
@@ -157,14 +157,16 @@ private:
         struct expired_waits : node_queue {
             completion& c;
             explicit expired_waits(completion& context) noexcept : c(context) {}
-            ~expired_waits() {
-                if (empty()) return; // else a handler threw: the next turn goes on
-                if (!c.lock.owns_lock()) c.lock.lock();
+            ~expired_waits() { // some are left when a handler threw, or stopped the context: the next turn goes on
                 while (timer_node* wait = pop()) c.state.defer(outcome::expired, *wait);
             }
         } waits(c);
         while (timer_node* wait = self.pop_front()) waits.push(*wait);
-        while (timer_node* wait = waits.pop()) wait->on_expiry()(*wait, &c);
+        while (!c.state.is_turn_ending()) {
+            timer_node* wait = waits.pop();
+            if (wait == nullptr) break;
+            wait->on_expiry()(*wait, &c);
+        }
     }
 
     // Precondition: not empty.
@@ -195,9 +197,9 @@ private:
         lock_type lock = engine_->lock();
         if (!empty()) {
             try {
-                engine_->request_turn();
+                engine_->request_turn_to_abort();
             } catch (...) {
-                // The turn that is planned for this timer delivers them.
+                // The next call that arms or ends a timer asks for one.
             }
             abort_all();
         }

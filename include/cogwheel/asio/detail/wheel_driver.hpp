@@ -2,6 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What wakes a wheel: one asio timer. Specialised for clocks that are turned by hand (testing/manual_clock.hpp).
+//
+// Each wait wakes the target exactly once: when its time has come, or soon after it was replaced or called off. Calling off needs
+// no memory, and neither does arming while no earlier wait is on its way: so out of memory, a turn comes all the same.
 #pragma once
 
 #include <cogwheel/asio/detail/before_asio.hpp>
@@ -9,35 +12,114 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/basic_waitable_timer.hpp>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace cogwheel::detail {
 
-/// Whoever is woken. `serial` is what arm() was given: a wait that was replaced may still arrive, and is ignored by it.
+/// Who is woken. `serial` is what arm() was given.
 class wake_target {
 public:
     virtual void wake(std::uint64_t serial) = 0;
+    /// The wait was destroyed without a call: its executor could not take it, or its context is gone.
+    virtual void wake_lost(std::uint64_t serial) noexcept = 0;
 
 protected:
     ~wake_target() = default;
 };
 
+/// Holds two waits of the driver: the present one, and one that was replaced and is on its way. Further ones come from the heap.
+/// It outlives the driver: a wait that was called off still lies in it.
+class driver_memory {
+public:
+    void* take(std::size_t bytes) {
+        if (bytes <= sizeof(place::space))
+            for (place& p : places_)
+                if (!p.taken.exchange(true, std::memory_order_acquire)) return p.space;
+        return ::operator new(bytes);
+    }
+    void give(void* memory) noexcept {
+        for (place& p : places_)
+            if (memory == p.space) return p.taken.store(false, std::memory_order_release);
+        ::operator delete(memory);
+    }
+
+private:
+    struct place {
+        alignas(std::max_align_t) std::byte space[240];
+        std::atomic<bool> taken{false};
+    };
+    place places_[2];
+};
+
+template <class T>
+struct driver_allocator {
+    using value_type = T;
+    driver_memory* memory;
+
+    explicit driver_allocator(driver_memory& m) noexcept : memory(&m) {}
+    template <class U>
+    driver_allocator(const driver_allocator<U>& other) noexcept : memory(other.memory) {}
+
+    T* allocate(std::size_t n) { return static_cast<T*>(memory->take(n * sizeof(T))); }
+    void deallocate(T* p, std::size_t) noexcept { memory->give(p); }
+
+    template <class U>
+    bool operator==(const driver_allocator<U>& other) const noexcept {
+        return memory == other.memory;
+    }
+};
+
+/// The handler of a driver's wait: wakes its target, whatever the wait's result.
+class driver_wait {
+public:
+    using allocator_type = driver_allocator<void>;
+
+    driver_wait(wake_target& target, std::uint64_t serial, driver_memory& memory) noexcept
+        : target_(&target), serial_(serial), memory_(&memory) {}
+    driver_wait(driver_wait&& other) noexcept
+        : target_(std::exchange(other.target_, nullptr)), serial_(other.serial_), memory_(other.memory_) {}
+    driver_wait& operator=(driver_wait&&) = delete;
+    ~driver_wait() {
+        if (target_ != nullptr) target_->wake_lost(serial_);
+    }
+
+    allocator_type get_allocator() const noexcept { return allocator_type(*memory_); }
+
+    template <class Error>
+    void operator()(const Error&) {
+        std::exchange(target_, nullptr)->wake(serial_);
+    }
+
+private:
+    wake_target* target_;
+    std::uint64_t serial_;
+    driver_memory* memory_;
+};
+
 template <class Clock>
 class wheel_driver {
 public:
-    wheel_driver(const asio::any_io_executor& executor, wake_target& target) : timer_(executor), target_(&target) {}
+    wheel_driver(const asio::any_io_executor& executor, wake_target& target, driver_memory& memory)
+        : timer_(executor), target_(&target), memory_(&memory) {}
 
-    /// Wakes the target at `at`, once, instead of whenever it was armed for. Keeps the context's run() alive until then.
+    /// Wakes the target at `at`, and replaces the wait before. Keeps the context's run() alive until then.
+    /// Errors: std::bad_alloc; the wait before is replaced all the same.
     void arm(typename Clock::time_point at, std::uint64_t serial) {
         timer_.expires_at(at);
-        timer_.async_wait([target = target_, serial](const std::error_code& ec) {
-            if (!ec) target->wake(serial);
-        });
+        timer_.async_wait(driver_wait(*target_, serial, *memory_));
     }
+
+    /// Wakes the target soon. Preconditions: a wait is on its way.
+    void call_off() noexcept { timer_.cancel(); }
 
 private:
     asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, asio::any_io_executor> timer_;
     wake_target* target_;
+    driver_memory* memory_;
 };
 
 } // namespace cogwheel::detail

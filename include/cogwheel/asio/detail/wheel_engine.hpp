@@ -4,8 +4,12 @@
 // What turns a wheel: the core, the driver that wakes it, the lock, the counts, and what ended but is not delivered yet.
 //
 // The driver's rules: it is armed only for an earlier wake; turns are bounded and yield; a turn ends by arming for the next due
-// tick; an empty wheel arms nothing. Cancelling the last timer brings the wake near rather than calling it off, because a
-// connection that arms and cancels for every request would otherwise pay a system call for each.
+// tick; an empty wheel arms nothing. When the last timer has gone, the wait is called off, so that run() returns; its arrival
+// serves as the turn that an aborted handler needs. Where timers have come back before it arrived, the next time a posted turn
+// looks first: a connection that arms and cancels for every request would otherwise pay a system call for each.
+//
+// Out of memory a turn still comes: if it cannot be posted, the wait that is planned is called off, or one is armed in memory
+// that was set aside (wheel_driver.hpp).
 //
 // Whoever puts a node in here answers for it through its function (operation.hpp). Everything public needs the lock.
 #pragma once
@@ -21,10 +25,13 @@
 #include <cogwheel/wheel/far_queue.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
+#include <asio/io_context.hpp>
 #include <asio/post.hpp>
+#include <asio/strand.hpp>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -49,6 +56,15 @@ struct rounded {
     from_now<Clock> wanted;
     std::chrono::nanoseconds grain;
 };
+
+/// The loop behind an executor; nullptr if that is no io_context's, or the strand of one.
+inline asio::io_context* loop_of(const asio::any_io_executor& executor) noexcept {
+    using direct = asio::io_context::executor_type;
+    if (executor.target_type() == typeid(direct)) return &executor.target<direct>()->context();
+    using strand = asio::strand<direct>;
+    if (executor.target_type() == typeid(strand)) return &executor.target<strand>()->get_inner_executor().context();
+    return nullptr;
+}
 
 /// What the rooms above keep for a wheel.
 class wheel_annex {
@@ -107,14 +123,14 @@ public:
     }
 
     void disarm(timer_node& node) noexcept {
-        if (wheel_->size() == 1) bring_wake_near();
         wheel_->cancel(node);
         ++counts_.cancelled;
+        if (wheel_->size() == 0) let_run_return();
     }
 
-    /// Disarms, and leaves the rest to the next turn. Errors: those of a post; the timer stays pending.
+    /// Disarms, and leaves the rest to the next turn. Errors: those of request_turn(); the timer stays pending.
     void abort(timer_node& node) {
-        request_turn();
+        request_turn_to_abort();
         disarm(node);
         defer(outcome::aborted, node);
     }
@@ -125,16 +141,35 @@ public:
     void defer_limit(ended_limits::place& at, timer_node& node) noexcept { ended_limits_.push(at, node); }
     void call_off(ended_limits::place& at) noexcept { ended_limits_.erase(at); }
 
-    /// Makes sure that there is a turn soon. Errors: those of a post.
+    /// Makes sure that there is a turn soon. Errors: none where the driver can be armed without memory, else std::bad_alloc.
     void request_turn() {
-        if (turning_ || turn_posted_ || shut_down_) return;
-        asio::post(*executor_, [this] {
-            lock_type lock(mutex_);
-            turn_posted_ = false;
-            run_turn(lock);
-        });
-        turn_posted_ = true;
+        if (turning_ || turn_coming() || shut_down_) return;
+        try {
+            asio::post(*executor_, posted_turn(*this));
+            turn_posted_ = true;
+        } catch (...) {
+            if (planned_ != never) return call_off();
+            const tick next = scale_.now(since_origin(Clock::now())) + 1; // not at once: memory may come back meanwhile
+            plan(start_of(next), next);
+        }
     }
+
+    /// The same, before one armed timer is disarmed.
+    void request_turn_to_abort() {
+        if (wheel_->size() == 1 && planned_ != never && !comes_back_ && !turning_ && !turn_coming())
+            call_off();
+        else
+            request_turn();
+    }
+
+    /// After a handler of a turn: ends the turn if the context has been stopped. Complexity: a lock of the context's.
+    void heed_stop() noexcept {
+        if (loop_ != nullptr && loop_->stopped()) [[unlikely]] {
+            loop_stopped_ = true;
+            wheel_->interrupt();
+        }
+    }
+    bool is_turn_ending() const noexcept { return loop_stopped_; }
 
     void note_expiry(const timer_node& node) noexcept {
         ++counts_.fired;
@@ -177,12 +212,13 @@ protected:
         try {
             make_wheel(options);
             wheel_->reserve(options.reserve);
-            driver_.emplace(executor, *this);
+            driver_.emplace(executor, *this, driver_memory_);
         } catch (...) {
             wheel_.reset();
             throw;
         }
         executor_.emplace(executor);
+        loop_ = loop_of(executor);
         scale_ = tick_scale(options.tick);
         options_ = options;
         origin_ = Clock::now();
@@ -200,13 +236,20 @@ protected:
     void close(lock_type& lock) noexcept {
         if (shut_down_) return;
         closed_ = true;
-        stop([](timer_node&) {});
+        try {
+            if (wheel_->size() != 0) request_turn();
+        } catch (...) {
+            // What is collected waits for a turn that something else brings; the context's end destroys it.
+        }
+        collect_all([](timer_node&) {});
+        stopped_ = true;
         recycle_if_done(lock);
     }
 
     /// Everything pending is destroyed instead of delivered. May come twice.
     void shutdown(lock_type& lock) {
         shut_down_ = stopped_ = true;
+        loop_ = nullptr;
         driver_.reset();
         executor_.reset(); // a strand must not outlive its service, which may be younger than ours
         completion c{*this, lock, outcome::collected};
@@ -215,16 +258,16 @@ protected:
         while (timer_node* n = next_ended()) n->on_expiry()(*n, &c); // out of all lists: a handler may own the wheel
     }
 
-    /// Ends all with outcome::aborted, after each(node).
+    /// Ends all with outcome::aborted, after each(node). Errors: those of request_turn(); nothing changes.
     template <class F>
     std::size_t abort_all(F each) {
+        if (wheel_->size() != 0) request_turn();
+        return collect_all(each);
+    }
+    template <class F>
+    std::size_t collect_all(F each) {
         const std::size_t n = wheel_->size();
         if (n == 0) return 0;
-        try {
-            request_turn();
-        } catch (...) {
-            if (planned_ == never) throw; // else the planned turn delivers them: a destructor may be asking
-        }
         lock_type none;
         completion c{*this, none, outcome::collected};
         wheel_->clear([&](timer_node& node) {
@@ -237,8 +280,15 @@ protected:
 
     template <class F>
     std::size_t stop(F each) {
+        const std::size_t n = abort_all(each);
         stopped_ = true;
-        return abort_all(each);
+        return n;
+    }
+
+    /// Has a turn something to fire, by the clock? May be wrong for a timer that was pushed back since it was filed.
+    bool is_behind() {
+        const auto due = wheel_->next_due();
+        return due && *due <= scale_.now(since_origin(Clock::now()));
     }
 
     wheel_stats stats() const {
@@ -279,7 +329,8 @@ private:
     aim aim_at(rounded<Clock> w) const noexcept {
         const aim exact = aim_at(w.wanted);
         if (exact.at_once || w.grain <= scale_.length()) return exact;
-        return {round_up(exact.due, static_cast<std::uint64_t>(w.grain / scale_.length())), false};
+        const auto ticks = (w.grain - nanoseconds(1)) / scale_.length() + 1;
+        return {round_up(exact.due, static_cast<std::uint64_t>(ticks)), false};
     }
 
     nanoseconds since_origin(time_point t) const noexcept {
@@ -289,75 +340,122 @@ private:
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
+    /// A turn on its way through the executor.
+    class posted_turn {
+    public:
+        explicit posted_turn(wheel_engine& e) noexcept : engine_(&e) {}
+        posted_turn(posted_turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)) {}
+        posted_turn& operator=(posted_turn&&) = delete;
+        ~posted_turn() {
+            if (engine_ != nullptr) engine_->turn_lost();
+        }
+        void operator()() {
+            wheel_engine& e = *std::exchange(engine_, nullptr);
+            lock_type lock(e.mutex_);
+            e.turn_posted_ = false;
+            e.run_turn(lock);
+        }
+
+    private:
+        wheel_engine* engine_;
+    };
+
+    bool turn_coming() const noexcept { return turn_posted_ || called_off_; }
+
     // Makes sure that a turn comes in time. The end of a turn looks for itself.
     void wake_by(const aim& a) {
-        if (turning_ || turn_posted_) return;
+        if (turning_ || turn_coming()) return;
         if (a.at_once || a.due <= wheel_->now() || (planned_ == never && wheel_->size() != 0))
             request_turn();
         else if (a.due.value < planned_)
             plan(start_of(a.due), a.due);
     }
 
+    // Preconditions: no turn is coming. Errors: std::bad_alloc; the wait before, if there is one, comes as a turn.
     void plan(time_point at, tick until) {
-        planned_ = never;
         try {
-            driver_->arm(at, ++serial_);
+            driver_->arm(at, serial_ + 1);
         } catch (...) {
-            ask_for_turn(); // the wait before is lost, too: the turn plans for those who relied on it
+            called_off_ = planned_ != never;
+            planned_ = never;
             throw;
         }
+        ++serial_;
         planned_ = until.value;
-        planned_near_ = false;
     }
     void plan_for(tick due) {
-        if (due.value >= planned_) return;
+        if (due.value >= planned_ || turn_coming()) return;
         try {
             plan(start_of(due), due);
         } catch (...) {
-            if (!turn_posted_) throw; // else there will be another try
-        }
-    }
-    void ask_for_turn() noexcept {
-        try {
-            request_turn();
-        } catch (...) {
-            // Then whoever arms a timer next asks for it.
+            if (!turn_coming()) request_turn();
         }
     }
 
-    // The last timer is about to go: run() is to return soon, unless another one comes.
-    void bring_wake_near() noexcept {
-        if (planned_near_ || planned_ == never || turning_ || turn_posted_) return;
-        const time_point now = Clock::now();
-        const nanoseconds soon = std::min<nanoseconds>(options_.tick, std::chrono::milliseconds(10));
-        const nanoseconds at = saturating_add(since_origin(now), soon);
+    // Preconditions: a wait is planned.
+    void call_off() noexcept {
+        driver_->call_off();
+        planned_ = never;
+        called_off_ = true;
+    }
+
+    // The last timer has gone.
+    void let_run_return() noexcept {
+        if (planned_ == never || turning_ || turn_coming()) return;
+        if (!comes_back_) return call_off();
         try {
-            if (scale_.due(at).value < planned_)
-                plan(now + std::chrono::ceil<typename Clock::duration>(soon), scale_.due(at));
-            planned_near_ = true;
-        } catch (...) {
-            // Then no wake is planned at all, and none is needed.
+            request_turn();
+        } catch (...) { // not while a wait is planned
         }
     }
 
     void wake(std::uint64_t serial) override {
         lock_type lock(mutex_);
-        if (serial != serial_ || planned_ == never) return;
-        planned_ = never;
-        planned_near_ = false;
-        ++counts_.wakeups;
+        if (serial == serial_) {
+            if (called_off_)
+                comes_back_ = wheel_ && wheel_->size() != 0;
+            else
+                ++counts_.wakeups;
+            called_off_ = false;
+            planned_ = never;
+        } else if (planned_ != never || turn_coming()) {
+            return; // replaced by another
+        }
         run_turn(lock);
+    }
+
+    // Something that was to bring a turn was destroyed: the executor had no memory, or there is no context any more.
+    // Not under the lock: that a wait or a post fails at once is told by these values, which are set after it succeeded.
+    void wake_lost(std::uint64_t serial) noexcept override {
+        if (serial != serial_) return;
+        lock_type lock(mutex_);
+        called_off_ = false;
+        planned_ = never;
+        replace_lost_turn();
+    }
+    void turn_lost() noexcept {
+        if (!turn_posted_) return;
+        lock_type lock(mutex_);
+        turn_posted_ = false;
+        replace_lost_turn();
+    }
+    void replace_lost_turn() noexcept {
+        if (!wheel_ || (wheel_->size() == 0 && !has_ended())) return;
+        try {
+            request_turn();
+        } catch (...) {
+            // Then the next call that arms or ends a timer asks for one.
+        }
     }
 
     void run_turn(lock_type& lock) {
         if (turning_ || !wheel_ || shut_down_) return; // inside a handler that runs the context: the outer turn goes on
         turning_ = true;
-        bool more = true;
+        bool more = has_ended();
         try {
-            more = turn(lock);
+            if (more || wheel_->size() != 0) more = turn(lock);
         } catch (...) {
             // A handler threw: out of run() it goes, as in Asio. The rest of the batch comes with the next turn.
-            if (!lock.owns_lock()) lock.lock();
             end_turn(lock, true);
             throw;
         }
@@ -366,9 +464,11 @@ private:
 
     bool turn(lock_type& lock) {
         ++counts_.turns;
+        loop_stopped_ = false;
         const std::uint64_t fired_before = counts_.fired;
         std::uint32_t deliveries = options_.work_per_turn;
         deliver_ended(lock, deliveries); // who was cancelled before this turn completes before who expires in it
+        if (loop_stopped_ || wheel_->size() == 0) return wheel_->size() != 0;
         completion c{*this, lock, outcome::expired};
         turn_start_ = since_origin(Clock::now());
         const auto result = wheel_->advance(scale_.now(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
@@ -378,7 +478,7 @@ private:
     }
     void deliver_ended(lock_type& lock, std::uint32_t& budget) {
         completion c{*this, lock, outcome::expired};
-        for (; budget != 0; --budget) {
+        for (; budget != 0 && !loop_stopped_; --budget) {
             timer_node* node = next_ended(&c.how);
             if (node == nullptr) break;
             node->on_expiry()(*node, &c);
@@ -389,15 +489,12 @@ private:
         turning_ = false;
         if (shut_down_) return;
         if (more || has_ended()) {
-            try {
-                request_turn();
-            } catch (...) { // no memory for a post: the driver wakes us
-                plan(start_of(wheel_->now() + 1), wheel_->now() + 1);
-            }
+            request_turn();
         } else if (const auto due = wheel_->next_due()) {
             plan_for(*due);
         } else {
-            bring_wake_near();
+            comes_back_ = false;
+            if (planned_ != never && !turn_coming()) call_off();
         }
         recycle_if_done(lock);
     }
@@ -406,8 +503,9 @@ private:
         if (!closed_ || turning_ || turn_posted_ || has_ended() || users_ != 0 || shut_down_) return;
         closed_ = false;
         driver_.reset();
+        ++serial_; // a wait that is still on its way is none of the next wheel's
         planned_ = never;
-        planned_near_ = false;
+        called_off_ = comes_back_ = false;
         wheel_.reset();
         annex_.reset();
         executor_.reset();
@@ -440,11 +538,13 @@ private:
 
     tick_scale scale_{std::chrono::milliseconds(1)};
     time_point origin_{};
-    std::uint64_t planned_ = never; // the tick by which the driver wakes us
-    std::uint64_t serial_ = 0;      // of the driver's present wait
-    bool planned_near_ = false;
-    bool turn_posted_ = false;
+    std::uint64_t planned_ = never;         // the tick by which the driver wakes us
+    std::atomic<std::uint64_t> serial_ = 0; // of the driver's present wait
+    std::atomic<bool> turn_posted_ = false;
+    bool called_off_ = false; // the driver's wait is on its way, and serves as a turn
+    bool comes_back_ = false; // when the last timer went the last time, another one came before the turn
     bool turning_ = false;
+    bool loop_stopped_ = false; // by a handler of this turn
     bool stopped_ = true;
     bool closed_ = false;
     bool shut_down_ = false;
@@ -455,8 +555,10 @@ private:
     lateness_histogram lateness_;
     std::array<far_queue, 4> ended_;
     ended_limits ended_limits_;
+    driver_memory driver_memory_;
     std::optional<wheel_driver<Clock>> driver_;
     std::optional<asio::any_io_executor> executor_;
+    asio::io_context* loop_ = nullptr; // nullptr: another kind of context
     std::unique_ptr<wheel_annex> annex_;
 };
 

@@ -165,7 +165,7 @@ public:
 
     bool trim() {
         lock_type lock(mutex_);
-        if (!wheel_->trim()) return false;
+        if (this->is_behind() || !wheel_->trim()) return false;
         this->waits.trim();
         return true;
     }
