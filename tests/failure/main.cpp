@@ -10,12 +10,12 @@
 // Each case has a process of its own, so that one that ends by std::terminate is a finding like others. Exit: 0 nothing lost.
 #include "failure/trial.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
@@ -66,7 +66,8 @@ bool try_point(const test_case& c, std::size_t first, std::size_t count, tally& 
 tally try_case(const test_case& c) {
     tally t;
     for (const std::size_t window : {std::size_t{1}, std::size_t{2}, std::size_t{3}, for_ever})
-        for (std::size_t first = 0; try_point(c, first, window, t); ++first) {}
+        for (std::size_t first = 0; try_point(c, first, window, t); ++first) {
+        }
     return t;
 }
 
@@ -95,7 +96,9 @@ bool try_apart(const test_case& c, tally& sum) {
     if (!fine && t.faults == 0) ++t.faults;
     sum.faults += t.faults;
     std::printf("%-44s %6zu points %4zu lost%s\n", c.name.data(), t.points, t.lost,
-                !told ? "  DIED" : !fine ? "  WRONG" : "");
+                !told   ? "  DIED"
+                : !fine ? "  WRONG"
+                        : "");
     return fine;
 }
 
@@ -118,7 +121,8 @@ int main(int argc, char** argv) {
         } else if (std::strcmp(argv[i], "--list") == 0) {
             list = true;
         } else {
-            std::fprintf(stderr, "failure_injection [--case NAME] [--point N --window N] [--list]; window 0: for good\n");
+            std::fprintf(stderr,
+                         "failure_injection [--case NAME] [--point N --window N] [--list]; window 0: for good\n");
             return 2;
         }
     }

@@ -44,6 +44,13 @@ private:
 };
 
 class trial {
+    struct entry {
+        int called = 0;
+        bool reported = false, may_go = false;
+        bool gone = false;
+    };
+    std::vector<entry> ledger_; // outlives the handlers
+
 public:
     asio::io_context io{1};
     cogwheel::timer_wheel wheel{io, {.tick = std::chrono::milliseconds(1)}};
@@ -112,17 +119,14 @@ public:
 
 private:
     friend class watched;
-    struct entry {
-        int called = 0;
-        bool reported = false, may_go = false;
-        bool gone = false;
-    };
 
-    bool accounted(const entry& e) const noexcept { return e.reported ? e.called == 0 : e.called == 1 || (e.may_go && e.called == 0); }
+    bool accounted(const entry& e) const noexcept {
+        return e.reported ? e.called == 0 : e.called == 1 || (e.may_go && e.called == 0);
+    }
     bool run_once();
 
-    std::vector<entry> ledger_;
     std::size_t first_ = 0, count_ = 0;
+    bool stuck_ = false;
     const char* fault_ = nullptr;
 };
 

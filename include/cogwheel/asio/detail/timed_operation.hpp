@@ -223,20 +223,22 @@ private:
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion*>(context);
         timed_operation& self = block::payload(node);
+        if (c.how == outcome::collected) return self.await_abort(node); // there is no lock here
+        const locked_at_the_end relock(c.lock);
         switch (c.how) {
         case outcome::expired:
             c.state.note_expiry(node);
             self.timed_out_ = self.limit_ended_ = true;
             if (!self.ask(self.type_)) return;
             break;
-        case outcome::collected:
-            return self.await_abort(node);
         case outcome::destroyed:
-            self.unpin(c.lock, queued, false);
-            if (!c.lock.owns_lock()) c.lock.lock();
-            return;
+            return self.unpin(c.lock, queued, false);
         default: { // all timers were cancelled: the operation is, too; or an earlier turn had no memory
-            if ((self.pins_.get() & over) != 0) return self.deliver_from_turn(c.lock);
+            if ((self.pins_.get() & over) != 0) {
+                self.deliver_from_turn(c.lock);
+                if (!c.lock.owns_lock()) c.lock.lock();
+                return c.state.heed_stop();
+            }
             self.limit_ended_ = true;
             const bool emits = self.ask(self.type_);
             self.pins_.clear(queued);
@@ -420,7 +422,6 @@ private:
             lock.lock();
             unpin(lock, queued, false);
         }
-        if (!lock.owns_lock()) lock.lock();
     }
 
     // False: no memory, and the handler is gone.

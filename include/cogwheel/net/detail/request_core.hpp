@@ -188,10 +188,11 @@ public:
 
     // ---- the wheel's side ----
 
-    /// The limit's timer has expired, or was dropped with all of the wheel's. The lock is held, then and when it returns; if it
-    /// throws, it is not.
+    /// The limit's timer has expired, or was dropped with all of the wheel's. Where it has expired, the lock is held,
+    /// then and when it returns or throws.
     void timer_ended(request& r, completion& c) {
         if (c.how == outcome::expired) {
+            const locked_at_the_end relock(c.lock);
             engine_.note_expiry(*r.node);
             if (at_home_) {
                 c.lock.unlock();
@@ -203,6 +204,7 @@ public:
                 else
                     over_.push_back(r); // after those whose end was decided before
                 c.lock.lock();
+                c.state.heed_stop(); // this may be gone
             } else {
                 list_expired(r);
                 if (!called_) call(c.lock, this->shared_from_this());
@@ -384,11 +386,11 @@ private:
 
         static void arrive(timer_node& node, void* context) {
             auto& c = *static_cast<completion*>(context);
+            const locked_at_the_end relock(c.lock);
             auto self = std::move(static_cast<herald&>(node).self);
             if (c.how == outcome::aborted) self->call(c.lock, self);
             c.lock.unlock();
             self.reset(); // as above
-            c.lock.lock();
         }
     };
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// timeout_after and its relatives, around operations of Asio and our own.
+#include "failure/trial.hpp"
+
+#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/wheel_timer.hpp>
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
+#include <asio/buffer.hpp>
+#include <asio/cancellation_signal.hpp>
+#include <asio/local/connect_pair.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/strand.hpp>
+#include <asio/write.hpp>
+
+#include <optional>
+
+namespace failure {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+struct sockets {
+    asio::local::stream_protocol::socket ours, theirs;
+    char byte = 0;
+    explicit sockets(trial& t) : ours(t.io), theirs(t.io) { asio::local::connect_pair(ours, theirs); }
+};
+
+void end(trial& t) {
+    t.run();
+    t.settle();
+}
+
+void timer_in_time(trial& t) {
+    asio::steady_timer timer(t.io, 1ms);
+    t.begin();
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1h, std::move(h))); });
+    end(t);
+}
+
+void timer_limited(trial& t) {
+    asio::steady_timer timer(t.io, 1h);
+    t.begin();
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    end(t);
+}
+
+void wheel_timer_limited(trial& t) {
+    cogwheel::wheel_timer timer(t.wheel, 1h);
+    t.begin();
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    end(t);
+}
+
+void read_limited(trial& t) {
+    sockets s(t);
+    t.begin();
+    t.start([&](watched h) {
+        s.ours.async_read_some(asio::buffer(&s.byte, 1), cogwheel::timeout_after(t.wheel, 1ms, std::move(h)));
+    });
+    end(t);
+}
+
+void read_in_time(trial& t) {
+    sockets s(t);
+    const char byte = 'x';
+    t.begin();
+    t.start([&](watched h) {
+        s.ours.async_read_some(asio::buffer(&s.byte, 1), cogwheel::timeout_after(t.wheel, 1h, std::move(h)));
+    });
+    t.insist([&] { asio::write(s.theirs, asio::buffer(&byte, 1)); });
+    end(t);
+}
+
+void read_on_strand(trial& t) {
+    sockets s(t);
+    const auto strand = asio::make_strand(t.io);
+    t.begin();
+    t.start([&](watched h) {
+        s.ours.async_read_some(asio::buffer(&s.byte, 1),
+                               cogwheel::timeout_after(t.wheel, 1ms, asio::bind_executor(strand, std::move(h))));
+    });
+    end(t);
+}
+
+void socket_on_strand(trial& t) {
+    asio::steady_timer timer(asio::make_strand(t.io), 1h);
+    t.begin();
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    end(t);
+}
+
+void two_limits(trial& t) {
+    sockets s(t);
+    t.begin();
+    t.start([&](watched h) {
+        s.ours.async_read_some(
+            asio::buffer(&s.byte, 1),
+            cogwheel::timeout_after(t.wheel, 1h, cogwheel::timeout_after(t.wheel, 1ms, std::move(h))));
+    });
+    end(t);
+}
+
+// An operation that ends inside the emission.
+struct ends_at_once {
+    template <class Handler>
+    struct kept {
+        std::optional<Handler> handler;
+    };
+
+    template <class Token>
+    static auto async_run(trial& t, Token&& token) {
+        return asio::async_initiate<Token, void(std::error_code)>(
+            [&t](auto handler) {
+                using handler_type = decltype(handler);
+                auto slot = asio::get_associated_cancellation_slot(handler);
+                auto h = std::make_shared<std::optional<handler_type>>(std::move(handler));
+                if (!slot.is_connected()) return;
+                slot.assign([h, &t](asio::cancellation_type) {
+                    if (!*h) return;
+                    auto taken = std::move(**h);
+                    h->reset();
+                    std::move(taken)(std::error_code(asio::error::operation_aborted));
+                    static_cast<void>(t);
+                });
+            },
+            token);
+    }
+};
+
+void ends_inside_the_limits_emission(trial& t) {
+    t.begin();
+    t.start([&](watched h) { ends_at_once::async_run(t, cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    end(t);
+}
+
+void ends_inside_the_users_emission(trial& t) {
+    asio::cancellation_signal signal;
+    t.begin();
+    t.start([&](watched h) {
+        ends_at_once::async_run(
+            t, cogwheel::timeout_after(t.wheel, 1h, asio::bind_cancellation_slot(signal.slot(), std::move(h))));
+    });
+    t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
+    end(t);
+}
+
+void ends_inside_an_emission_on_a_strand(trial& t) {
+    const auto strand = asio::make_strand(t.io);
+    t.begin();
+    t.start([&](watched h) {
+        ends_at_once::async_run(t, cogwheel::timeout_after(t.wheel, 1ms, asio::bind_executor(strand, std::move(h))));
+    });
+    end(t);
+}
+
+void cancelled_by_slot(trial& t) {
+    asio::steady_timer timer(t.io, 1h);
+    asio::cancellation_signal signal;
+    t.begin();
+    t.start([&](watched h) {
+        timer.async_wait(
+            cogwheel::timeout_after(t.wheel, 1h, asio::bind_cancellation_slot(signal.slot(), std::move(h))));
+    });
+    t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
+    end(t);
+}
+
+void wheels_timers_cancelled(trial& t) {
+    asio::steady_timer timer(t.io, 1h);
+    t.begin();
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1h, std::move(h))); });
+    t.insist([&] { t.wheel.cancel_all(); });
+    end(t);
+}
+
+void wheel_destroyed(trial& t) {
+    asio::steady_timer timer(t.io, 1h);
+    std::optional<cogwheel::timer_wheel> wheel(std::in_place, t.io);
+    t.begin();
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(*wheel, 1h, std::move(h))); });
+    wheel.reset();
+    end(t);
+}
+
+void refused(trial& t) {
+    asio::steady_timer timer(t.io, 1h);
+    t.wheel.stop();
+    t.begin();
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    end(t);
+}
+
+} // namespace
+
+test_cases limit_cases() {
+    return {{"timeout_after, timer in time", timer_in_time},
+            {"timeout_after, timer", timer_limited},
+            {"timeout_after, wheel_timer", wheel_timer_limited},
+            {"timeout_after, read", read_limited},
+            {"timeout_after, read in time", read_in_time},
+            {"timeout_after, read, handler on a strand", read_on_strand},
+            {"timeout_after, timer on a strand", socket_on_strand},
+            {"timeout_after, twice", two_limits},
+            {"timeout_after, ends in its emission", ends_inside_the_limits_emission},
+            {"timeout_after, ends in the user's emission", ends_inside_the_users_emission},
+            {"timeout_after, ends in one on a strand", ends_inside_an_emission_on_a_strand},
+            {"timeout_after, cancelled by its slot", cancelled_by_slot},
+            {"timeout_after, cancel_all", wheels_timers_cancelled},
+            {"timeout_after, wheel destroyed", wheel_destroyed},
+            {"timeout_after, refused", refused}};
+}
+
+} // namespace failure

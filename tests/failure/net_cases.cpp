@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "failure/trial.hpp"
+
+#include <cogwheel/net/circuit_breaker.hpp>
+#include <cogwheel/net/hedge.hpp>
+#include <cogwheel/net/idle_stream.hpp>
+#include <cogwheel/net/pending_requests.hpp>
+#include <cogwheel/net/retry.hpp>
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/buffer.hpp>
+#include <asio/cancellation_signal.hpp>
+#include <asio/local/connect_pair.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/strand.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace failure {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+void end(trial& t) {
+    t.run();
+    t.settle();
+}
+
+// ---- retry
+
+struct retried {
+    asio::steady_timer timer;
+    int attempts = 0;
+
+    explicit retried(trial& t) : timer(t.io) {}
+    // The first attempt takes too long.
+    auto operation() {
+        return [this](auto token) {
+            timer.expires_after(++attempts == 1 ? std::chrono::milliseconds(1h) : 1ms);
+            return timer.async_wait(std::move(token));
+        };
+    }
+};
+cogwheel::retry_policy policy() {
+    cogwheel::retry_policy p;
+    p.attempts = 3;
+    p.backoff = cogwheel::backoff::constant(1ms);
+    p.attempt_timeout = 2ms;
+    return p;
+}
+
+void retry(trial& t) {
+    retried r(t);
+    t.begin();
+    t.start([&](watched h) { cogwheel::async_retry(t.wheel, policy(), r.operation(), std::move(h)); });
+    end(t);
+}
+
+void retry_fails_at_once(trial& t) {
+    cogwheel::retry_policy p = policy();
+    t.begin();
+    t.start([&](watched h) {
+        cogwheel::async_retry(
+            t.wheel, p,
+            [](auto token) -> decltype(asio::async_initiate<decltype(token), void(std::error_code)>([](auto&&) {},
+                                                                                                    token)) {
+                throw std::system_error(asio::error::make_error_code(asio::error::connection_refused));
+            },
+            std::move(h));
+    });
+    end(t);
+}
+
+void retry_cancelled(trial& t) {
+    retried r(t);
+    asio::cancellation_signal signal;
+    cogwheel::retry_policy p = policy();
+    p.attempt_timeout = 1h;
+    t.begin();
+    t.start([&](watched h) {
+        cogwheel::async_retry(t.wheel, p, r.operation(), asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+    });
+    t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
+    end(t);
+}
+
+// ---- hedge
+
+struct hedged {
+    asio::steady_timer first, second;
+
+    explicit hedged(trial& t) : first(t.io, 1h), second(t.io, 1ms) {}
+    auto operation() {
+        return [this](cogwheel::hedge_attempt& attempt, auto token) {
+            return (attempt.number() == 1 ? first : second).async_wait(std::move(token));
+        };
+    }
+};
+
+void hedge(trial& t) {
+    hedged r(t);
+    asio::cancellation_signal signal;
+    t.begin();
+    t.start([&](watched h) {
+        cogwheel::async_hedge(t.wheel, 1ms, r.operation(), asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+    });
+    t.run();
+    heap::recover();
+    signal.emit(asio::cancellation_type::terminal); // where there was no memory for the second attempt
+    end(t);
+}
+
+void hedge_cancelled(trial& t) {
+    hedged r(t);
+    asio::cancellation_signal signal;
+    t.begin();
+    t.start([&](watched h) {
+        cogwheel::async_hedge(t.wheel, 1h, r.operation(), asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+    });
+    t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
+    end(t);
+}
+
+// ---- idleness
+
+struct sockets {
+    asio::local::stream_protocol::socket ours, theirs;
+    explicit sockets(trial& t) : ours(t.io), theirs(t.io) { asio::local::connect_pair(ours, theirs); }
+};
+
+void idle_stream(trial& t) {
+    sockets s(t);
+    char byte = 0;
+    t.begin();
+    std::optional<cogwheel::idle_stream<asio::local::stream_protocol::socket>> stream;
+    t.insist([&] { stream.emplace(t.wheel, cogwheel::idle_limits{.reader = 1ms}, std::move(s.ours)); });
+    t.insist([&] { stream->close_when_idle(); });
+    t.start([&](watched h) { stream->async_read_some(asio::buffer(&byte, 1), std::move(h)); });
+    t.run();
+    heap::recover();
+    t.run();
+    stream->close(); // where there was no memory for the event
+    end(t);
+}
+
+void idle_monitor(trial& t) {
+    cogwheel::idle_monitor monitor(t.wheel, {.reader = 1ms, .writer = 2ms});
+    t.begin();
+    t.start([&](watched h) { monitor.async_idle(std::move(h)); });
+    t.run();
+    t.start([&](watched h) { monitor.async_idle(std::move(h)); });
+    end(t);
+}
+
+void idle_monitor_cancelled(trial& t) {
+    cogwheel::idle_monitor monitor(t.wheel, {.reader = 1h});
+    asio::cancellation_signal signal;
+    t.begin();
+    t.start([&](watched h) { monitor.async_idle(std::move(h)); });
+    t.insist([&] { monitor.cancel(); });
+    t.start([&](watched h) { monitor.async_idle(asio::bind_cancellation_slot(signal.slot(), std::move(h))); });
+    t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
+    t.insist([&] { monitor.set_limits({.reader = 1ms}); });
+    t.start([&](watched h) { monitor.async_idle(std::move(h)); });
+    end(t);
+}
+
+void idle_monitor_destroyed(trial& t) {
+    std::optional<cogwheel::idle_monitor> monitor(std::in_place, t.wheel, cogwheel::idle_limits{.reader = 1h});
+    t.begin();
+    t.start([&](watched h) { monitor->async_idle(std::move(h)); });
+    monitor.reset();
+    end(t);
+}
+
+// ---- requests
+
+using requests_type = cogwheel::pending_requests<int, std::string>;
+
+template <class F>
+void requests(trial& t, bool on_strand, F f) {
+    std::optional<requests_type> requests;
+    if (on_strand)
+        requests.emplace(t.wheel, asio::make_strand(t.io));
+    else
+        requests.emplace(t.wheel);
+    t.begin();
+    for (int key = 0; key < 3; ++key)
+        t.start([&](watched h) {
+            requests->async_wait(key, key == 0 ? std::chrono::milliseconds(1h) : 1ms * key, std::move(h));
+        });
+    t.start(
+        [&](watched h) { requests->async_wait(0, 1h, std::move(h)); }); // a duplicate, but where the first was refused
+    f(requests);
+    if (requests) t.insist([&] { requests->fail_all(asio::error::eof); });
+    end(t);
+}
+void timed_out(trial& t) {
+    requests(t, false, [&](auto& r) {
+        t.run();
+        t.insist([&] { r->cancel(0); });
+    });
+}
+void timed_out_on_strand(trial& t) {
+    requests(t, true, [&](auto& r) {
+        t.run();
+        t.insist([&] { r->cancel(0); });
+    });
+}
+void answered(trial& t) {
+    requests(t, true, [&](auto& r) {
+        for (int key = 0; key < 3; ++key) t.insist([&] { r->complete(key, std::string(40, 'x')); });
+    });
+}
+void withdrawn(trial& t) {
+    requests(t, true, [&](auto&) { t.insist([&] { t.wheel.cancel_all(); }); });
+}
+void requests_destroyed(trial& t) {
+    requests(t, true, [](auto& r) { r.reset(); });
+}
+void requests_destroyed_at_home(trial& t) {
+    requests(t, false, [](auto& r) { r.reset(); });
+}
+
+void breaker(trial& t) {
+    t.begin();
+    t.attempt([&] {
+        cogwheel::circuit_breaker b(t.wheel, {.failures_in_a_row = 1});
+        auto call = b.allow();
+        if (call) call.failed();
+        t.run();
+    });
+    end(t);
+}
+
+} // namespace
+
+test_cases net_cases() {
+    return {{"async_retry", retry},
+            {"async_retry, fails at once", retry_fails_at_once},
+            {"async_retry, cancelled", retry_cancelled},
+            {"async_hedge", hedge},
+            {"async_hedge, cancelled", hedge_cancelled},
+            {"idle_stream", idle_stream},
+            {"idle_monitor", idle_monitor},
+            {"idle_monitor, cancelled", idle_monitor_cancelled},
+            {"idle_monitor, destroyed", idle_monitor_destroyed},
+            {"pending_requests, timed out", timed_out},
+            {"pending_requests, timed out, on a strand", timed_out_on_strand},
+            {"pending_requests, answered", answered},
+            {"pending_requests, withdrawn", withdrawn},
+            {"pending_requests, destroyed on a strand", requests_destroyed},
+            {"pending_requests, destroyed", requests_destroyed_at_home},
+            {"circuit_breaker", breaker}};
+}
+
+} // namespace failure
