@@ -245,7 +245,6 @@ private:
             if (!emits) return;
         }
         }
-        const locked_at_the_end relock(c.lock);
         c.lock.unlock();
         self.emit_at_home();
         c.state.heed_stop();
