@@ -100,13 +100,13 @@ private:
     index live_;
     std::vector<std::string> dropped_;
     std::vector<detail::journal_extent> damaged_; // a rewriting that finds more would hide it
-    std::size_t end_ = 0;          // of the last line that counts
-    std::uint64_t lines_ = 0;      // the number of that line
-    std::size_t live_bytes_ = 0;   // what a rewriting would leave, at most
-    std::size_t erase_bytes_ = 0;  // what it takes to erase all tasks
-    std::size_t reserved_ = 0;     // up to there the disk cannot be full
-    std::size_t compact_from_ = 0; // no use to try it in a smaller file
-    bool torn_ = false;            // there may be something behind end_
+    std::size_t end_ = 0;                         // of the last line that counts
+    std::uint64_t lines_ = 0;                     // the number of that line
+    std::size_t live_bytes_ = 0;                  // what a rewriting would leave, at most
+    std::size_t erase_bytes_ = 0;                 // what it takes to erase all tasks
+    std::size_t reserved_ = 0;                    // up to there the disk cannot be full
+    std::size_t compact_from_ = 0;                // no use to try it in a smaller file
+    bool torn_ = false;                           // there may be something behind end_
     bool directory_unsynced_ = false;
 
     // The thread that rewrites reads what is above, and changes it when it is done.
