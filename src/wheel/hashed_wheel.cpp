@@ -53,7 +53,7 @@ advance_result hashed_wheel::advance(tick to, work_budget budget, void* context)
     turn t{budget, context};
     while (!t.budget.spent()) {
         if (!ready_.empty()) {
-            if (!fire_ready(t)) break;
+            fire_ready(t);
             continue;
         }
         if (!descending_.empty() && !descend(t)) break;
@@ -142,15 +142,15 @@ bool hashed_wheel::descend(turn& t) {
     return true;
 }
 
-// False when the budget ran out first.
-bool hashed_wheel::fire_ready(turn& t) {
+// Up to the end of the budget.
+void hashed_wheel::fire_ready(turn& t) {
     while (!ready_.empty()) {
         chunk& c = *ready_.head;
         if (ready_position_ == c.count) {
             chunks_.give(ready_.pop_front());
             ready_position_ = 0;
         } else if (t.budget.spent()) {
-            return false;
+            return;
         } else if (ready_position_ == 0 && !ready_sorted_ && keep_if_all_future(c)) {
             t.budget.charge(work_budget::entry);
         } else {
@@ -158,7 +158,6 @@ bool hashed_wheel::fire_ready(turn& t) {
             consume(t, c.entries[ready_position_]);
         }
     }
-    return true;
 }
 
 // Deals with the entry at ready_position_. Moves on only when that has succeeded: an allocation that fails loses nothing.

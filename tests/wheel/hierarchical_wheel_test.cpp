@@ -123,7 +123,7 @@ TEST_CASE("levels_a_far_timer_is_not_met_on_the_way_of_a_near_one") {
     basic_wheel_bench<uneven_levels> bench(0); // 5 slots of 1 tick, 3 of 4, 4 of 12
     bench.schedule(20);
     for (int i = 0; i < 1000; ++i)
-        bench.schedule(20 + 12 * 2); // in the last level: that of 4 ticks would have it beside the 20
+        bench.schedule(20 + 16); // in the last level: that of 4 ticks would have it beside the 20
     bench.advance(14);
     CHECK(!bench.advance(20, work_budget::expiries(2)).more);
     CHECK(bench.take_fired() == std::vector<int>{0});

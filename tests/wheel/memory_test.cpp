@@ -38,6 +38,27 @@ TEST_CASE("trim_of_nodes_all_pages_but_those_in_use_leave_memory") {
     CHECK(pages.resident() == 0);
 }
 
+TEST_CASE_TEMPLATE("trim_of_a_wheel_its_nodes_leave_memory_too", Wheel, EVERY_WHEEL) {
+    constexpr std::size_t each = 64, count = 4 * node_table::page_size;
+    node_table nodes;
+    Wheel wheel(nodes, 64, tick{});
+    page_set pages;
+    std::vector<timer_node*> mine;
+    for (std::size_t i = 0; i < count; ++i) {
+        mine.push_back(&nodes.allocate(each));
+        mine.back()->on_expiry([](timer_node&, void*) {});
+        wheel.schedule(*mine.back(), {1 + i});
+        pages.add(mine.back(), each);
+    }
+    for (timer_node* node : mine) {
+        wheel.cancel(*node);
+        nodes.release(*node, each);
+    }
+    CHECK(pages.resident() == pages.size());
+    CHECK(wheel.trim());
+    CHECK(pages.resident() == 0);
+}
+
 TEST_CASE("trim_of_nodes_memory_that_came_back_goes_again") {
     constexpr std::size_t each = 32, count = 4 * node_table::page_size;
     node_table nodes;

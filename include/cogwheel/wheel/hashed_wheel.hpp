@@ -185,7 +185,7 @@ private:
     }
 
     struct turn; // one advance()
-    bool fire_ready(turn&);
+    void fire_ready(turn&);
     void consume(turn&, entry);
     void fire(turn&, timer_node&);
     void walk(turn&, std::uint64_t stop);
