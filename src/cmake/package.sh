@@ -90,7 +90,7 @@ subprojects() {
 # package COMPILER static|shared
 package() {
     compiler=$1
-    local directory="$work/$1" linkage=$2 readme consumers=(find_package plugin)
+    local directory="$work/$1" linkage=$2 readme consumers=(plugin)
     prefix="$directory/prefix"
     export compiler prefix
     printf 'package: %s, %s: install\n' "$compiler" "$linkage"
