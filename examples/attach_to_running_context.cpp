@@ -4,6 +4,8 @@
 // A wheel attached from another thread to an io_context that is already running. timer_wheel may be used from any
 // thread: here main() schedules, pushes back, cancels and waits, while every handler runs in the context's thread.
 
+#include "support/command_line.hpp"
+
 #include <cogwheel/asio/timer_wheel.hpp>
 
 #include <asio/executor_work_guard.hpp>
@@ -13,7 +15,9 @@
 #include <cstdio>
 #include <thread>
 
-int main() {
+namespace {
+
+int example() {
     using namespace std::chrono_literals;
 
     asio::io_context io;
@@ -40,4 +44,12 @@ int main() {
 
     work.reset();
     runner.join();
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return command_line::run(argc, argv, "attach_to_running_context",
+                             "A wheel attached from another thread to a context that is already running.", example);
 }

@@ -4,6 +4,8 @@
 // A class that was written for asio::steady_timer, with one line changed. And what the wheel adds: pushing a limit back without
 // aborting who waits for it.
 
+#include "support/command_line.hpp"
+
 #include <cogwheel/asio/wheel_timer.hpp>
 
 #include <asio/io_context.hpp>
@@ -34,9 +36,7 @@ private:
     cogwheel::wheel_timer timer_;
 };
 
-} // namespace
-
-int main() {
+int example() {
     asio::io_context io;
     cogwheel::timer_wheel wheel(io);
 
@@ -50,4 +50,12 @@ int main() {
                        [&idle] { idle.reschedule(30ms); }); // steady_timer would abort the wait each time
 
     io.run();
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return command_line::run(argc, argv, "drop_in_steady_timer",
+                             "A class written for asio::steady_timer, with one line changed.", example);
 }

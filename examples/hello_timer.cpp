@@ -4,13 +4,17 @@
 // The smallest program with a wheel: one wait that completes, one timer that is cancelled before it fires.
 // The wheel has no thread: io.run() drives it, and returns when the last timer has ended.
 
+#include "support/command_line.hpp"
+
 #include <cogwheel/asio/timer_wheel.hpp>
 
 #include <asio/io_context.hpp>
 
 #include <cstdio>
 
-int main() {
+namespace {
+
+int example() {
     using namespace std::chrono_literals;
 
     asio::io_context io;
@@ -24,4 +28,12 @@ int main() {
     });
 
     io.run();
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return command_line::run(argc, argv, "hello_timer",
+                             "One wait that completes, one timer that is cancelled before it fires.", example);
 }

@@ -4,11 +4,13 @@
 // Several waits race, the first one wins and cancels the others: by awaitable operators, by a cancellation signal from another
 // thread, and by tokens. Every loser is told (operation_aborted), or silent where that was asked for.
 
+#include "support/command_line.hpp"
+#include "support/spawned.hpp"
+
 #include <cogwheel/asio/timer_wheel.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/io_context.hpp>
 #include <asio/use_awaitable.hpp>
@@ -27,13 +29,11 @@ asio::awaitable<void> race(cogwheel::timer_wheel& wheel) {
     std::printf("awaited: number %zu won\n", winner.index() + 1);
 }
 
-} // namespace
-
-int main() {
+int example() {
     asio::io_context io;
     cogwheel::timer_wheel wheel(io);
 
-    asio::co_spawn(io, race(wheel), asio::detached);
+    asio::co_spawn(io, race(wheel), rethrow);
 
     // The signal may be emitted from any thread: the wheel locks, and the handler runs on the io_context.
     asio::cancellation_signal give_up;
@@ -49,4 +49,12 @@ int main() {
     wheel.schedule(30ms, [slow] { std::printf("fast: cancelled the slow one: %s\n", slow.cancel() ? "yes" : "no"); });
 
     io.run();
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return command_line::run(argc, argv, "race_and_cancel", "Waits race, and the first one cancels the others.",
+                             example);
 }

@@ -83,8 +83,8 @@ int turn(const options& wanted) {
     fmt::print("{} timers armed in {:.3f} s\n", wanted.timers,
                std::chrono::duration<double>(clock_type::now() - begin).count());
     const double used = processor_seconds();
-    io.run(); // until the last has run
-    const double wall = std::chrono::duration<double>(clock_type::now() - begin).count();
+    io.run();                                                                             // until the last has run
+    const double wall = std::chrono::duration<double>(clock_type::now() - first).count(); // the wait for it is no work
     const auto stats = wheel.stats();
     const auto milliseconds = [](std::chrono::nanoseconds d) { return static_cast<double>(d.count()) * 1e-6; };
     fmt::print("{} runs in {:.2f} s: {:.0f} a second, {:.0f} ns of CPU each\n", all.runs, wall,

@@ -11,10 +11,12 @@ asio::awaitable<std::string> demo::ask(pool_pointer pool, std::string question, 
 
     std::string answer;
     co_await asio::async_write(connection.socket(), asio::buffer(question), asio::use_awaitable);
-    co_await asio::async_read_until(connection.socket(), asio::dynamic_buffer(answer), '\n', asio::use_awaitable);
+    const std::size_t size = co_await asio::async_read_until(
+        connection.socket(), asio::dynamic_buffer(answer, longest_line), '\n', asio::use_awaitable);
 
-    connection.release(); // the answer is whole, so the next one may have it. After an exception it is closed instead.
-    co_return answer;
+    // The answer is whole, and nothing follows it: so the next one may have it. Otherwise, as after an exception, it is closed.
+    if (size == answer.size()) connection.release();
+    co_return answer.substr(0, size);
 }
 
 int main(int argc, char** argv) { return demo::run(argc, argv); }

@@ -5,8 +5,9 @@
 
 #include "program.hpp"
 
+#include "support/command_line.hpp"
+
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/io_context.hpp>
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ constexpr auto patience = 30s;
 
 class trial {
 public:
-    explicit trial(asio::io_context& io) : io_{io}, server_{io.get_executor()} {}
+    explicit trial(asio::io_context& io) : io_{io}, server_{io.get_executor(), wheel_} {}
 
     asio::awaitable<void> run() {
         const auto pool = make_pool(1h);
@@ -176,26 +177,24 @@ private:
 
 } // namespace
 
-int run(int argc, char**) {
-    if (argc > 1) {
-        fmt::print(stderr, "connection_pool: takes no arguments; it tries its pool on a server of its own\n");
-        return 2;
-    }
-    asio::io_context io{1};
-    trial t{io};
-    std::exception_ptr failure;
-    asio::co_spawn(io, t.run(), [&](const std::exception_ptr& e) {
-        failure = e;
-        t.end();
+int run(int argc, char** argv) {
+    return command_line::run(argc, argv, "connection_pool", "Tries its pool on a server of its own.", [] {
+        asio::io_context io{1};
+        trial t{io};
+        std::exception_ptr failure;
+        asio::co_spawn(io, t.run(), [&](const std::exception_ptr& e) {
+            failure = e;
+            t.end();
+        });
+        io.run();
+        try {
+            if (failure != nullptr) std::rethrow_exception(failure);
+        } catch (const std::exception& error) {
+            output::complain("connection_pool: {}\n", error.what());
+            return 1;
+        }
+        return t.failures() == 0 ? 0 : 1;
     });
-    io.run();
-    try {
-        if (failure != nullptr) std::rethrow_exception(failure);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "connection_pool: {}\n", error.what());
-        return 1;
-    }
-    return t.failures() == 0 ? 0 : 1;
 }
 
 } // namespace demo

@@ -17,13 +17,15 @@ namespace demo {
 using wheel = cogwheel::local_timer_wheel;
 using pool_pointer = std::shared_ptr<connection_pool<wheel>>;
 
+constexpr std::size_t longest_line = 4096; // without a bound, a peer that ends none fills the memory
+
 /// Asks the server in a line, which it answers by one.
 asio::awaitable<std::string> ask(pool_pointer pool, std::string question, std::chrono::nanoseconds patience);
 
 /// Echoes lines, but hangs up in the middle of the answer to "drop".
 class echo_server {
 public:
-    explicit echo_server(const asio::any_io_executor& executor);
+    echo_server(const asio::any_io_executor& executor, wheel& timers);
 
     asio::ip::tcp::endpoint endpoint() const { return acceptor_.local_endpoint(); }
     int accepted() const { return accepted_; }
@@ -33,7 +35,7 @@ public:
     void stop();
 
 private:
-    asio::awaitable<void> accept();
+    asio::awaitable<void> accept(wheel& timers);
     asio::awaitable<void> serve(asio::ip::tcp::socket& client);
 
     asio::ip::tcp::acceptor acceptor_;

@@ -14,11 +14,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <exception>
-
-#include <unistd.h>
 
 namespace load {
 namespace {
@@ -44,8 +41,6 @@ std::size_t compose(message& out, std::uint64_t index, std::uint64_t round) {
     return 8 * words;
 }
 
-const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
-
 } // namespace
 
 const results& clients::run() {
@@ -66,7 +61,7 @@ const results& clients::run() {
 
     if (failure) std::rethrow_exception(failure);
     show_progress();
-    fmt::print(stderr, "\n");
+    progress_line_.end();
     return seen_;
 }
 
@@ -87,7 +82,10 @@ asio::awaitable<void> clients::connect_all() {
         self->last_receipt = clock::now();
         ++seen_.connected;
         clients_.insert(self);
-        asio::co_spawn(io_, live(self), [this, self](const std::exception_ptr&) { left(self); });
+        asio::co_spawn(io_, live(self), [this, self](const std::exception_ptr& failure) {
+            seen_.failed += failure != nullptr ? 1 : 0;
+            left(self);
+        });
     }
 }
 
@@ -174,17 +172,15 @@ void clients::end_if_done() {
 
 void clients::show_progress() {
     const auto elapsed = std::chrono::duration<double>(clock::now() - started_).count();
-    fmt::print(stderr, "{}{:5.1f} s | open {} | silent {} | kicked {} | messages echoed {}{}", on_terminal ? "\r" : "",
-               elapsed, clients_.size(), seen_.waiting,
-               seen_.kicks.size() + seen_.kicked_before_silent + seen_.kicked_while_chatting, seen_.messages_intact,
-               on_terminal ? "\033[K" : "");
+    progress_line_.show(fmt::format(
+        "{:5.1f} s | open {} | silent {} | kicked {} | echoed {}", elapsed, clients_.size(), seen_.waiting,
+        seen_.kicks.size() + seen_.kicked_before_silent + seen_.kicked_while_chatting, seen_.messages_intact));
 }
 
 void clients::schedule_progress() {
     using namespace std::chrono_literals;
-    progress_ = wheel_.schedule(on_terminal ? 200ms : 1000ms, [this] {
+    progress_ = wheel_.schedule(progress_line_.on_terminal() ? 200ms : 1000ms, [this] {
         show_progress();
-        if (!on_terminal) fmt::print(stderr, "\n");
         schedule_progress();
     });
 }

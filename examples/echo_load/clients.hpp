@@ -7,6 +7,7 @@
 
 #include "options.hpp"
 #include "results.hpp"
+#include "support/output.hpp"
 
 #include <cogwheel/asio/timer_wheel.hpp>
 
@@ -64,6 +65,7 @@ private:
     std::unordered_set<std::shared_ptr<client>> clients_;
     bool connecting_ = true;
     bool abandoned_ = false;
+    output::live_line progress_line_;
     cogwheel::timer_token progress_;
     cogwheel::timer_token last_resort_;
 };

@@ -10,8 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 namespace {
 
 int run(int argc, char** argv) {
@@ -31,10 +29,8 @@ int run(int argc, char** argv) {
     const bool known = cpu_before.count() >= 0 && cpu_after.count() >= 0;
     const auto cpu = known ? cpu_after - cpu_before : std::chrono::duration<double>{-1};
 
-    fmt::print("{}", load::table(options, seen, cpu, elapsed));
-    std::fflush(stdout);
     const auto broken = load::broken_promises(options, seen);
-    fmt::print(stderr, "{}", broken);
+    fmt::print("{}{}", load::table(options, seen, cpu, elapsed), broken);
     return broken.empty() ? 0 : 1;
 }
 

@@ -107,6 +107,7 @@ std::string broken_promises(const options& wanted, const results& seen) {
     if (seen.messages_intact != seen.messages_sent)
         broken(fmt::format("{} messages did not come back, or not as they were sent",
                            seen.messages_sent - seen.messages_intact));
+    if (seen.failed != 0) broken(fmt::format("{} connections failed here, and show nothing", seen.failed));
     if (seen.stray_bytes != 0) broken(fmt::format("{} bytes arrived that nobody had sent", seen.stray_bytes));
     return text;
 }

@@ -34,6 +34,7 @@ struct results {
     std::uint64_t stray_bytes = 0;           // received while silent
     std::uint64_t resets = 0;                // silent ones closed by a reset instead of an orderly end
     std::uint64_t never_kicked = 0;          // silent ones still open at the end
+    std::uint64_t failed = 0;                // of which nobody knows what became
     std::vector<kick> kicks;
     std::string first_connect_error;
 };

@@ -4,8 +4,8 @@
 // One client: a coroutine that echoes, on a stream that closes itself.
 //
 // - The stream is closed when it has been idle for as long as the connection may be. Each completed read or write is
-//   activity, which is a store.
-// - Each write has a limit of its own, so that a peer that does not read cannot hold the connection.
+//   activity, which is a store; so are bytes that leave the system's queue, for a slow peer is no idle one.
+// - A write lasts as long as the peer takes some of it now and then. A peer that does not read cannot hold the connection.
 //
 // Everything here runs on the connection's executor: a strand of its own where the server has several threads.
 #pragma once
@@ -26,7 +26,9 @@ namespace echo {
 class connection {
 public:
     connection(asio::ip::tcp::socket socket, cogwheel::timer_wheel& wheel, const options& limits, statistics& counts)
-        : stream_{wheel, {.all = limits.idle}, std::move(socket)}, wheel_{wheel}, limits_{limits}, counts_{counts} {}
+        : stream_{wheel, {.all = limits.idle}, std::move(socket)}, wheel_{wheel}, limits_{limits}, counts_{counts} {
+        stream_.observe_output();
+    }
 
     asio::any_io_executor get_executor() { return stream_.get_executor(); }
 

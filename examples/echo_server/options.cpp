@@ -15,8 +15,8 @@ An echo server that closes idle connections, with one wheel timer for each of th
 
   --port P             port to listen on; 0 lets the system choose (default 0)
   --address A          address to listen on (default 127.0.0.1)
-  --idle D             close a connection after D without a completed read or write (default 30s)
-  --write-timeout D    close a connection whose peer does not take its bytes for D (default 10s)
+  --idle D             close a connection over which nothing has gone for D (default 30s)
+  --write-timeout D    close a connection whose peer has taken none of its bytes for D (default 10s)
   --max-connections N  at N connections, accept the next one when one leaves (default: no limit)
   --tick D             tick of the wheel (default 10ms)
   --slots N            slots of the wheel (default 512)

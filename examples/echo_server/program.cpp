@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <system_error>
 
 namespace echo {
@@ -26,12 +25,12 @@ int serve(int argc, char** argv) {
     raise_descriptor_limit();
     server server{options};
     fmt::print("listening on {}\n", server.endpoint());
-    std::fflush(stdout);
+    output::flush();
 
     try {
         server.run();
     } catch (const std::exception& error) {
-        fmt::print(stderr, "echo_server: {}\n", error.what());
+        output::complain("echo_server: {}\n", error.what());
         return 1;
     }
     fmt::print("{}", server.summary());

@@ -5,8 +5,10 @@
 
 #include "server.hpp"
 
+#include "support/listen.hpp"
+#include "support/spawned.hpp"
+
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
@@ -18,26 +20,10 @@
 #include <thread>
 #include <vector>
 
-#include <unistd.h>
-
 namespace echo {
 namespace {
 
 constexpr std::chrono::milliseconds accept_retry_delay{100};
-
-std::string to_text(const asio::ip::tcp::endpoint& endpoint) {
-    const auto address = endpoint.address().to_string();
-    return endpoint.address().is_v6() ? fmt::format("[{}]:{}", address, endpoint.port())
-                                      : fmt::format("{}:{}", address, endpoint.port());
-}
-
-asio::ip::tcp::acceptor listen(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& endpoint) {
-    try {
-        return {executor, endpoint};
-    } catch (const std::system_error& error) {
-        throw std::system_error{error.code(), fmt::format("cannot listen on {}", to_text(endpoint))};
-    }
-}
 
 } // namespace
 
@@ -46,7 +32,7 @@ server::server(const options& wanted)
       io_{static_cast<int>(wanted.threads)},
       control_{new_executor()},
       wheel_{io_, {.tick = wanted.tick, .slots = wanted.slots}},
-      acceptor_{listen(control_, {wanted.address, wanted.port})},
+      acceptor_{listen_on(control_, {wanted.address, wanted.port})},
       signals_{control_, SIGINT, SIGTERM} {}
 
 std::string server::endpoint() const { return to_text(acceptor_.local_endpoint()); }
@@ -62,12 +48,35 @@ void server::run() {
     });
     if (options_.seconds.count() > 0)
         wheel_.schedule(options_.seconds, [this] { asio::dispatch(control_, [this] { stop(); }); });
-    if (options_.stats.count() > 0) asio::co_spawn(control_, report_loop(), asio::detached);
+    if (options_.stats.count() > 0) asio::co_spawn(control_, report_loop(), rethrow);
     accept_if_room();
+    {
+        std::vector<std::jthread> others;
+        for (unsigned i = 1; i < options_.threads; ++i) others.emplace_back([this] { run_thread(); });
+        run_thread();
+    }
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+}
 
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < options_.threads; ++i) others.emplace_back([this] { io_.run(); });
-    io_.run();
+/// What a handler throws ends the server, not the thread.
+void server::run_thread() {
+    for (;;) {
+        try {
+            io_.run();
+            return;
+        } catch (...) {
+            fail(std::current_exception());
+        }
+    }
+}
+
+/// The first failure is told when all have come to an end.
+void server::fail(const std::exception_ptr& failure) {
+    {
+        const std::lock_guard lock{mutex_};
+        if (failure_ == nullptr) failure_ = failure;
+    }
+    asio::post(control_, [this] { stop(); });
 }
 
 std::string server::summary() const {
@@ -75,43 +84,49 @@ std::string server::summary() const {
 }
 
 void server::accept_if_room() {
-    if (!stopping_ && take_room()) asio::co_spawn(control_, accept_loop(), asio::detached);
+    if (!stopping_ && take_room()) asio::co_spawn(control_, accept_loop(), rethrow);
 }
 
 asio::awaitable<void> server::accept_loop() {
     bool complained = false;
     do {
-        std::error_code ec;
-        auto socket = co_await acceptor_.async_accept(new_executor(), asio::redirect_error(asio::use_awaitable, ec));
-        if (stopping_) co_return;
-        if (!ec) {
-            complained = false;
-            start(std::move(socket));
-            continue;
+        std::string why;
+        try {
+            std::error_code ec;
+            auto socket =
+                co_await acceptor_.async_accept(new_executor(), asio::redirect_error(asio::use_awaitable, ec));
+            if (stopping_) co_return;
+            if (!ec) {
+                start(std::move(socket));
+                complained = false;
+                continue;
+            }
+            why = ec.message();
+        } catch (const std::exception& error) {
+            why = error.what();
         }
 
         // Out of descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), or a connection that died in the queue. The
         // listening socket stays readable: trying again at once would spin, giving up would leave a dead server.
         counts_.accept_failed();
         if (!std::exchange(complained, true))
-            fmt::print(stderr, "echo_server: cannot accept: {}; serving {} connections, trying again every {} ms\n",
-                       ec.message(), connections(), accept_retry_delay.count());
-        std::error_code stopped;
-        co_await wheel_.async_wait(accept_retry_delay, asio::redirect_error(asio::use_awaitable, stopped));
-        if (stopped) co_return;
+            output::complain("echo_server: cannot accept: {}; serving {} connections, trying again every {} ms\n", why,
+                             connections(), accept_retry_delay.count());
+        std::error_code ignored;
+        co_await wheel_.async_wait(accept_retry_delay, asio::redirect_error(asio::use_awaitable, ignored));
+        if (stopping_) co_return;
     } while (take_room());
 }
 
 asio::awaitable<void> server::report_loop() {
-    const bool terminal = ::isatty(STDERR_FILENO) != 0;
+    output::live_line line;
     for (;;) {
         std::error_code stopped;
         co_await wheel_.async_wait(options_.stats, asio::redirect_error(asio::use_awaitable, stopped));
         if (stopped) break;
-        fmt::print(stderr, "{}{}{}", terminal ? "\r" : "", counts_.live_line(connections(), wheel_.pending()),
-                   terminal ? "\033[K" : "\n");
+        line.show(counts_.live_line(connections()));
     }
-    if (terminal) fmt::print(stderr, "\n");
+    line.end();
 }
 
 /// False at the limit; the next connection that leaves then starts the accept loop again.
@@ -128,8 +143,16 @@ void server::start(asio::ip::tcp::socket socket) {
         const std::lock_guard lock{mutex_};
         clients_.insert(client);
     }
-    asio::co_spawn(client->get_executor(), client->serve(client),
-                   [this, client](const std::exception_ptr&) { left(client); });
+    try {
+        asio::co_spawn(client->get_executor(), client->serve(client),
+                       [this, client](const std::exception_ptr& failure) {
+                           if (failure != nullptr) counts_.failed();
+                           left(client);
+                       });
+    } catch (...) {
+        left(client);
+        throw;
+    }
 }
 
 void server::left(const std::shared_ptr<connection>& client) {
@@ -152,6 +175,7 @@ void server::stop() {
     std::error_code ignored;
     signals_.clear(ignored); // a second signal ends the process at once
     signals_.cancel(ignored);
+    statistics_.stop();
     acceptor_.close(ignored);
     wheel_.stop();
 

@@ -8,11 +8,13 @@
 #include "connection.hpp"
 #include "options.hpp"
 #include "statistics.hpp"
+#include "support/statistics_signal.hpp"
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,6 +31,7 @@ public:
     std::string endpoint() const;
 
     /// Serves in this thread and threads - 1 others until a signal or the end of --seconds.
+    /// Errors: what has ended the accept loop or a thread: the server stops then, in good order.
     void run();
 
     std::string summary() const;
@@ -41,6 +44,8 @@ private:
     bool take_room();
     void start(asio::ip::tcp::socket socket);
     void left(const std::shared_ptr<connection>& client);
+    void run_thread();
+    void fail(const std::exception_ptr& failure);
     std::size_t connections() const;
     void stop();
 
@@ -50,6 +55,7 @@ private:
     cogwheel::timer_wheel wheel_;
     asio::ip::tcp::acceptor acceptor_;
     asio::signal_set signals_;
+    statistics_signal statistics_{control_, [this] { return summary(); }};
     statistics counts_;
     const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool stopping_ = false; // on control_
@@ -57,6 +63,7 @@ private:
     mutable std::mutex mutex_; // guards what follows
     std::unordered_set<std::shared_ptr<connection>> clients_;
     bool full_ = false;
+    std::exception_ptr failure_;
 };
 
 } // namespace echo

@@ -33,12 +33,11 @@ void statistics::kicked(kick_reason reason, std::chrono::nanoseconds lateness) {
     }
 }
 
-std::string statistics::live_line(std::size_t connections, std::size_t timers) const {
+std::string statistics::live_line(std::size_t connections) const {
     const std::lock_guard lock{mutex_};
-    return fmt::format(
-        "connections {} | echoed {} | kicked {} | timers pending {} | kick lateness p50 {:.2f} ms, p99 {:.2f} ms",
-        connections, readable_bytes(echoed_.load(std::memory_order_relaxed)), idle_kicks_ + write_kicks_, timers,
-        milliseconds(idle_lateness_.quantile(0.50)), milliseconds(idle_lateness_.quantile(0.99)));
+    return fmt::format("open {} | echoed {} | kicked {} | late p50 {:.2f} ms, p99 {:.2f} ms", connections,
+                       readable_bytes(echoed_.load(std::memory_order_relaxed)), idle_kicks_ + write_kicks_,
+                       milliseconds(idle_lateness_.quantile(0.50)), milliseconds(idle_lateness_.quantile(0.99)));
 }
 
 std::string statistics::summary(std::chrono::nanoseconds uptime, const cogwheel::wheel_stats& wheel) const {
@@ -51,10 +50,15 @@ std::string statistics::summary(std::chrono::nanoseconds uptime, const cogwheel:
         text += fmt::format("lateness     p50 {:.2f} ms, p99 {:.2f} ms, max {:.2f} ms after the idle limit\n",
                             milliseconds(idle_lateness_.quantile(0.50)), milliseconds(idle_lateness_.quantile(0.99)),
                             milliseconds(idle_lateness_.max()));
+    if (const auto failures = failures_.load(); failures != 0)
+        text += fmt::format("failed       {} connections, for want of memory say\n", failures);
     if (const auto failures = accept_failures_.load(); failures != 0)
         text += fmt::format("accept       failed and was retried {} times\n", failures);
-    text += fmt::format("wheel        {} timers scheduled, {} fired, {} cancelled, {} wake-ups, {} pending\n",
-                        wheel.scheduled, wheel.fired, wheel.cancelled, wheel.wakeups, wheel.pending);
+    // Most that fire close nothing: activity does not touch a timer, so it looks now and then how long ago that was.
+    text += fmt::format("wheel        {} timers scheduled: {} fired, {} cancelled, {} pending; {} wake-ups\n"
+                        "             fired: a connection was looked at: closed if idle, else given a new timer\n"
+                        "             cancelled: a write ended within its limit, or a connection before it\n",
+                        wheel.scheduled, wheel.fired, wheel.cancelled, wheel.pending, wheel.wakeups);
     return text;
 }
 

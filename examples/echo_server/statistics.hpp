@@ -22,17 +22,20 @@ class statistics {
 public:
     void accepted() { accepted_.fetch_add(1, std::memory_order_relaxed); }
     void echoed(std::size_t bytes) { echoed_.fetch_add(bytes, std::memory_order_relaxed); }
+    void failed() { failures_.fetch_add(1, std::memory_order_relaxed); }
     void accept_failed() { accept_failures_.fetch_add(1, std::memory_order_relaxed); }
 
     /// `lateness`: from the moment the connection was due to be closed to the moment it was closed.
     void kicked(kick_reason reason, std::chrono::nanoseconds lateness);
 
-    std::string live_line(std::size_t connections, std::size_t timers) const;
+    /// At most 80 columns.
+    std::string live_line(std::size_t connections) const;
     std::string summary(std::chrono::nanoseconds uptime, const cogwheel::wheel_stats& wheel) const;
 
 private:
     std::atomic<std::uint64_t> accepted_{0};
     std::atomic<std::uint64_t> echoed_{0};
+    std::atomic<std::uint64_t> failures_{0};
     std::atomic<std::uint64_t> accept_failures_{0};
 
     mutable std::mutex mutex_; // guards what follows

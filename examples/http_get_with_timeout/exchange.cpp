@@ -128,21 +128,20 @@ asio::awaitable<void> exchange::body(const response& answer, std::chrono::nanose
     if (answer.chunked)
         co_await chunks(sink);
     else
-        co_await pass(answer.length.value_or(till_the_end), sink);
+        co_await pass(answer.length, sink);
 }
 
-// Passes on the next `size` bytes of the body.
-asio::awaitable<void> exchange::pass(std::uint64_t size, const body_sink& sink) {
+// Passes on the next `left` bytes of the body; without a number, all until the end of the connection.
+asio::awaitable<void> exchange::pass(std::optional<std::uint64_t> left, const body_sink& sink) {
     std::error_code ec;
-    for (std::uint64_t left = size;;) {
-        const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(left, data_.size()));
+    for (;;) {
+        const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(left.value_or(data_.size()), data_.size()));
         if (now != 0) sink(std::string_view{data_}.substr(0, now));
         data_.erase(0, now);
-        if (size != till_the_end) left -= now;
-        if (left == 0) co_return;
+        if (left && (*left -= now) == 0) co_return;
         co_await asio::async_read(stream_, asio::dynamic_buffer(data_), asio::transfer_at_least(1),
                                   timeout_at(timers_, total_.expiry(), redirect_error(use_awaitable, ec)));
-        if (ec == asio::error::eof && size == till_the_end) co_return;
+        if (ec == asio::error::eof && !left) co_return;
         check(ec, "the body", limit::total, total_);
     }
 }

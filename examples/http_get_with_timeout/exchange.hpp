@@ -19,7 +19,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
-#include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -66,12 +66,10 @@ public:
     asio::awaitable<void> body(const response& answer, std::chrono::nanoseconds idle, const body_sink& sink);
 
 private:
-    static constexpr std::uint64_t till_the_end = std::numeric_limits<std::uint64_t>::max();
-
     asio::awaitable<asio::ip::tcp::resolver::results_type> look_up(const target& to, cogwheel::deadline until);
     asio::awaitable<std::string> head(cogwheel::deadline until);
     asio::awaitable<std::string> line();
-    asio::awaitable<void> pass(std::uint64_t size, const body_sink& sink);
+    asio::awaitable<void> pass(std::optional<std::uint64_t> left, const body_sink& sink);
     asio::awaitable<void> chunks(const body_sink& sink);
     void check(std::error_code ec, const char* what, limit step, cogwheel::deadline until);
 

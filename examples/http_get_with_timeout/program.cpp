@@ -83,8 +83,12 @@ options parse_options(int argc, char** argv) {
         result.help = true;
         return result;
     }
-    if (argc <= words || std::any_of(argv + 1, argv + 1 + words, [](const char* word) { return *word == '-'; }))
-        throw command_line::usage_error{"give HOST PORT PATH first (see --help)"};
+    const auto end = argv + std::min(argc, words + 1);
+    const auto option = std::find_if(argv + 1, end, [](const char* word) { return *word == '-'; });
+    if (option != end)
+        throw command_line::usage_error{
+            fmt::format("give HOST PORT PATH before '{}' (see --help)", printable(*option))};
+    if (argc <= words) throw command_line::usage_error{"give HOST PORT PATH (see --help)"};
     result.to = parse_target(argv + 1);
 
     command_line::reader line{argc - words, argv + words};
@@ -114,21 +118,21 @@ int fetch(const options& wanted) {
     asio::io_context io{1};
     wheel timers{io};
     int code = 1;
-    const auto print = [](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), stdout); };
+    const auto print = [](std::string_view piece) {
+        if (std::fwrite(piece.data(), 1, piece.size(), stdout) != piece.size())
+            output::flush(); // throws: enough is fetched
+    };
     asio::co_spawn(io, get(timers, wanted.to, wanted.most, print),
                    [&](const std::exception_ptr& failure, const response& answer) {
                        code = exit_code(failure);
-                       if (code == 0)
-                           fmt::print(stderr, "{} {}\n", answer.status, printable(answer.reason));
-                       else
-                           fmt::print(stderr, "http_get_with_timeout: {}\n", printable(describe(failure)));
                        io.stop();
+                       if (code == 0)
+                           output::complain("{} {}\n", answer.status, printable(answer.reason));
+                       else if (std::ferror(stdout) == 0)
+                           output::complain("http_get_with_timeout: {}\n", printable(describe(failure)));
                    });
     io.run();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        fmt::print(stderr, "http_get_with_timeout: cannot write the body\n");
-        code = 1;
-    }
+    output::flush();
     // A look-up that hangs cannot be called off, and the end of `io` would wait for it.
     if (code == static_cast<int>(limit::connect) || code == static_cast<int>(limit::total)) std::_Exit(code);
     return code;

@@ -5,9 +5,10 @@
 // so the outcome does not depend on how busy the machine is.
 
 #include "program.hpp"
+#include "support/accept_loop.hpp"
+#include "support/spawned.hpp"
 
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/io_context.hpp>
 #include <asio/read_until.hpp>
 #include <asio/use_awaitable.hpp>
@@ -83,9 +84,10 @@ asio::awaitable<void> behave(tcp::socket client, wheel& timers) {
 }
 
 asio::awaitable<void> serve(tcp::acceptor& acceptor, wheel& timers) {
-    for (;;)
-        asio::co_spawn(acceptor.get_executor(), behave(co_await acceptor.async_accept(use_awaitable), timers),
-                       asio::detached);
+    return accept_loop(acceptor, timers, "http_get_with_timeout", [&](tcp::socket client) {
+        asio::co_spawn(acceptor.get_executor(), behave(std::move(client), timers), rethrow_unless_network);
+        return true;
+    });
 }
 
 struct test_case {
@@ -102,7 +104,7 @@ int self_test() {
     asio::io_context io{1};
     wheel timers{io};
     tcp::acceptor acceptor{io, {asio::ip::address_v4::loopback(), 0}};
-    asio::co_spawn(io, serve(acceptor, timers), asio::detached);
+    asio::co_spawn(io, serve(acceptor, timers), rethrow);
 
     const auto code = [](limit l) { return static_cast<int>(l); };
     const auto to = [port = std::to_string(acceptor.local_endpoint().port())](const char* path) {

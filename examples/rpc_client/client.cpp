@@ -5,12 +5,14 @@
 
 #include "client.hpp"
 
+#include "support/output.hpp"
+#include "support/spawned.hpp"
+
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
 
-#include <limits>
+#include <utility>
 
 namespace rpc {
 
@@ -23,46 +25,53 @@ std::uint64_t client::send(const std::string& body) {
 }
 
 asio::awaitable<void> client::run() {
+    // From one answer to the next: that a server accepts is no sign that it works.
+    cogwheel::backoff_sequence pause{
+        cogwheel::backoff::exponential(20ms).cap(1s).jitter(cogwheel::backoff_jitter::decorrelated)};
     while (!stopped_) {
         std::error_code why = asio::error::connection_aborted;
         try {
             channel_ = co_await connect();
             ++counts_.connects;
-            asio::co_spawn(channel_->stream().get_executor(), keep_alive(channel_), asio::detached);
+            asio::co_spawn(channel_->stream().get_executor(), keep_alive(channel_), rethrow_unless_network);
             for (;;) {
                 frame f = co_await channel_->receive();
-                if (f.what == kind::response) requests_.complete(f.id, std::move(f.body));
+                if (f.what != kind::response) continue;
+                if (requests_.complete(f.id, std::move(f.body))) pause.reset();
             }
         } catch (const std::system_error& error) {
             why = error.code();
+            static bool complained = false; // by one of all the clients
+            if (why == asio::error::no_descriptors && !std::exchange(complained, true))
+                output::complain("rpc_client: cannot connect: {}; trying again\n", why.message());
         }
-        if (channel_ == nullptr) continue; // stopped while it was connecting
-        ++counts_.drops;
-        channel_->close();
-        channel_ = nullptr;
-        requests_.fail_all(why);
+        if (channel_ != nullptr) {
+            ++counts_.drops;
+            channel_->close();
+            channel_ = nullptr;
+            requests_.fail_all(why);
+        }
+        std::error_code ignored;
+        if (!stopped_)
+            co_await wheel_.async_wait(
+                pause.next(random_), asio::bind_cancellation_slot(stop_connecting_.slot(),
+                                                                  asio::redirect_error(asio::use_awaitable, ignored)));
     }
 }
 
 asio::awaitable<std::shared_ptr<channel>> client::connect() {
-    std::shared_ptr<channel> made;
-    const auto attempt = [&](cogwheel::retry_attempt&) -> asio::awaitable<void> {
-        tcp::socket socket{co_await asio::this_coro::executor};
-        co_await socket.async_connect(options_.server, asio::use_awaitable);
-        socket.set_option(tcp::no_delay{true});
-        made = std::make_shared<channel>(
-            wheel_,
-            cogwheel::idle_limits{.reader = 2 * options_.heartbeat, .writer = options_.heartbeat, .jitter = 0.2},
-            std::move(socket));
-    };
-    cogwheel::retry_policy for_ever;
-    for_ever.attempts = std::numeric_limits<std::uint32_t>::max();
-    for_ever.backoff = cogwheel::backoff::exponential(20ms).cap(1s).jitter(cogwheel::backoff_jitter::decorrelated);
-    for_ever.attempt_timeout = options_.connect;
-    for_ever.retryable = [this](const std::error_code&) { return !stopped_; };
-    co_await cogwheel::async_retry(wheel_, for_ever, attempt,
-                                   asio::bind_cancellation_slot(stop_connecting_.slot(), asio::use_awaitable));
-    made->on_written([this](std::uint64_t id) { requests_.written(id); });
+    tcp::socket socket{co_await asio::this_coro::executor};
+    co_await socket.async_connect(
+        options_.server,
+        cogwheel::timeout_after(wheel_, options_.connect,
+                                asio::bind_cancellation_slot(stop_connecting_.slot(), asio::use_awaitable)));
+    socket.set_option(tcp::no_delay{true});
+    const cogwheel::idle_limits idle{.reader = 2 * options_.heartbeat, .writer = options_.heartbeat, .jitter = 0.2};
+    const auto made = std::make_shared<channel>(wheel_, channel_limits{.idle = idle}, std::move(socket));
+    made->on_written([this](std::error_code ec, const std::vector<std::uint64_t>& ids) {
+        if (ec) return;
+        for (const std::uint64_t id : ids) requests_.written(id);
+    });
     co_return made;
 }
 

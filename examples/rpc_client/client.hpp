@@ -6,14 +6,18 @@
 // - call() has a deadline; each attempt a timeout, which counts from the moment the request is written. What is worth it is
 //   tried again after a jittered backoff, as long as the budget that all clients share has a token.
 // - An answer that comes too late is counted, and hurts nobody: its id has been given up.
-// - A lost connection fails what is in flight on it and is made again, with backoff. A connection that nothing goes out on is
-//   pinged, and one that nothing comes back from is dropped: both are idle events.
+// - A lost connection fails what is in flight on it and is made again, with a backoff that begins anew with an answer, and not
+//   because the server has accepted. A connection that nothing goes out on is pinged, and one that nothing comes back from is
+//   dropped: both are idle events.
 #pragma once
 
 #include "support/rpc_channel.hpp"
 
+#include <cogwheel/net/backoff.hpp>
 #include <cogwheel/net/pending_requests.hpp>
 #include <cogwheel/net/retry.hpp>
+
+#include <random>
 
 namespace rpc {
 
@@ -32,7 +36,7 @@ struct client_counts {
 /// For one thread or strand, which is the wheel's. Lifetime: run() has returned before it goes.
 class client {
 public:
-    client(const cogwheel::timer_wheel& wheel, const client_options& options, cogwheel::retry_budget& budget)
+    client(cogwheel::timer_wheel& wheel, const client_options& options, cogwheel::retry_budget& budget)
         : wheel_{wheel}, options_{options}, budget_{budget}, requests_{wheel} {}
 
     /// Connects, and does so again when the connection is lost, until stop().
@@ -51,13 +55,14 @@ private:
     asio::awaitable<std::shared_ptr<channel>> connect();
     asio::awaitable<void> keep_alive(std::shared_ptr<channel> c);
 
-    const cogwheel::timer_wheel& wheel_;
+    cogwheel::timer_wheel& wheel_;
     const client_options options_;
     cogwheel::retry_budget& budget_;
     cogwheel::pending_requests<std::uint64_t, std::string> requests_;
     std::shared_ptr<channel> channel_; // null while there is none
     std::uint64_t last_id_ = 0;
     client_counts counts_;
+    std::minstd_rand random_{std::random_device{}()};
     bool stopped_ = false;
     asio::cancellation_signal stop_connecting_;
 };

@@ -7,9 +7,9 @@
 
 #include "support/command_line.hpp"
 #include "support/descriptor_limit.hpp"
+#include "support/spawned.hpp"
 
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/io_context.hpp>
 #include <asio/redirect_error.hpp>
 
@@ -33,6 +33,7 @@ const std::string_view usage = R"(usage: rpc_client --port P [options]
   --deadline D     limit of a call, all attempts together (default 1s)
   --attempts N     at the most (default 3)
   --heartbeat D    ping when nothing has been sent for D (default 1s)
+Exit code: 0 each call is accounted for, and some were answered; 1 not so, or not one was; 2 it could not start as asked.
 )";
 
 struct options {
@@ -60,7 +61,7 @@ options parse(int argc, char** argv) {
         else if (name == "--seconds")
             o.length = line.duration("s");
         else if (name == "--connect")
-            o.client.connect = line.duration();
+            o.client.connect = line.positive_duration();
         else if (name == "--timeout")
             o.client.timeout = line.duration();
         else if (name == "--deadline")
@@ -114,9 +115,9 @@ int run(const options& o) {
     const auto start = [&](std::size_t i) {
         auto& client = clients.emplace_back(wheel, o.client, budget);
         auto& callers = running.emplace_back(o.in_flight);
-        asio::co_spawn(io, client.run(), asio::detached);
+        asio::co_spawn(io, client.run(), rethrow);
         for (std::size_t k = 0; k < o.in_flight; ++k)
-            asio::co_spawn(io, caller(client, wheel, o, end, i * o.in_flight + k, t, callers), asio::detached);
+            asio::co_spawn(io, caller(client, wheel, o, end, i * o.in_flight + k, t, callers), rethrow);
     };
     const auto start_all = [&]() -> asio::awaitable<void> {
         for (std::size_t i = 0; i < o.connections; ++i) {
@@ -127,7 +128,7 @@ int run(const options& o) {
                                                 asio::use_awaitable);
         }
     };
-    asio::co_spawn(io, start_all(), asio::detached);
+    asio::co_spawn(io, start_all(), rethrow);
     io.run();
 
     cogwheel::request_stats r;
@@ -150,8 +151,11 @@ int run(const options& o) {
     fmt::print("network   {} connects, {} lost, {} pings\n", c.connects, c.drops, c.pings);
     const bool adds_up = t.made == t.answered + t.timed_out + t.failed &&
                          r.started == r.answered + r.timed_out + r.failed + r.cancelled && wheel.pending() == 0;
-    fmt::print("{}\n", !adds_up ? "the sums do not agree" : t.wrong != 0 ? "wrong answers" : "all accounted for");
-    return adds_up && t.wrong == 0 ? 0 : 1;
+    fmt::print("{}\n", !adds_up          ? "the sums do not agree"
+                       : t.wrong != 0    ? "wrong answers"
+                       : t.answered == 0 ? "not one call was answered"
+                                         : "all accounted for");
+    return adds_up && t.wrong == 0 && t.answered != 0 ? 0 : 1;
 }
 
 } // namespace

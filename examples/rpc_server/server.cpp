@@ -1,67 +1,89 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What surrounds a connection: who accepts it, when an answer is ready.
+// What surrounds the clients: who is let in, why they left, and the end.
 
 #include "server.hpp"
 
-#include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
-#include <asio/redirect_error.hpp>
-#include <fmt/format.h>
+#include "support/accept_loop.hpp"
+#include "support/spawned.hpp"
 
-#include <cstdio>
+#include <fmt/format.h>
 
 namespace rpc {
 
-using namespace std::chrono_literals;
-
 server::server(const options& o) : options_{o}, random_{o.seed} {
-    signals_.async_wait([this](std::error_code, int) { stop(); });
-    asio::co_spawn(io_, accept(), asio::detached);
-}
-
-void server::run() {
-    fmt::print("listening on 127.0.0.1:{}\n", acceptor_.local_endpoint().port());
-    std::fflush(stdout);
-    io_.run();
-    fmt::print("served {} connections, {} requests, {} answered, {} dropped for idleness\n", connections_, requests_,
-               answered_, idle_);
-}
-
-asio::awaitable<void> server::accept() {
-    while (acceptor_.is_open()) {
-        std::error_code ec;
-        auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
-        if (!ec) {
-            ++connections_;
-            asio::co_spawn(io_, serve(std::move(socket)), asio::detached);
-        } else if (acceptor_.is_open()) { // out of descriptors, say
-            co_await wheel_.async_wait(100ms, asio::redirect_error(asio::use_awaitable, ec));
-        }
-    }
-}
-
-void server::handle(const std::shared_ptr<channel>& client, frame request) {
-    if (request.what == kind::ping) return client->send(kind::ping, 0, {});
-    ++requests_;
-    // An answer whose client has gone is not sent.
-    wheel_.schedule(delay(), [this, weak = std::weak_ptr(client), r = std::move(request)] {
-        const auto alive = weak.lock();
-        if (alive == nullptr || !alive->stream().lowest_layer().is_open()) return;
-        alive->send(kind::response, r.id, r.body);
-        ++answered_;
+    signals_.async_wait([this](std::error_code ec, int) {
+        if (!ec) stop();
     });
+    accept_if_room();
 }
 
-std::chrono::nanoseconds server::delay() {
-    return std::chrono::nanoseconds{std::uniform_int_distribution<std::int64_t>{0, options_.delay.count()}(random_)};
+void server::accept_if_room() {
+    if (accepting_ || !acceptor_.is_open() || clients_.size() >= options_.connections) return;
+    accepting_ = true;
+    asio::co_spawn(io_,
+                   accept_loop(acceptor_, wheel_, "rpc_server", [this](tcp::socket s) { return start(std::move(s)); }),
+                   [this](const std::exception_ptr& failure) {
+                       accepting_ = false;
+                       rethrow(failure);
+                       accept_if_room(); // there may be room again by now
+                   });
+}
+
+/// False at the limit; the next client that leaves then starts the accept loop again.
+bool server::start(tcp::socket socket) {
+    const auto client = std::make_shared<session>(wheel_, options_, load_, counts_, random_, std::move(socket));
+    client->prepare();
+    clients_.insert(client);
+    try {
+        asio::co_spawn(io_, client->serve(client),
+                       [this, client](const std::exception_ptr& failure) { left(client, failure); });
+    } catch (...) {
+        clients_.erase(client);
+        throw;
+    }
+    ++counts_.connections;
+    most_clients_ = std::max(most_clients_, clients_.size());
+    return clients_.size() < options_.connections;
+}
+
+/// An idle client is counted where it is found idle, one that does not take its answers where that is seen.
+void server::left(const std::shared_ptr<session>& client, const std::exception_ptr& failure) {
+    try {
+        rethrow(failure);
+    } catch (const std::system_error& reason) {
+        if (reason.code() == asio::error::message_size) ++counts_.bad_frames;
+        if (reason.code() == asio::error::timed_out && client->is_open()) ++counts_.slow_frames;
+    } catch (const std::exception&) { // out of memory, say: that of one client is to be had again
+        ++counts_.failed;
+    }
+    client->close();
+    clients_.erase(client);
+    if (clients_.empty()) end_of_grace_.cancel();
+    accept_if_room();
 }
 
 void server::stop() {
     std::error_code ignored;
+    signals_.clear(ignored); // a second signal ends the process at once
+    signals_.cancel(ignored);
+    statistics_.stop();
     acceptor_.close(ignored);
-    io_.stop();
+    if (clients_.empty()) return;
+    end_of_grace_ = wheel_.schedule(options_.grace, [this] {
+        for (const auto& client : clients_) client->close();
+    });
+    for (const auto& client : clients_) client->drain();
+}
+
+std::string server::summary() const {
+    const statistics& c = counts_;
+    return fmt::format("served   {} connections, {} requests, {} answered\n"
+                       "dropped  {} idle, {} slow frames, {} bad frames, {} that did not read, {} failed\n"
+                       "at most  {} connections, {} requests, {} bytes at once\n",
+                       c.connections, c.requests, c.answered, c.idle, c.slow_frames, c.bad_frames, c.not_reading,
+                       c.failed, most_clients_, load_.most().requests, load_.most().bytes);
 }
 
 } // namespace rpc

@@ -4,47 +4,53 @@
 // A server whose answers take a while, and overtake each other. All its timers are one wheel's.
 #pragma once
 
-#include "support/rpc_channel.hpp"
+#include "session.hpp"
+#include "support/listen.hpp"
+#include "support/statistics_signal.hpp"
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
 
-#include <random>
+#include <unordered_set>
 
 namespace rpc {
 
-struct options {
-    std::uint16_t port = 0;
-    std::chrono::nanoseconds delay{0};
-    std::chrono::nanoseconds idle = std::chrono::seconds{30};
-    std::uint64_t seed = 1;
-    bool help = false;
-};
-
 class server {
 public:
+    /// Listens. Errors: std::system_error (the port cannot be had).
     explicit server(const options& o);
 
-    /// Serves until SIGINT or SIGTERM, and says where and what.
-    void run();
+    /// "ADDRESS:PORT", with the port that the system chose.
+    std::string endpoint() const { return to_text(acceptor_.local_endpoint()); }
+
+    /// Serves until SIGINT or SIGTERM; then until what has been asked is answered, but for no longer than --grace.
+    /// Errors: what has ended the accept loop.
+    void run() { io_.run(); }
+
+    std::string summary() const;
 
 private:
-    asio::awaitable<void> accept();
-    asio::awaitable<void> serve(tcp::socket socket);
-    void handle(const std::shared_ptr<channel>& client, frame request);
-    std::chrono::nanoseconds delay();
+    void accept_if_room();
+    bool start(tcp::socket socket);
+    void left(const std::shared_ptr<session>& client, const std::exception_ptr& failure);
     void stop();
 
     const options options_;
+    load load_{options_};
+    statistics counts_;
+    std::size_t most_clients_ = 0;
+    std::mt19937_64 random_;
     asio::io_context io_{1};
     cogwheel::timer_wheel wheel_{io_, {.tick = std::chrono::milliseconds{1}}};
-    tcp::acceptor acceptor_{io_, {asio::ip::address_v4::loopback(), options_.port}};
+    tcp::acceptor acceptor_ = listen_on(io_.get_executor(), {asio::ip::address_v4::loopback(), options_.port});
     asio::signal_set signals_{io_, SIGINT, SIGTERM};
-    std::mt19937_64 random_;
-    std::uint64_t connections_ = 0, requests_ = 0, answered_ = 0, idle_ = 0;
+    statistics_signal statistics_{io_.get_executor(), [this] { return summary(); }};
+    std::unordered_set<std::shared_ptr<session>> clients_;
+    bool accepting_ = false;
+    cogwheel::timer_token end_of_grace_;
 };
 
-/// The program. 0: served until the end; 2: it could not start as asked.
+/// The program. 0: served until the end; 1: something failed on the way; 2: it could not start as asked.
 int run(int argc, char** argv);
 
 } // namespace rpc

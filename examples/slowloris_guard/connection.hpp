@@ -24,6 +24,7 @@ enum class verdict { served, late, too_large, gone };
 struct counts {
     std::array<std::uint64_t, 4> connections{}; // by verdict
     std::uint64_t pieces = 0;
+    std::uint64_t failed = 0; // for want of memory, say
 
     std::uint64_t& of(verdict v) { return connections[static_cast<std::size_t>(v)]; }
 };

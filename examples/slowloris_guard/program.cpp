@@ -5,11 +5,11 @@
 
 #include "support/command_line.hpp"
 #include "support/descriptor_limit.hpp"
+#include "support/statistics_signal.hpp"
 
 #include <asio/signal_set.hpp>
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <optional>
 
 namespace guard {
@@ -64,9 +64,13 @@ int serve(const options& wanted) {
     asio::io_context io{1};
     server server{io, *wanted.port, wanted.demanded};
     asio::signal_set signals{io, SIGINT, SIGTERM};
-    signals.async_wait([&](std::error_code, int) { server.stop(); });
+    statistics_signal statistics{io.get_executor(), [&] { return server.summary(); }};
+    signals.async_wait([&](std::error_code, int) {
+        server.stop();
+        statistics.stop();
+    });
     fmt::print("listening on 127.0.0.1:{}\n", server.endpoint().port());
-    std::fflush(stdout);
+    output::flush();
     io.run();
     fmt::print("{}", server.summary());
     return 0;

@@ -5,9 +5,9 @@
 // that are fast enough are so by far, lest a pause of the machine makes them slow.
 
 #include "program.hpp"
+#include "support/spawned.hpp"
 
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/read.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
@@ -57,7 +57,7 @@ asio::awaitable<void> client(tcp::endpoint server, wheel& timers, kind& k) {
     if (k.status.empty()) {
         co_await send(socket, timers, k);
     } else {
-        asio::co_spawn(executor, send(socket, timers, k), asio::detached);
+        asio::co_spawn(executor, send(socket, timers, k), rethrow_unless_network);
         std::error_code ec;
         co_await asio::async_read(*socket, asio::dynamic_buffer(answer), redirect_error(use_awaitable, ec));
     }

@@ -3,33 +3,32 @@
 
 #include "server.hpp"
 
+#include "support/accept_loop.hpp"
+#include "support/listen.hpp"
+#include "support/spawned.hpp"
+
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 namespace guard {
 
 server::server(asio::io_context& io, std::uint16_t port, const demands& demanded)
-    : demands_{demanded}, wheel_{io}, acceptor_{io, {asio::ip::address_v4::loopback(), port}} {
-    asio::co_spawn(io, accept(), asio::detached);
+    : demands_{demanded},
+      wheel_{io},
+      acceptor_{listen_on(io.get_executor(), {asio::ip::address_v4::loopback(), port})} {
+    asio::co_spawn(io, accept(), rethrow);
 }
 
 asio::awaitable<void> server::accept() {
-    while (acceptor_.is_open()) {
-        std::error_code ec;
-        auto socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
-        if (!acceptor_.is_open()) co_return;
-        if (ec) { // out of descriptors, or the client has given up: the one takes a while, the other does not mind it
-            co_await wheel_.async_wait(std::chrono::milliseconds{100}, asio::redirect_error(asio::use_awaitable, ec));
-            continue;
-        }
-        auto client = std::make_shared<connection>(std::move(socket), wheel_, demands_, counts_);
+    return accept_loop(acceptor_, wheel_, "slowloris_guard", [this](asio::ip::tcp::socket socket) {
+        const auto client = std::make_shared<connection>(std::move(socket), wheel_, demands_, counts_);
+        asio::co_spawn(acceptor_.get_executor(), client->serve(), [this, client](const std::exception_ptr& failure) {
+            counts_.failed += failure != nullptr ? 1 : 0;
+            connections_.erase(client);
+        });
         connections_.insert(client);
-        asio::co_spawn(acceptor_.get_executor(), client->serve(),
-                       [this, client](const std::exception_ptr&) { connections_.erase(client); });
-    }
+        return true;
+    });
 }
 
 void server::stop() {
@@ -42,10 +41,11 @@ void server::stop() {
 std::string server::summary() const {
     const auto& [served, late, too_large, gone] = counts_.connections;
     const auto timers = wheel_.stats();
-    return fmt::format("connections  {} served, {} late, {} too large, {} gone\n"
+    return fmt::format("connections  {} served, {} late, {} too large, {} gone, {} failed\n"
                        "pieces       {}\n"
                        "wheel        {} timers, {} fired, {} wake-ups\n",
-                       served, late, too_large, gone, counts_.pieces, timers.scheduled, timers.fired, timers.wakeups);
+                       served, late, too_large, gone, counts_.failed, counts_.pieces, timers.scheduled, timers.fired,
+                       timers.wakeups);
 }
 
 } // namespace guard

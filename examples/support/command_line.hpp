@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Reads "--name value" and "--name=value". Whatever is wrong becomes a usage_error whose text is one line that names
-// the option, what was given and what would be right.
+// From the arguments to the exit code. Reads "--name value" and "--name=value". Whatever is wrong becomes a usage_error whose
+// text is one line that names the option, what was given and what would be right.
 #pragma once
+
+#include "support/output.hpp"
 
 #include <asio/ip/address.hpp>
 #include <fmt/format.h>
@@ -23,17 +25,6 @@ namespace command_line {
 class usage_error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-
-/// What the program's body returns, or 2 and a line with the reason if it could not start as asked.
-template <class Body>
-int run(std::string_view program, Body body) {
-    try {
-        return body();
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "{}: {}\n", program, error.what());
-        return 2;
-    }
-}
 
 /// Walks over the arguments: next() moves to the next option; name() and value() belong to that one.
 class reader {
@@ -129,5 +120,37 @@ private:
     std::string_view name_;
     std::string_view inline_value_;
 };
+
+/// What the program's body returns; or 2 and a line with the reason if it could not start as asked. If standard output does not
+/// take what was printed: 1 and a line, or 141 without one where nothing reads it any more (as a shell says of SIGPIPE).
+template <class Body>
+int run(std::string_view program, Body body) {
+    output::prepare();
+    std::string trouble;
+    try {
+        const int code = body();
+        output::flush();
+        return code;
+    } catch (const std::exception& error) {
+        trouble = error.what();
+    }
+    const bool unwritable = std::ferror(stdout) != 0;
+    if (unwritable && output::reader_has_gone()) return 141;
+    output::complain("{}: {}\n", program, trouble);
+    return unwritable ? 1 : 2;
+}
+
+/// The same for a program that has no options but --help.
+template <class Body>
+int run(int argc, char** argv, std::string_view program, std::string_view what_it_does, Body body) {
+    return run(program, [&] {
+        for (reader line(argc, argv); line.next();) {
+            if (line.name() != "--help" && line.name() != "-h") line.unknown();
+            fmt::print("usage: {}\n{}\n", program, what_it_does);
+            return 0;
+        }
+        return body();
+    });
+}
 
 } // namespace command_line

@@ -36,23 +36,6 @@ macro(cogwheel_need_fmt)
   endif()
 endmacro()
 
-# Howard Hinnant's date, with its time zones from the system's own database.
-macro(cogwheel_need_date)
-  if(NOT TARGET date::date-tz)
-    find_package(date 3.0.1 QUIET)
-  endif()
-  if(NOT TARGET date::date-tz)
-    message(STATUS "date 3.0.1 or later not installed, fetching it")
-    set(BUILD_TZ_LIB ON)
-    set(USE_SYSTEM_TZ_DB ON)
-    FetchContent_Declare(date
-      GIT_REPOSITORY https://github.com/HowardHinnant/date.git
-      GIT_TAG 6e921e1b1d21e84a5c82416ba7ecd98e33a436d0 # 3.0.1
-      SYSTEM)
-    FetchContent_MakeAvailable(date)
-  endif()
-endmacro()
-
 macro(cogwheel_need_doctest)
   if(NOT TARGET doctest::doctest)
     find_package(doctest 2.4.9 QUIET)

@@ -27,4 +27,9 @@ if(StandaloneAsio_FOUND AND NOT TARGET cogwheel::asio)
   add_library(cogwheel::asio INTERFACE IMPORTED GLOBAL)
   target_include_directories(cogwheel::asio INTERFACE "${StandaloneAsio_INCLUDE_DIR}")
   target_compile_definitions(cogwheel::asio INTERFACE ASIO_STANDALONE)
+  # Before 1.26 Asio looks for the TS coroutines of old Clangs only, although both Clang and libstdc++ have the standard's.
+  if(StandaloneAsio_VERSION VERSION_LESS 1.26)
+    target_compile_definitions(cogwheel::asio INTERFACE
+      "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:ASIO_HAS_CO_AWAIT=1;ASIO_HAS_STD_COROUTINE=1>")
+  endif()
 endif()

@@ -64,6 +64,27 @@ check_core() {
     done
 }
 
+# Guarantee 10. A scheduler knows what its threads are about by a table of its own.
+check_global_state() {
+    local file line
+    files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | while IFS= read -r file; do
+        { sed 's|//.*||' "$file" | grep -nE '\bthread_local\b' || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: state of a thread is state of the process: keep it where it belongs"
+        done
+    done
+}
+
+# Some projects compile without exceptions, and their compilers refuse the words.
+check_exceptions() {
+    local file line
+    files '^include/cogwheel/' | grep -v '/exceptions\.hpp$' | while IFS= read -r file; do
+        awk '/^#ifdef __cpp_exceptions/ { allowed = 1 } /^#e/ { allowed = 0 }
+            { sub(/\/\/.*/, "") } !allowed && /(^|[^_a-z])(try|catch|throw)([^_a-z]|$)/ { print NR }' "$file" | while IFS= read -r line; do
+            finding "$file:$line: COGWHEEL_TRY, COGWHEEL_CATCH, COGWHEEL_RETHROW or asio::detail::throw_exception"
+        done
+    done
+}
+
 check_length() {
     local file lines
     text | while IFS= read -r file; do
@@ -107,6 +128,8 @@ check_spaces() {
 
 check_dependencies
 check_core
+check_global_state
+check_exceptions
 check_length
 check_licence
 check_sleeps

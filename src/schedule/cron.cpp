@@ -104,10 +104,6 @@ bool cron_expression::matches(local_seconds at) const {
            day_matches(date);
 }
 
-bool cron_expression::follows_the_clock() const noexcept {
-    return std::popcount(minutes_) == 60 || std::popcount(hours_) == 24;
-}
-
 std::optional<cron_expression::local_seconds> cron_expression::next(local_seconds after) const {
     if (after < local_days(first_year / 1 / 1)) after = local_days(first_year / 1 / 1) - seconds(1);
     if (after >= local_days(last_year / 12 / 31) + days(1)) return std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/schedule/detail/cron_parser.hpp>
+#include <cogwheel/schedule/detail/visible_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,20 +16,37 @@ constexpr std::array<std::string_view, 12> month_names{"JAN", "FEB", "MAR", "APR
 constexpr std::array<std::string_view, 7> weekday_names{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"};
 
 constexpr std::uint64_t bit(int n) { return std::uint64_t{1} << n; }
+bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t') || c == '\x7f'; }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+std::size_t columns(std::string_view text) { return detail::text_width(detail::visible_text(text)); }
 bool is_letter(char c) { return upper(c) >= 'A' && upper(c) <= 'Z'; }
 
 } // namespace
 
-cron_error::cron_error(std::string_view expression, std::size_t column, const std::string& why)
-    : std::invalid_argument("cogwheel::cron_expression: " + why + "\n  " + std::string(expression) + "\n  " +
-                            std::string(column - 1, ' ') + "^"),
-      column_(column) {}
+cron_error::cron_error(std::string_view expression, std::size_t position, const std::string& why)
+    : std::invalid_argument("cogwheel::cron_expression: " + why + "\n  " + detail::visible_text(expression) + "\n  " +
+                            std::string(columns(expression.substr(0, position)), ' ') + "^"),
+      column_(columns(expression.substr(0, position)) + 1) {}
 
 void cron_parser::refuse_at(std::size_t position, const std::string& why) const {
-    throw cron_error(text_, position + 1, why);
+    throw cron_error(text_, position, why);
+}
+
+// A character in a message: whole, and one that can be seen.
+std::string cron_parser::here() const {
+    const std::string_view rest = text_.substr(position_);
+    const std::size_t length = detail::utf8_length(rest);
+    const std::string_view character = rest.substr(0, std::max<std::size_t>(length, 1));
+    if (length != 0 && detail::visible_text(character) == character) return "'" + std::string(character) + "'";
+    std::string words(length != 0 ? "the control character" : "the byte");
+    for (const char c : character) {
+        constexpr std::string_view digits = "0123456789abcdef";
+        const auto byte = static_cast<unsigned char>(c);
+        words += std::string(" 0x") + digits[byte >> 4] + digits[byte & 15];
+    }
+    return words;
 }
 
 bool cron_parser::take(char c) {
@@ -56,6 +74,10 @@ std::size_t cron_parser::count_fields() const {
 }
 
 void cron_parser::parse() {
+    // First, for a line end counts as no blank, and a message about fields would not show it.
+    for (; !at_end(); ++position_)
+        if (is_control(peek())) refuse(here() + " does not belong here");
+    position_ = 0;
     skip_blanks();
     if (peek() == '@') return macro();
     const std::size_t fields = count_fields();
@@ -65,14 +87,17 @@ void cron_parser::parse() {
     const field second{"second", 0, 59, {}}, minute{"minute", 0, 59, {}}, hour{"hour", 0, 23, {}},
         month{"month", 1, 12, month_names};
     out_.seconds_ = fields == 6 ? plain_field(second) : bit(0);
+    out_.time_begins_with_star_ = (skip_blanks(), peek() == '*');
     out_.minutes_ = plain_field(minute);
+    out_.time_begins_with_star_ |= (skip_blanks(), peek() == '*');
     out_.hours_ = static_cast<std::uint32_t>(plain_field(hour));
     const std::size_t days_begin = (skip_blanks(), position_);
     days_of_month();
     out_.months_ = static_cast<std::uint16_t>(plain_field(month));
+    const std::size_t weekdays_begin = (skip_blanks(), position_);
     days_of_week();
     skip_blanks();
-    require_a_day(days_begin);
+    require_a_day(days_begin, weekdays_begin);
 }
 
 void cron_parser::macro() {
@@ -91,7 +116,7 @@ void cron_parser::macro() {
     };
     for (const auto& [name, meaning] : macros)
         if (same(name)) return cron_parser(meaning, out_).parse();
-    refuse("'" + std::string(word) +
+    refuse("'" + detail::visible_text(word) +
            "' is unknown; there are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly");
 }
 
@@ -102,7 +127,7 @@ std::size_t cron_parser::list(Item item) {
     const std::size_t begin = position_;
     do item();
     while (take(','));
-    if (!at_end() && !is_blank(peek())) refuse(std::string("'") + peek() + "' does not belong here");
+    if (!at_end() && !is_blank(peek())) refuse(here() + " does not belong here");
     return begin;
 }
 
@@ -155,7 +180,7 @@ int cron_parser::number(const char* what, int lowest, int highest) {
         std::string(what) + " must be " + std::to_string(lowest) + " .. " + std::to_string(highest);
     if (!is_digit(peek())) {
         if (at_end() || is_blank(peek())) refuse(wanted + ", but there is nothing");
-        refuse(wanted + ", but here is '" + peek() + "'");
+        refuse(wanted + ", but here is " + here());
     }
     int n = 0;
     for (; is_digit(peek()); ++position_) n = std::min(n * 10 + (peek() - '0'), 100'000);
@@ -217,16 +242,28 @@ void cron_parser::days_of_week() {
 }
 
 // Every kind of year there is: any weekday for its first day, leap or not.
-void cron_parser::require_a_day(std::size_t position) const {
+bool cron_parser::has_a_day(const cron_expression& in) {
     using namespace std::chrono;
     for (int y = 2000; y < 2400; ++y) // the Gregorian calendar's whole cycle; common expressions end in the first month
         for (unsigned m = 1; m <= 12; ++m) {
-            if ((out_.months_ & bit(static_cast<int>(m))) == 0) continue;
+            if ((in.months_ & bit(static_cast<int>(m))) == 0) continue;
             const unsigned last{static_cast<unsigned>((year(y) / month(m) / std::chrono::last).day())};
             for (unsigned d = 1; d <= last; ++d)
-                if (out_.day_matches(year(y) / month(m) / day(d))) return;
+                if (in.day_matches(year(y) / month(m) / day(d))) return true;
         }
-    refuse_at(position, "no such day ever comes; look at the day of month and the month together");
+    return false;
+}
+
+void cron_parser::require_a_day(std::size_t days_begin, std::size_t weekdays_begin) const {
+    if (has_a_day(out_)) return;
+    cron_expression any_weekday = out_;
+    any_weekday.weekdays_ = 0x7f;
+    any_weekday.weekdays_begin_with_star_ = true;
+    if (has_a_day(any_weekday))
+        refuse_at(weekdays_begin,
+                  "no such day ever comes: none is of this day of week and of this day of month, and as one of the "
+                  "two begins with a star, it has to be of both");
+    refuse_at(days_begin, "no such day ever comes; look at the day of month and the month together");
 }
 
 } // namespace cogwheel

@@ -58,19 +58,17 @@ journal_file::~journal_file() {
 }
 
 journal_file journal_file::open(std::filesystem::path path) {
-    const int descriptor = opened(path, O_RDWR | O_APPEND | O_CREAT,
-                                  "opened for writing; its directory must exist, and both must be writable");
+    const int descriptor =
+        opened(path, O_RDWR | O_CREAT, "opened for writing; its directory must exist, and both must be writable");
     return {descriptor, std::move(path)};
 }
 
 journal_file journal_file::replace(std::filesystem::path path, const journal_file& like) {
     // A symbolic link would lead to a file that is not ours.
     if (::unlink(path.c_str()) == -1 && errno != ENOENT) fail_at(path, "removed");
-    const int descriptor = opened(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, "created");
+    const int descriptor = opened(path, O_RDWR | O_CREAT | O_EXCL, "created");
     journal_file file(descriptor, std::move(path));
-    struct stat status{};
-    if (::fstat(like.descriptor_, &status) == -1 || ::fchmod(descriptor, status.st_mode & 07777) == -1)
-        file.fail("given the permissions of the old one");
+    if (::fchmod(descriptor, like.status().st_mode & 07777) == -1) file.fail("given the permissions of the old one");
     return file;
 }
 
@@ -82,14 +80,23 @@ bool journal_file::try_lock() const {
     return false;
 }
 
-std::string journal_file::read_all() const {
+struct stat journal_file::status() const {
     struct stat status{};
     if (::fstat(descriptor_, &status) == -1) fail("read");
-    std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+    return status;
+}
+
+std::size_t journal_file::names() const { return static_cast<std::size_t>(status().st_nlink); }
+
+std::size_t journal_file::size() const { return static_cast<std::size_t>(status().st_size); }
+
+std::string journal_file::read(std::size_t from, std::size_t to) const {
+    std::string bytes(to - from, '\0');
     std::size_t done = 0;
     while (done < bytes.size()) {
-        const ssize_t n = uninterrupted(
-            [&] { return ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done)); });
+        const ssize_t n = uninterrupted([&] {
+            return ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(from + done));
+        });
         if (n == -1) fail("read");
         if (n == 0) break;
         done += static_cast<std::size_t>(n);
@@ -98,12 +105,26 @@ std::string journal_file::read_all() const {
     return bytes;
 }
 
-void journal_file::append(std::string_view bytes) const {
+void journal_file::write(std::size_t at, std::string_view bytes) const {
     while (!bytes.empty()) {
-        const ssize_t n = uninterrupted([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
+        const ssize_t n =
+            uninterrupted([&] { return ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at)); });
         if (n == -1) fail("written");
         bytes.remove_prefix(static_cast<std::size_t>(n));
+        at += static_cast<std::size_t>(n);
     }
+}
+
+bool journal_file::reserve(std::size_t from, std::size_t to) const {
+    if (from >= to) return true;
+#ifdef FALLOC_FL_KEEP_SIZE
+    const auto reserved = [&] {
+        return ::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from), static_cast<off_t>(to - from));
+    };
+    if (uninterrupted(reserved) == 0) return true;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EIO) fail("written, as erasing its tasks must remain possible");
+#endif
+    return false;
 }
 
 void journal_file::truncate(std::size_t size) const {
@@ -112,6 +133,13 @@ void journal_file::truncate(std::size_t size) const {
 
 void journal_file::sync() const {
     if (uninterrupted([&] { return ::fsync(descriptor_); }) == -1) fail("written to the disk");
+}
+
+void journal_file::push([[maybe_unused]] std::size_t from, [[maybe_unused]] std::size_t to) const noexcept {
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)::sync_file_range(descriptor_, static_cast<off_t>(from), static_cast<off_t>(to - from),
+                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+#endif
 }
 
 void journal_file::rename_to(const std::filesystem::path& path) {

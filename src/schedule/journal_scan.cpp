@@ -18,8 +18,10 @@ namespace cogwheel::detail {
 namespace {
 
 constexpr std::size_t digits = 8;
-constexpr std::size_t fields_from = digits + 3; // behind the space, the letter and the tab
-constexpr std::string_view hex = "0123456789abcdef";
+constexpr std::size_t number_from = digits + 2; // behind the space and the letter
+constexpr std::size_t most_number = 19;
+static_assert(journal_line_frame >= number_from + most_number + 2); // and the tab and the newline
+constexpr std::string_view hex = "0123456789abcdef", decimal = hex.substr(0, 10);
 
 std::array<char, digits> hex_of(std::uint32_t value) {
     std::array<char, digits> text{};
@@ -27,9 +29,12 @@ std::array<char, digits> hex_of(std::uint32_t value) {
     return text;
 }
 
-bool looks_like_a_line(std::string_view text) {
-    return text.size() >= fields_from && text[digits] == ' ' && text[fields_from - 1] == '\t' &&
-           text.substr(0, digits).find_first_not_of(hex) == text.npos;
+// Where the fields begin. 0: this does not look like a line.
+std::size_t fields_from(std::string_view text) {
+    if (text.size() <= number_from || text[digits] != ' ') return 0;
+    if (text.substr(0, digits).find_first_not_of(hex) != text.npos) return 0;
+    const std::size_t tab = text.find_first_not_of(decimal, number_from);
+    return tab != text.npos && text[tab] == '\t' && tab - number_from <= most_number ? tab + 1 : 0;
 }
 
 class scanner {
@@ -39,14 +44,19 @@ public:
     journal_scan run() {
         std::size_t at = 0;
         // A first line that is damaged is a line like others, and what follows says whether this is a journal.
-        if (file_.starts_with(journal_header)) at = result_.end = journal_header.size();
+        if (file_.starts_with(journal_header) || file_.starts_with(journal_header_1)) {
+            at = result_.end = journal_header.size();
+            last_ = result_.lines = 1;
+        }
         while (at < file_.size()) {
             const std::size_t newline = std::min(file_.find('\n', at), file_.size());
             const std::size_t next = std::min(newline + 1, file_.size());
             if (!take(at, newline, next)) take_pieces(at, newline, next);
             at = next;
         }
-        std::erase_if(result_.damaged, [&](const journal_extent& d) { return d.offset >= result_.end; });
+        const auto torn = [&](const auto& part) { return part.offset >= result_.end; };
+        std::erase_if(result_.damaged, torn);
+        std::erase_if(result_.missing, torn);
         return std::move(result_);
     }
 
@@ -55,6 +65,7 @@ private:
     struct batch {
         std::size_t count; // 0: its first line is damaged
         std::size_t next = 0;
+        std::uint64_t last = 0;
         std::vector<std::pair<std::string, journal_extent>> lines{};
     };
 
@@ -62,13 +73,32 @@ private:
     bool take(std::size_t begin, std::size_t end, std::size_t next) {
         const auto line = read_journal_line(file_.substr(begin, end - begin));
         if (!line) return false;
+        if (line->number != 0 && line->number <= last_) {
+            damaged(begin, next);
+            return true;
+        }
+        count(*line, begin);
         try {
             apply(*line, {begin, end - begin}, next);
         } catch (const std::invalid_argument& e) {
             result_.unknown.emplace_back(begin, e.what());
-            result_.end = next;
+            reach(next, last_);
         }
         return true;
+    }
+
+    // How many lines were where something is damaged is not known.
+    void count(const journal_line& line, std::size_t begin) {
+        const std::uint64_t expected = last_ + 1;
+        last_ = line.number != 0 ? line.number : expected;
+        if (last_ != expected && !lost_count_) result_.missing.push_back({begin, expected, last_ - 1});
+        lost_count_ = false;
+    }
+
+    void reach(std::size_t end, std::uint64_t lines) {
+        if (end <= result_.end) return;
+        result_.end = end;
+        result_.lines = lines;
     }
 
     // Several lines between which newlines are missing, or one behind rubbish. The byte before a line may be what has become of a newline.
@@ -89,15 +119,17 @@ private:
 
     std::size_t next_line_in(std::size_t from, std::size_t end) const {
         for (std::size_t tab = from; (tab = file_.find('\t', tab)) < end; ++tab) {
-            if (tab < from + fields_from - 1) continue;
-            const std::size_t at = tab - (fields_from - 1);
-            if (looks_like_a_line(file_.substr(at, end - at))) return at;
+            const std::size_t letter = file_.find_last_not_of(decimal, tab - 1);
+            if (letter == file_.npos || letter < from + number_from - 1) continue;
+            const std::size_t at = letter - (number_from - 1);
+            if (fields_from(file_.substr(at, end - at)) != 0) return at;
         }
         return end;
     }
 
     void damaged(std::size_t begin, std::size_t end) {
         if (begin == end) return;
+        lost_count_ = true;
         if (!result_.damaged.empty()) {
             journal_extent& last = result_.damaged.back();
             if (last.offset + last.size == begin) {
@@ -113,6 +145,7 @@ private:
             if (!batch_) batch_ = batch{.count = 0};
             batch_->lines.emplace_back(task_name_from(line.fields), extent);
             batch_->next = next;
+            batch_->last = last_;
             if (batch_->lines.size() == batch_->count) end_batch();
             return;
         }
@@ -128,7 +161,7 @@ private:
         } else {
             throw std::invalid_argument(std::string("a line of kind '") + line.op + "' is unknown to this version");
         }
-        result_.end = next;
+        reach(next, last_);
     }
 
     static std::size_t count_of(std::string_view text) {
@@ -141,30 +174,35 @@ private:
 
     void end_batch() {
         for (auto& [name, extent] : batch_->lines) result_.latest.insert_or_assign(std::move(name), extent);
-        result_.end = std::max(result_.end, batch_->next);
+        reach(batch_->next, batch_->last);
         batch_.reset();
     }
 
     std::string_view file_;
     journal_scan result_;
     std::optional<batch> batch_;
+    std::uint64_t last_ = 0; // the number of the line before
+    bool lost_count_ = false;
 };
 
 } // namespace
 
-void add_journal_line(std::string& to, char op, std::string_view fields) {
+void add_journal_line(std::string& to, char op, std::uint64_t number, std::string_view fields) {
     const std::size_t at = to.size();
-    to.append(digits, '0').append({' ', op, '\t'}).append(fields);
+    to.append(digits, '0').append({' ', op}).append(std::to_string(number)).append(1, '\t').append(fields);
     const auto checksum = hex_of(crc32(std::string_view(to).substr(at + digits + 1)));
     std::copy(checksum.begin(), checksum.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
     to += '\n';
 }
 
 std::optional<journal_line> read_journal_line(std::string_view line) {
-    if (!looks_like_a_line(line)) return std::nullopt;
+    const std::size_t fields = fields_from(line);
+    if (fields == 0) return std::nullopt;
     const auto checksum = hex_of(crc32(line.substr(digits + 1)));
     if (line.substr(0, digits) != std::string_view(checksum.data(), checksum.size())) return std::nullopt;
-    return journal_line{line[digits + 1], line.substr(fields_from)};
+    std::uint64_t number = 0;
+    std::from_chars(line.data() + number_from, line.data() + fields - 1, number);
+    return journal_line{line[digits + 1], number, line.substr(fields)};
 }
 
 journal_scan scan_journal(std::string_view file) { return scanner(file).run(); }
@@ -172,7 +210,9 @@ journal_scan scan_journal(std::string_view file) { return scanner(file).run(); }
 std::optional<std::string> other_journal_version(std::string_view file) {
     const std::string_view words = journal_header.substr(0, journal_header.find(' ') + 1);
     const std::size_t newline = file.find('\n');
-    if (!file.starts_with(words) || newline == file.npos || file.starts_with(journal_header)) return std::nullopt;
+    if (!file.starts_with(words) || newline == file.npos || file.starts_with(journal_header) ||
+        file.starts_with(journal_header_1))
+        return std::nullopt;
     const std::string_view number = file.substr(words.size(), newline - words.size());
     if (number.empty() || number.find_first_not_of("0123456789") != number.npos) return std::nullopt;
     return std::string(number);

@@ -16,6 +16,17 @@ bool task_entry::runs_now() const noexcept {
     return std::any_of(runs.begin(), runs.end(), [](const auto& r) { return r->at != active_run::phase::over; });
 }
 
+task_state task_entry::state() const noexcept {
+    if (ended) return *ended;
+    task_state now = task_state::pending;
+    for (const auto& r : runs) {
+        using enum active_run::phase;
+        if (r->at == running || r->at == between_attempts) return task_state::running;
+        if (r->at == in_line || r->at == on_its_way) now = task_state::queued;
+    }
+    return now;
+}
+
 void task_entry::expired(std::uint64_t number) {
     if (const auto alive = core.lock()) alive->task_due(*this, number);
 }
@@ -60,8 +71,11 @@ std::error_code task_core::arm(task_entry& e, bool admitted) {
     const auto next = e.machine.next();
     if (!next) return {};
     nanoseconds due = *next;
-    if (e.spec.when.on_the_wall())
-        due = saturating_add(wheel_->now(), std::min(saturating_add(due, -wheel_->wall()), options_.recheck));
+    if (e.spec.when.on_the_wall()) {
+        e.armed_at = wheel_->now();
+        e.wall_then = wheel_->wall();
+        due = saturating_add(e.armed_at, std::min(saturating_add(due, -e.wall_then), options_.recheck));
+    }
     const std::error_code refused = wheel_->arm(e.timer, due, e.weak_from_this(), ++last_timer_, admitted);
     if (!refused) e.timer_number = last_timer_;
     return refused;
@@ -71,12 +85,22 @@ void task_core::disarm(task_entry& e) noexcept {
     if (std::exchange(e.timer_number, 0) != 0) wheel_->cancel(e.timer);
 }
 
+// The wheel's clock tells how far the one on the wall should have come. One that was ahead and is set right would keep a cron task waiting
+// for the point that it found then, and so would the storage.
+void task_core::look_at_the_wall(task_entry& e) {
+    if (!e.spec.when.on_the_wall()) return;
+    const nanoseconds elapsed = saturating_add(wheel_->now(), -e.armed_at), now = wheel_->wall();
+    const nanoseconds put_back = saturating_add(saturating_add(e.wall_then, elapsed), -now);
+    if (put_back > nanoseconds::zero() && e.machine.clock_put_back(put_back, elapsed, now)) save(e);
+}
+
 // Its timer has expired, or one that somebody cancelled just then.
 void task_core::task_due(task_entry& e, std::uint64_t number) {
     section s(*this);
     if (number != e.timer_number || stopped_) return;
     e.timer_number = 0;
     const entry_ptr entry = e.shared_from_this();
+    look_at_the_wall(e);
     const nanoseconds now = present_of(e.spec.when);
     task_machine::decision d;
     if (*e.machine.next() <= now) d = e.machine.expired(now);
@@ -92,6 +116,7 @@ void task_core::task_dropped(task_entry& e, std::uint64_t number) {
     section s(*this);
     if (number != e.timer_number || stopped_) return;
     e.timer_number = 0;
+    look_at_the_wall(e);
     arm(e, true);
 }
 

@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The order of steps is what keeps tasks: memory first, as a change that is in the file has to be known; then the file; then what is known.
+// How the file is rewritten: journal_rewriting.cpp.
 #include <cogwheel/schedule/detail/task_record_text.hpp>
 #include <cogwheel/schedule/detail/text_fields.hpp>
 #include <cogwheel/schedule/task_journal.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <system_error>
 
@@ -16,10 +16,11 @@ namespace cogwheel {
 using detail::journal_extent;
 using detail::journal_file;
 using detail::journal_header;
+using detail::journal_header_1;
+using detail::journal_line_frame;
 
 namespace {
 
-constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 constexpr int most_links = 40; // as Linux follows
 
 std::string words_for(const std::filesystem::path& path) { return "cogwheel::task_journal: '" + path.string() + "' "; }
@@ -45,9 +46,10 @@ std::filesystem::path settled(const std::filesystem::path& file) {
     return path;
 }
 
-// Not on the file itself: whoever opened it just before a rewriting would lock what has become of the old one.
-journal_file locked(const std::filesystem::path& path) {
-    journal_file lock = journal_file::open(with(path, ".lock"));
+// Not on the file itself alone: whoever opened it just before a rewriting would lock what has become of the old one. That as well, for
+// those who come by the name of a hard link.
+journal_file locked(const std::filesystem::path& path, const char* suffix) {
+    journal_file lock = journal_file::open(with(path, suffix));
     if (!lock.try_lock())
         throw std::system_error(std::make_error_code(std::errc::device_or_resource_busy),
                                 words_for(path) +
@@ -60,60 +62,89 @@ std::string place(const std::filesystem::path& path, const journal_extent& what)
            " bytes ";
 }
 
+std::string lines_of(const detail::journal_gap& gap) {
+    if (gap.first == gap.last) return "line " + std::to_string(gap.first) + " is";
+    return "lines " + std::to_string(gap.first) + " to " + std::to_string(gap.last) + " are";
+}
+
 } // namespace
 
 task_journal::task_journal(const std::filesystem::path& file, task_journal_options options)
-    : path_(settled(file)), options_(options), lock_(locked(path_)), file_(journal_file::open(path_)) {
+    : path_(settled(file)), options_(options), lock_(locked(path_, ".lock")), file_(locked(path_, "")) {
     directory_unsynced_ = true;
     detail::journal_scan ignored;
     read(ignored);
 }
 
+task_journal::~task_journal() { await_rewriting(); }
+
 // All that counts; makes the file end with it.
 std::string task_journal::read(detail::journal_scan& scan) {
     if (torn_) cut_off();
-    std::string text = file_.read_all();
-    if (text.size() < journal_header.size() && journal_header.starts_with(text)) {
+    std::string text = file_.read(0, file_.size());
+    if (text.size() < journal_header.size() &&
+        (journal_header.starts_with(text) || journal_header_1.starts_with(text))) {
         if (!text.empty())
             dropped_.push_back(place(path_, {0, text.size()}) + "were not a whole first line, and are dropped");
         end_ = 0;
         cut_off();
-        append(journal_header);
+        append(journal_header, 1);
         text = journal_header;
     }
     if (const auto version = detail::other_journal_version(text))
-        throw std::invalid_argument(words_for(path_) + "is a journal of version " + *version +
-                                    ", but must be of version 1; use the library that wrote it, or give another path");
+        throw std::invalid_argument(
+            words_for(path_) + "is a journal of version " + *version +
+            ", but must be of version 1 or 2; use the library that wrote it, or give another path");
     scan = detail::scan_journal(text);
     if (scan.end == 0)
         throw std::invalid_argument(
             words_for(path_) +
-            "is no journal of tasks: its first line must be 'cogwheel-journal 1'; move it away, or give another path");
+            "is no journal of tasks: its first line must be 'cogwheel-journal 2'; move it away, or give another path");
     end_ = scan.end;
+    lines_ = scan.lines;
     if (scan.end != text.size()) {
         dropped_.push_back(place(path_, {scan.end, text.size() - scan.end}) +
                            "at the end were not written whole, and are dropped");
         cut_off();
     }
     text.resize(scan.end);
-    if (text.back() != '\n') append("\n");
-    live_ = scan.latest;
+    if (text.back() != '\n') append("\n", 0);
+    // What follows has numbers: the library that wrote this must not take it for damage.
+    if (text.starts_with(journal_header_1)) file_.write(0, journal_header);
+    live_.clear();
     live_bytes_ = journal_header.size();
-    for (const auto& [name, line] : live_) live_bytes_ += line.size + 1;
-    compact_from_ = scan.unknown.empty() ? 0 : never;
+    erase_bytes_ = 0;
+    index found;
+    for (const auto& [name, line] : scan.latest) {
+        const std::string_view bytes = std::string_view(text).substr(line.offset, line.size);
+        const std::size_t fields = detail::read_journal_line(bytes)->fields.find('\t');
+        found.insert_or_assign(name, line_sizes{line.size + 1, journal_line_frame + std::min(fields, line.size)});
+    }
+    note(std::move(found));
+    damaged_ = scan.damaged;
+    if (!scan.unknown.empty()) compact_from_ = never;
+    reserve_if_possible();
     return text;
 }
 
 task_storage::contents task_journal::load() {
+    await_rewriting();
     detail::journal_scan scan;
     const std::string text = read(scan);
     contents all;
     all.warnings = dropped_;
     for (const journal_extent& part : scan.damaged)
         all.warnings.push_back(place(path_, part) + "are damaged; the tasks they spoke of are as the lines before say");
+    for (const detail::journal_gap& gap : scan.missing)
+        all.warnings.push_back(words_for(path_) + "before byte " + std::to_string(gap.offset) + ": " + lines_of(gap) +
+                               " missing; their tasks are as the lines before say");
+    if (file_.names() > 1)
+        all.warnings.push_back(words_for(path_) +
+                               "has hard links, and is not rewritten as long as it has; remove them, or copy the "
+                               "file instead");
     for (const auto& [offset, why] : scan.unknown)
         all.warnings.push_back(words_for(path_) + "at byte " + std::to_string(offset) + ": " + why);
-    for (const auto& [name, line] : live_) {
+    for (const auto& [name, line] : scan.latest) {
         try {
             const auto read = detail::read_journal_line(std::string_view(text).substr(line.offset, line.size));
             all.tasks.push_back(detail::task_record_from(read.value().fields));
@@ -132,49 +163,74 @@ void task_journal::save_all(std::span<const task_record> records) {
 }
 
 void task_journal::write(std::span<const task_record> records) {
+    const auto lock = locked_in_turn();
     const bool batch = records.size() > 1;
+    std::uint64_t number = lines_;
     std::string lines;
-    if (batch) detail::add_journal_line(lines, 'B', std::to_string(records.size()));
-    detail::journal_index changes;
+    if (batch) detail::add_journal_line(lines, 'B', ++number, std::to_string(records.size()));
+    index changes;
+    std::size_t most = end_ + erase_bytes_;
     for (const task_record& record : records) {
         const std::size_t at = lines.size();
-        detail::add_journal_line(lines, batch ? 'M' : 'S', detail::to_text(record));
-        changes.insert_or_assign(record.task.name, journal_extent{end_ + at, lines.size() - at - 1});
+        const std::string fields = detail::to_text(record);
+        detail::add_journal_line(lines, batch ? 'M' : 'S', ++number, fields);
+        const line_sizes sizes{lines.size() - at, journal_line_frame + fields.find('\t')};
+        const bool known =
+            !changes.insert_or_assign(record.task.name, sizes).second || live_.contains(record.task.name);
+        if (!known) most += sizes.erased;
     }
-    append(lines);
+    reserve(most + lines.size());
+    append(lines, number - lines_);
     note(std::move(changes));
     compact_if_due();
 }
 
 void task_journal::erase(std::string_view name) {
+    const auto lock = locked_in_turn();
     const auto at = live_.find(name);
     if (at == live_.end()) return;
     std::string fields, line;
     detail::add_escaped(fields, name);
-    detail::add_journal_line(line, 'E', fields);
-    append(line);
-    live_bytes_ -= at->second.size + 1;
+    detail::add_journal_line(line, 'E', lines_ + 1, fields);
+    append(line, 1);
+    live_bytes_ -= at->second.saved;
+    erase_bytes_ -= at->second.erased;
     live_.erase(at);
     compact_if_due();
 }
 
 // Moves nodes: nothing is allocated here.
-void task_journal::note(detail::journal_index&& changes) noexcept {
+void task_journal::note(index&& changes) noexcept {
     while (!changes.empty()) {
         auto change = changes.extract(changes.begin());
-        live_bytes_ += change.mapped().size + 1;
+        live_bytes_ += change.mapped().saved;
+        erase_bytes_ += change.mapped().erased;
         const auto done = live_.insert(std::move(change));
         if (done.inserted) continue;
-        live_bytes_ -= done.position->second.size + 1;
+        live_bytes_ -= done.position->second.saved;
+        erase_bytes_ -= done.position->second.erased;
         done.position->second = done.node.mapped();
     }
 }
 
-void task_journal::append(std::string_view lines) {
+// Before anything is saved: what is saved last must not take the room that it takes to erase it.
+void task_journal::reserve(std::size_t most) {
+    if (most > reserved_) reserved_ = reserved_in(file_, std::max(end_, reserved_), most);
+}
+
+void task_journal::reserve_if_possible() noexcept {
+    try {
+        reserve(end_ + erase_bytes_);
+    } catch (const std::system_error&) {
+        // The disk is full: whoever saves next is told.
+    }
+}
+
+void task_journal::append(std::string_view lines, std::uint64_t count) {
     if (torn_) cut_off();
     torn_ = true;
     try {
-        file_.append(lines);
+        file_.write(end_, lines);
         if (options_.sync) {
             file_.sync();
             if (directory_unsynced_) detail::sync_directory(path_.parent_path());
@@ -190,61 +246,17 @@ void task_journal::append(std::string_view lines) {
     }
     torn_ = false;
     end_ += lines.size();
+    lines_ += count;
 }
 
+// Synced as well: what was refused may have got to the disk, and must not come back with a loss of power.
 void task_journal::cut_off() {
     torn_ = true;
+    reserved_ = 0;
     file_.truncate(end_);
+    if (options_.sync) file_.sync();
     torn_ = false;
-}
-
-void task_journal::compact_if_due() noexcept {
-    if (end_ <= options_.compact_above || end_ < compact_from_ || end_ <= 2 * live_bytes_) return;
-    try {
-        compact();
-        compact_from_ = 0;
-    } catch (...) {
-        // The change was made, and the old file has everything. Tried at each change, this would cost O(n) each.
-        compact_from_ = 2 * end_;
-    }
-}
-
-// Copies lines instead of writing them anew, so that those stay that mean nothing to this version or on this machine.
-void task_journal::compact() {
-    const std::string old = file_.read_all();
-    std::string text(journal_header);
-    std::vector<journal_extent> moved;
-    moved.reserve(live_.size());
-    for (const auto& [name, line] : live_) {
-        const auto read =
-            detail::read_journal_line(std::string_view(old).substr(std::min(line.offset, old.size()), line.size));
-        if (!read) throw std::runtime_error("damaged since it was opened: the next load() says so");
-        moved.push_back({text.size(), line.size});
-        detail::add_journal_line(text, 'S', read->fields);
-    }
-    const std::filesystem::path name = with(path_, ".new");
-    journal_file fresh = journal_file::replace(name, file_);
-    try {
-        fresh.append(text);
-        fresh.sync();
-        fresh.rename_to(path_);
-    } catch (...) {
-        std::error_code ignored;
-        std::filesystem::remove(name, ignored);
-        throw;
-    }
-    // From here on the new file is the journal, and nothing throws.
-    file_ = std::move(fresh);
-    end_ = live_bytes_ = text.size();
-    auto line = moved.begin();
-    for (auto& [task, extent] : live_) extent = *line++;
-    try {
-        directory_unsynced_ = true;
-        detail::sync_directory(path_.parent_path());
-        directory_unsynced_ = false;
-    } catch (const std::system_error&) {
-        // The next change with `sync` has to do it.
-    }
+    reserve_if_possible();
 }
 
 } // namespace cogwheel

@@ -3,6 +3,7 @@
 //
 // Tasks as JSON. Only written, never read.
 #include <cogwheel/schedule/detail/task_words.hpp>
+#include <cogwheel/schedule/detail/visible_text.hpp>
 #include <cogwheel/schedule/task_info.hpp>
 
 #include <array>
@@ -11,24 +12,6 @@
 namespace cogwheel {
 
 namespace {
-
-// Length of the UTF-8 sequence that begins here, 0: there is none (RFC 3629: no surrogates, nothing longer than needed).
-std::size_t utf8_length(std::string_view text) {
-    const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-    const unsigned first = at(0);
-    if (first < 0x80) return 1;
-    const std::size_t n = first >= 0xc2 && first <= 0xdf   ? 2
-                          : (first & 0xf0) == 0xe0         ? 3
-                          : first >= 0xf0 && first <= 0xf4 ? 4
-                                                           : 0;
-    for (std::size_t i = 1; i < n; ++i)
-        if ((at(i) & 0xc0) != 0x80) return 0;
-    const unsigned second = at(1);
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
-        (first == 0xf4 && second > 0x8f))
-        return 0;
-    return n;
-}
 
 class json_writer {
 public:
@@ -54,7 +37,7 @@ public:
         separate();
         out_ += '"';
         while (!text.empty()) {
-            const std::size_t n = utf8_length(text);
+            const std::size_t n = detail::utf8_length(text);
             const auto c = static_cast<unsigned char>(text[0]);
             if (n == 0) {
                 out_ += "\\ufffd";

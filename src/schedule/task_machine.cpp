@@ -29,19 +29,44 @@ std::uint64_t points_between(const task_trigger& when, nanoseconds first, nanose
 task_machine::task_machine(const task& of, nanoseconds grace)
     : when_(of.when), misfire_(of.misfire), overlap_(of.overlap), grace_(grace), left_(of.when.runs()) {}
 
-void task_machine::begin(nanoseconds now) { next_ = when_.first(now); }
+void task_machine::begin(nanoseconds now) {
+    next_ = when_.first(now);
+    done_ = now;
+}
 
-void task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
-                          std::list<nanoseconds> waiting) {
+bool task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
+                          std::list<nanoseconds> waiting, nanoseconds now) {
     next_ = next;
     left_ = left;
     active_ = active;
     waiting_ = std::move(waiting);
+    done_ = saturating_add(now, nanoseconds(1)); // what is due just now may have been due to the process before
+    std::optional<nanoseconds> furthest = when_.first(done_);
+    if (when_.what() == task_trigger::kind::periodic)
+        furthest = saturating_add(done_, std::max(when_.first_delay(), when_.period()));
+    if (!next_ || !furthest || *next_ <= *furthest || when_.what() == task_trigger::kind::date) return false;
+    next_ = furthest;
+    return true;
+}
+
+bool task_machine::clock_put_back(nanoseconds by, nanoseconds elapsed, nanoseconds now) {
+    if (when_.what() != task_trigger::kind::cron) return false;
+    const cron_schedule& cron = when_.schedule();
+    const bool again = by >= std::chrono::hours(3) || cron.expression().follows_the_clock() ||
+                       cron.policy() == dst_policy::follow_clock;
+    nanoseconds from = saturating_add(now, -elapsed); // where the clock may have begun anew
+    if (done_ <= now || (was_due_ && !again)) from = std::max(from, done_);
+    const std::optional<nanoseconds> point = was_due_ ? when_.after(from) : when_.first(from);
+    if (!point || *point >= *next_) return false;
+    next_ = point;
+    return true;
 }
 
 task_machine::decision task_machine::expired(nanoseconds now) {
     decision d;
     const nanoseconds last = when_.latest(*next_, now);
+    done_ = last;
+    was_due_ = true;
     for (const nanoseconds point : due_by(*next_, last, now)) {
         const bool free = active_ == 0 && waiting_.empty();
         if (overlap_ == task_overlap::allow || free) {

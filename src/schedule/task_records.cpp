@@ -101,8 +101,8 @@ void task_core::restore(section& s, task_record&& record, task_recovery& result)
         else
             ++active;
     }
-    entry->machine.resume(record.next ? std::optional(point_of(*record.next)) : std::nullopt, record.runs_left, active,
-                          std::move(waiting));
+    const bool found_anew = entry->machine.resume(record.next ? std::optional(point_of(*record.next)) : std::nullopt,
+                                                  record.runs_left, active, std::move(waiting), present_of(when));
     s.drop(entry);
     if (entry->machine.finished()) {
         result.warnings.push_back("task '" + entry->spec.name + "' has no run left");
@@ -131,13 +131,18 @@ void task_core::restore(section& s, task_record&& record, task_recovery& result)
         if (active_++ == 0) work_ = wheel_->work();
     }
     const auto runs = entry->runs;
+    if (found_anew) save(*entry);
     for (const active_ptr& run : runs) go_on(s, run, result);
     if (const auto point = entry->machine.begin_waiting()) begin(s, entry, *point);
 }
 
 void task_core::go_on(section& s, const active_ptr& run, task_recovery& result) {
-    if (run->at == phase::between_attempts)
-        return park(s, run, saturating_add(run->retry_at.time_since_epoch(), -wheel_->wall()));
+    if (run->at == phase::between_attempts) {
+        nanoseconds pause = saturating_add(run->retry_at.time_since_epoch(), -wheel_->wall());
+        if (run->scheduled() > wall()) // by a clock that was ahead, as was the one that said when to try again
+            pause = std::min(pause, run->attempt() == 0 ? nanoseconds::zero() : pause_before_next(*run));
+        return park(s, run, pause);
+    }
     result.interrupted.push_back(run->name());
     notify(task_event::kind::interrupted, run->name(), run->attempt(), {});
     if (options_.interrupted == interrupted_runs::again)
@@ -151,7 +156,7 @@ task_info task_core::info_of(const task_entry& e) const {
     i.name = e.spec.name;
     i.job = e.spec.job;
     i.when = e.spec.when.text();
-    i.state = e.ended ? *e.ended : e.runs_now() ? task_state::running : task_state::pending;
+    i.state = e.state();
     if (const auto next = e.machine.next()) i.next = wall_of(e.spec.when, *next);
     i.runs_left = e.machine.left();
     if (!e.runs.empty()) i.attempt = e.runs.back()->attempt();
@@ -187,8 +192,12 @@ task_counts task_core::counts() const {
     task_counts n;
     n.jobs = active_;
     n.finished = finished_.size();
-    for (const auto& [name, entry] : tasks_) n.running += !entry->ended && entry->runs_now();
-    n.pending = tasks_.size() - n.finished - n.running;
+    for (const auto& [name, entry] : tasks_) {
+        const task_state s = entry->state();
+        n.pending += s == task_state::pending;
+        n.queued += s == task_state::queued;
+        n.running += s == task_state::running;
+    }
     return n;
 }
 

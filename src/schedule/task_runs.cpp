@@ -153,7 +153,8 @@ void task_core::run_due(active_run& r, std::uint64_t number) {
         tell_to_stop(s, r, reason::limit);
     } else if (r.at == phase::in_line) {
         leave_line(r);
-        attempt_over(s, run, task_state::failed, make_error_code(schedule_errc::queue_full).message());
+        attempt_over(s, run, task_state::failed,
+                     "it waited in line for the pool as long as it may, " + words(options_.pool.when_full.limit()));
     } else if (r.at == phase::between_attempts) {
         r.next_attempt();
         submit(s, run);
@@ -175,6 +176,32 @@ bool task_core::tell_to_stop(section& s, active_run& r, reason why) {
     if (r.at != phase::running) return r.at != phase::over;
     s.to_stop.push_back(r.stop());
     return false;
+}
+
+// True: the caller is to run them.
+bool task_core::join_callers(caller& here, std::list<active_ptr>& runs) noexcept {
+    if (runs.empty()) return false;
+    caller* first = callers_;
+    while (first != nullptr && first->thread != here.thread) first = first->below;
+    caller& who = first != nullptr ? *first : here;
+    who.queue.splice(who.queue.end(), runs);
+    if (first != nullptr) return false;
+    here.below = std::exchange(callers_, &here);
+    return true;
+}
+
+// None: it is one no longer.
+task_core::active_ptr task_core::next_of(caller& here) {
+    const std::lock_guard lock(mutex_);
+    if (here.queue.empty()) {
+        caller** link = &callers_;
+        while (*link != &here) link = &(*link)->below;
+        *link = here.below;
+        return nullptr;
+    }
+    active_ptr run = std::move(here.queue.front());
+    here.queue.pop_front();
+    return run;
 }
 
 void task_core::leave_pool(section& s, active_run& r) {

@@ -54,7 +54,7 @@ std::string misfire_policy::text() const {
 }
 
 std::string_view to_string(task_state s) noexcept {
-    constexpr std::array<std::string_view, 5> names{"pending", "running", "completed", "failed", "cancelled"};
+    constexpr std::array<std::string_view, 6> names{"pending", "queued", "running", "completed", "failed", "cancelled"};
     return names[static_cast<std::size_t>(s)];
 }
 

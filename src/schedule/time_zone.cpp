@@ -1,73 +1,92 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include <cogwheel/schedule/time_zone.hpp>
+//
+// Where zones are found.
+#include <cogwheel/schedule/detail/visible_text.hpp>
+#include <cogwheel/schedule/detail/zone_rules.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
-
-#include <date/tz.h>
 
 namespace cogwheel {
 
 namespace {
 
-const date::time_zone& zone_of(const void* zone) { return *static_cast<const date::time_zone*>(zone); }
+using detail::zone_rules;
 
-// The system's database lists changes up to 2037; the rules go on as they are then. So a later year is as one of the last common years whose
-// days fall on the same weekdays; a leap year as two of them, one before its 29 February and one from there on: the last leap year like it
-// may be decades back, with rules of its own.
-struct stand_in {
-    static constexpr std::chrono::year last_listed{2037};
+std::string directory() {
+    const char* const said = std::getenv("TZDIR");
+    return said != nullptr && *said != '\0' ? said : "/usr/share/zoneinfo";
+}
 
-    explicit stand_in(std::chrono::sys_seconds at) {
-        using namespace std::chrono;
-        const sys_days beyond = (last_listed + years(1)) / 1 / 1;
-        if (at < beyond) {
-            end = beyond;
-            return;
-        }
-        const year_month_day date(floor<days>(std::min(at, sys_seconds(sys_days(year(30'000) / 1 / 1)))));
-        const sys_days leap_day = sys_days(date.year() / 2 / 28) + days(1);
-        const bool late = date.year().is_leap() && at >= leap_day;
-        const auto anchor = [late](year of) { return late ? sys_days(of / 12 / 31) : sys_days(of / 1 / 1); };
-        year like = last_listed;
-        while (like.is_leap() || weekday(anchor(like)) != weekday(anchor(date.year()))) --like;
-        shift = anchor(date.year()) - anchor(like);
-        begin = late ? leap_day : sys_days(date.year() / 1 / 1);
-        end = date.year().is_leap() && !late ? leap_day : sys_days((date.year() + years(1)) / 1 / 1);
+// No way out of the directory.
+bool is_a_name(std::string_view text) {
+    const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '_' ||
+               c == '+' || c == '-';
+    };
+    return !text.empty() && text.front() != '/' && std::all_of(text.begin(), text.end(), allowed);
+}
+
+// Each is read once, for a schedule of a thousand tasks asks for the same zone a thousand times; and kept, for time_zone is a value that
+// may be used while static objects are destroyed.
+const zone_rules* find(std::string_view name) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& known = *new std::map<std::string, std::unique_ptr<const zone_rules>, std::less<>>;
+    const std::string in = directory();
+    const std::string path = in + '/' + std::string(name);
+    const std::lock_guard lock(mutex);
+    if (const auto at = known.find(path); at != known.end()) return at->second.get();
+    std::error_code ignored;
+    if (!is_a_name(name) || !std::filesystem::is_regular_file(path, ignored))
+        throw std::invalid_argument(
+            "cogwheel::time_zone: '" + detail::visible_text(name) +
+            "' is unknown, but must be a name of the tz database, such as Europe/Berlin or UTC; "
+            "there is no such file in " +
+            in + ", is the package tzdata installed?");
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    try {
+        auto rules = std::make_unique<const zone_rules>(name, bytes);
+        return known.emplace(path, std::move(rules)).first->second.get();
+    } catch (const std::invalid_argument& e) {
+        throw std::invalid_argument("cogwheel::time_zone: '" + std::string(name) + "' cannot be read from " + path +
+                                    ": " + e.what());
     }
-
-    std::chrono::seconds shift{0};
-    std::chrono::sys_seconds begin = std::chrono::sys_seconds::min(), end = std::chrono::sys_seconds::max();
-};
+}
 
 } // namespace
 
-time_zone::time_zone(std::string_view name) {
-    try {
-        const date::time_zone* zone = date::locate_zone(std::string(name));
-        if (zone->name() != time_zone().name()) zone_ = zone;
-    } catch (const std::runtime_error&) {
-        throw std::invalid_argument(
-            "cogwheel::time_zone: '" + std::string(name) +
-            "' is unknown, but must be a name of the tz database, such as Europe/Berlin or UTC; is the "
-            "package tzdata installed?");
-    }
-}
+time_zone::time_zone(std::string_view name) : rules_(name == time_zone().name() ? nullptr : find(name)) {}
 
+// Programs of the system set one, the other, or both.
 time_zone time_zone::local() {
-    return time_zone(date::current_zone()->name()); // which knows that UTC is UTC
+    std::error_code ec;
+    const std::string link = std::filesystem::read_symlink("/etc/localtime", ec).string();
+    constexpr std::string_view inside = "zoneinfo/";
+    if (const std::size_t at = link.rfind(inside); at != std::string::npos)
+        return time_zone(link.substr(at + inside.size()));
+    std::string name;
+    std::ifstream file("/etc/timezone");
+    if (file >> name) return time_zone(name);
+    throw std::runtime_error(
+        "cogwheel::time_zone: the system's own zone cannot be found out: /etc/localtime is no link "
+        "into a directory zoneinfo, and there is no /etc/timezone; name the zone");
 }
 
-std::string time_zone::name() const { return zone_ == nullptr ? "UTC" : zone_of(zone_).name(); }
+std::string time_zone::name() const { return rules_ == nullptr ? "UTC" : rules_->name(); }
 
 zone_stretch time_zone::stretch_at(std::chrono::sys_seconds at) const {
     using std::chrono::sys_seconds;
-    if (zone_ == nullptr) return {sys_seconds::min(), sys_seconds::max(), std::chrono::seconds(0)};
-    const stand_in year(at);
-    const date::sys_info info = zone_of(zone_).get_info(date::sys_seconds((at - year.shift).time_since_epoch()));
-    return {std::max(sys_seconds(info.begin.time_since_epoch()) + year.shift, year.begin),
-            std::min(sys_seconds(info.end.time_since_epoch()) + year.shift, year.end), info.offset};
+    if (rules_ == nullptr) return {sys_seconds::min(), sys_seconds::max(), std::chrono::seconds(0)};
+    return rules_->stretch_at(at);
 }
 
 } // namespace cogwheel

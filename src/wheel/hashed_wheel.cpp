@@ -107,7 +107,6 @@ void hashed_wheel::walk(turn& t, std::uint64_t stop) {
         const std::size_t s = walked_ & near_.mask;
         if (near_.slots[s].low > walked_) continue; // all of later revolutions: not one entry is read
         ready_ = near_.take(s);
-        ready_position_ = 0;
         ready_sorted_ = false;
         return;
     }
@@ -225,7 +224,6 @@ void hashed_wheel::jump(std::uint64_t stop) {
     walked_ = stop;
     next_cascade_ = next_cascade();
     ready_ = due;
-    ready_position_ = 0;
     ready_sorted_ = true;
 
     const auto low_base = static_cast<std::uint32_t>(base);

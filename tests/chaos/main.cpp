@@ -10,7 +10,6 @@
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
 
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <string>
@@ -106,7 +105,7 @@ int run(const settings& s) {
     asio::signal_set signals(io, SIGINT, SIGTERM);
     signals.async_wait([&](std::error_code, int) { proxy.close(); });
     fmt::print("listening on 127.0.0.1:{}\n", proxy.endpoint().port());
-    std::fflush(stdout);
+    output::flush();
     io.run();
     print(proxy.counts());
     return 0;

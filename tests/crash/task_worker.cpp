@@ -96,7 +96,8 @@ int live(const std::filesystem::path& directory, const std::string& life, bool f
         std::printf("recovered %zu\n", found.tasks);
         std::fflush(stdout);
         if (!finish) add_tasks(tasks, log, life);
-        while (tasks.counts().pending + tasks.counts().running != 0) std::this_thread::yield();
+        for (auto n = tasks.counts(); n.pending + n.queued + n.running != 0; n = tasks.counts())
+            std::this_thread::yield();
     }
     work.reset();
     loop.join();

@@ -141,6 +141,35 @@ def slow_reader(binary):
             check("a slow reader is not kicked", not kicked and received > 0, f"{received} bytes read in 3 s")
 
 
+def steady_reader(binary):
+    """Reads 100 kB a second from a queue of megabytes: a write may wait for longer than its limit, and than idleness."""
+    with Server(binary, "--idle", "2s", "--write-timeout", "2s") as server:
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            sock.connect(server.address)
+            sock.setblocking(False)
+            received = 0
+            kicked = False
+            began = time.monotonic()
+            while not kicked and time.monotonic() - began < 6:
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        sock.send(b"z" * 65536)
+                kicked = hung_up(0.05, sock)
+                with contextlib.suppress(BlockingIOError, ConnectionResetError):
+                    received += len(sock.recv(5000))
+            check("a steady reader of 100 kB/s is not kicked", not kicked and received > 0,
+                  f"{received} bytes read in {time.monotonic() - began:.1f} s")
+            sock.settimeout(PATIENCE)
+            end = time.monotonic() + PATIENCE
+            while not kicked and time.monotonic() < end:
+                kicked = hung_up(1, sock)
+            check("and is, once it reads no more", kicked)
+        _, out, _ = server.end()
+        check("of which the latter is counted", "1 that did not read" in out or "kicked       1 idle" in out,
+              next((line for line in out.splitlines() if line.startswith("kicked")), ""))
+
+
 def bad_command_lines(binary):
     def complaint(*options):
         done = subprocess.run([binary, *options], capture_output=True, text=True, timeout=PATIENCE)
@@ -223,6 +252,34 @@ def out_of_descriptors(binary):
               next((line for line in err.splitlines() if "cannot accept" in line), ""))
 
 
+def silenced(binary, name, stderr):
+    """Descriptors run out, and the complaint about it cannot be written."""
+    with Server(binary, "--idle", "60s", "--stats", "100ms", descriptors=20, stderr=stderr) as server:
+        at_rest = descriptors(server.process.pid)
+        with server.connect() as first:  # as above
+            echo(first, b"hello")
+        eventually(lambda: descriptors(server.process.pid) <= at_rest, server)
+        hung_up(0.3, server.process.stdout)  # some live lines
+        clients = [server.connect() for _ in range(40)]
+        for client in clients:
+            client.sendall(b"hello")
+        served = []
+        for client in clients:
+            if not readable(client, 1) or client.recv(5) != b"hello":
+                break
+            served.append(client)
+        for client in served:
+            client.close()
+        waiting = clients[len(served):][:len(served)]
+        answered = sum(readable(client) and client.recv(5) == b"hello" for client in waiting)
+        check(f"out of descriptors, stderr {name}: accepts again when some have left", 0 < len(served) < len(clients) and
+              answered == len(served), f"{len(served)} of {len(clients)} were in, {answered} more are")
+        for client in clients:
+            client.close()
+        code, out, _ = server.end()
+        check(f"stderr {name}: exit code 0 and a summary", code == 0 and "accept       failed" in out, f"exit code {code}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("echo_server", help="path of the program")
@@ -237,8 +294,12 @@ def main():
     never_reads(binary)
     never_reads(binary, "--threads", "3")
     slow_reader(binary)
+    steady_reader(binary)
     max_connections(binary)
     out_of_descriptors(binary)
+    with open("/dev/full", "w", encoding="ascii") as full:
+        silenced(binary, "full", full)
+    silenced(binary, "closed", None)
     bad_command_lines(binary)
     if wanted.connections:
         many(binary, wanted.connections, wanted.strict)

@@ -32,15 +32,17 @@ def conclude():
 
 
 class Server:
-    """The server as a process of its own, on a port that the system chose."""
+    """The server as a process of its own, on a port that the system chose. stderr=None: closed."""
 
-    def __init__(self, binary, *options, descriptors=None):
-        def limit_descriptors():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+    def __init__(self, binary, *options, descriptors=None, stderr=subprocess.PIPE):
+        def prepare():
+            if descriptors:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+            if stderr is None:
+                os.close(2)
 
-        self.process = subprocess.Popen(
-            [binary, "--port", "0", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            preexec_fn=limit_descriptors if descriptors else None)
+        self.process = subprocess.Popen([binary, "--port", "0", *options], stdout=subprocess.PIPE, stderr=stderr, text=True,
+                                        preexec_fn=prepare)
         first_line = self.process.stdout.readline() if readable(self.process.stdout) else ""
         match = re.fullmatch(r"listening on ([0-9.]+):([0-9]+)\n", first_line)
         if not match:

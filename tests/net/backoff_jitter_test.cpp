@@ -191,3 +191,28 @@ TEST_CASE("scale_bits_is_the_high_word_of_the_product") {
     CHECK(scale_bits((std::uint64_t{1} << 63) - 1, 9) == 4);
     CHECK(scale_bits(0x123456789abcdef0, 0xfedcba987654320f) == 0x121fa00ad77d7422);
 }
+
+TEST_CASE("random_ref_has_the_range_of_64_bits_whatever_it_refers_to") {
+    std::minstd_rand small; // 31 bits
+    random_ref random = small;
+    CHECK(random_ref::min() == 0);
+    CHECK(random_ref::max() == ~std::uint64_t{0});
+    std::uint64_t ones = 0, zeros = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const std::uint64_t drawn = random();
+        ones |= drawn;
+        zeros |= ~drawn;
+    }
+    CHECK(ones == ~std::uint64_t{0});
+    CHECK(zeros == ~std::uint64_t{0});
+}
+
+// The outputs that Steele's own program gives for this seed.
+TEST_CASE("small_random_is_splitmix64") {
+    cogwheel::detail::small_random random(1234567);
+    for (const std::uint64_t known : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                      4593380528125082431u, 16408922859458223821u})
+        CHECK(random() == known);
+    CHECK(cogwheel::detail::small_random::min() == 0);
+    CHECK(cogwheel::detail::small_random::max() == ~std::uint64_t{0});
+}

@@ -209,6 +209,25 @@ TEST_CASE("breaker_rate_forgets_what_left_the_window") {
     CHECK(s.state() == circuit_state::open);
 }
 
+TEST_CASE("breaker_rate_forgets_at_any_distance_from_the_epoch") {
+    for (const auto begin : {std::chrono::nanoseconds::min(), std::chrono::nanoseconds(-3s),
+                             std::chrono::nanoseconds(24h * 365 * 55), std::chrono::nanoseconds::max() - 1h}) {
+        CAPTURE(begin.count());
+        breaker_script s({.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10ms, .min_calls = 10});
+        s.now = begin;
+        for (int round = 0; round < 3; ++round) {
+            s.fail(9);
+            s.now += 11ms;
+            CHECK(s.state() == circuit_state::closed);
+        }
+        s.fail(10);
+        CHECK(s.state() == circuit_state::open);
+        CHECK_FALSE(s.machine.allow(s.now));
+        s.now = s.machine.open_until();
+        CHECK(s.machine.allow(s.now));
+    }
+}
+
 TEST_CASE("breaker_random_source_that_throws_leaves_state_and_counts_right") {
     struct broken {
         using result_type = std::uint64_t;

@@ -40,6 +40,27 @@ TEST_CASE("window_agrees_with_a_list_of_calls_cut_into_slices") {
     }
 }
 
+TEST_CASE("window_forgets_at_any_distance_from_the_epoch") {
+    for (const auto length :
+         {std::chrono::nanoseconds(10us), std::chrono::nanoseconds(10ms), std::chrono::nanoseconds(1h)})
+        for (const auto begin :
+             {std::chrono::nanoseconds::min(), -length / 2, 0ns, std::chrono::nanoseconds::max() - 4 * length}) {
+            CAPTURE(length.count());
+            CAPTURE(begin.count());
+            call_window window(length);
+            window.record(true, begin);
+            window.record(false, begin + length / 2);
+            CHECK(window.calls() == 2);
+            CHECK(window.failures() == 1);
+            window.record(false, begin + length + length / 10); // the first is out, the second is not
+            CHECK(window.calls() == 2);
+            CHECK(window.failures() == 0);
+            window.record(true, begin + 3 * length); // all are
+            CHECK(window.calls() == 1);
+            CHECK(window.failures() == 1);
+        }
+}
+
 TEST_CASE("window_takes_any_time_and_one_that_runs_backwards") {
     call_window window(1ms);
     for (const auto now : {std::chrono::nanoseconds::min(), 0ns, std::chrono::nanoseconds::max()}) {

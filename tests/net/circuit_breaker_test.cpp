@@ -226,6 +226,19 @@ TEST_CASE("breaker_clock_turned_back_stays_open_and_sets_its_timer_anew") {
     CHECK(breaker.state() == circuit_state::half_open);
 }
 
+TEST_CASE_TEMPLATE("breaker_clock_turned_back_before_its_timer_runs_sets_another", Wheel, BOTH_WHEELS) {
+    breaker_rig<Wheel> r;
+    [[maybe_unused]] const auto back = r.wheel.schedule(5s, [] { manual_clock::advance(-1s); });
+    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, r.observer());
+    breaker.allow().failed();
+    r.pass(5010ms); // both in one turn
+    CHECK(breaker.state() == circuit_state::open);
+    CHECK(r.wheel.pending() == 1);
+    r.pass(1010ms);
+    CHECK(breaker.state() == circuit_state::half_open);
+    CHECK(r.wheel.pending() == 0);
+}
+
 TEST_CASE("breaker_bad_options_are_refused") {
     breaker_rig<manual_timer_wheel> r;
     CHECK_THROWS_AS(basic_circuit_breaker(r.wheel, {.probes = 0}), std::invalid_argument);

@@ -178,6 +178,25 @@ TEST_CASE_TEMPLATE("attempt_dropped_the_handler_is_destroyed_when_the_others_hav
     CHECK(out.times == 0);
 }
 
+TEST_CASE_TEMPLATE("attempt_dropped_before_the_timer_no_other_starts_and_nothing_is_pending", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    allocation_log log;
+    logging_handler handler{&out, &log};
+    const auto life = handler.life;
+    r.start({.delay = 30ms, .attempts = 3}, std::move(handler));
+    r.pass(10ms);
+    CHECK(r.wheel.pending() == 1);
+    r.reads[0].drop();
+    CHECK(r.wheel.pending() == 0);
+    r.run();
+    CHECK(life.use_count() == 1);
+    CHECK(log.live == 0);
+    r.pass(1h);
+    CHECK(r.started == 1);
+    CHECK(out.times == 0);
+}
+
 TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_with_it", Wheel, BOTH_WHEELS) {
     hedge_outcome out;
     allocation_log log;

@@ -4,10 +4,16 @@
 // A monitor that is destroyed or moved, wherever its timer is: waiting, fired, or on its way to the monitor's executor.
 #include "support/idle_rig.hpp"
 
+#include <cogwheel/net/overload_factor.hpp>
+
 #include <asio/bind_cancellation_slot.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <optional>
 
 using namespace cogwheel;
@@ -163,6 +169,90 @@ TEST_CASE_TEMPLATE("move_assigned_its_own_wait_is_aborted_and_the_others_goes_on
     REQUIRE(theirs.size() == 1);
     CHECK(theirs.last().event.kind == idle_kind::writer);
     CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("moved_or_assigned_while_waiting_its_probe_goes_along", Wheel, BOTH_WHEELS) {
+    struct counting_probe : idle_probe {
+        int asked = 0;
+        bool waits = true;
+        bool input_waits() noexcept override {
+            ++asked;
+            return waits;
+        }
+    };
+    for (const bool assigned : {false, true}) {
+        CAPTURE(assigned);
+        far_rig<Wheel> r;
+        counting_probe probe, of_the_other;
+        r.idle->set_probe(&probe);
+        r.wait();
+        std::optional<typename far_rig<Wheel>::monitor> moved;
+        if (assigned) {
+            moved.emplace(r.wheel, r.home.get_executor(), idle_limits{.reader = 1s});
+            moved->set_probe(&of_the_other);
+            *moved = std::move(*r.idle);
+        } else {
+            moved.emplace(std::move(*r.idle));
+        }
+        r.idle.reset();
+        pass(r.io, 10s);
+        r.run();
+        CHECK(probe.asked == 1);
+        CHECK(r.log.size() == 0); // input waits
+        probe.waits = false;
+        pass(r.io, 10s);
+        r.run();
+        CHECK(probe.asked == 2);
+        CHECK(of_the_other.asked == 0);
+        REQUIRE(r.log.size() == 1);
+        CHECK_FALSE(r.log.last_error());
+        CHECK_FALSE(moved->waiting());
+    }
+}
+
+TEST_CASE_TEMPLATE("move_assigned_to_itself_it_goes_on_waiting", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    r.wait();
+    auto& same = *r.idle;
+    *r.idle = std::move(same);
+    CHECK(r.idle->waiting());
+    pass(r.io, 10s);
+    r.run();
+    CHECK(r.log.size() == 1);
+    CHECK_FALSE(r.log.last_error());
+}
+
+TEST_CASE_TEMPLATE("destroyed_or_moved_from_the_factor_does_not_meet_it", Wheel, BOTH_WHEELS) {
+    using monitor = monitor_on<Wheel>;
+    for (const bool moves : {false, true}) {
+        CAPTURE(moves);
+        far_rig<Wheel> r;
+        r.wait();
+        alignas(monitor) std::array<std::byte, sizeof(monitor)> memory;
+        auto* mine = new (memory.data()) monitor(r.wheel, r.home.get_executor(), {.reader = 10s});
+        std::optional<monitor> other;
+        if (moves) other.emplace(std::move(*mine));
+        mine->~monitor();
+        memory.fill(std::byte{0xa5}); // what follows a link to it does not come back
+        overload_factor(r.wheel, 0.5);
+        r.run();
+        CHECK(std::all_of(memory.begin(), memory.end(), [](std::byte b) { return b == std::byte{0xa5}; }));
+        pass(r.io, 5s);
+        r.run();
+        CHECK(r.log.size() == 1);
+    }
+}
+
+TEST_CASE_TEMPLATE("moved_while_waiting_the_factor_still_reaches_it", Wheel, BOTH_WHEELS) {
+    far_rig<Wheel> r;
+    r.wait();
+    typename far_rig<Wheel>::monitor moved(std::move(*r.idle));
+    r.idle.reset();
+    overload_factor(r.wheel, 0.5);
+    pass(r.io, 5s);
+    r.run();
+    CHECK(r.log.size() == 1);
+    CHECK_FALSE(r.log.last_error());
 }
 
 TEST_CASE_TEMPLATE("wheel_destroyed_first_the_wait_is_aborted_and_later_ones_are_refused", Wheel, BOTH_WHEELS) {

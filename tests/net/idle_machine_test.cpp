@@ -5,9 +5,11 @@
 #include "support/random.hpp"
 
 #include <cogwheel/net/detail/idle_machine.hpp>
+#include <cogwheel/net/random_ref.hpp>
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
@@ -57,6 +59,14 @@ struct machine_rig : idle_machine {
 };
 
 } // namespace
+
+TEST_CASE("limit_that_no_double_holds_is_kept_to_the_nanosecond") {
+    constexpr nanoseconds limit((std::int64_t{1} << 53) + 1);
+    machine_rig r({.reader = limit});
+    CHECK(r.look_at(0s) == limit);
+    CHECK(r.silent_at(limit - 1ns));
+    CHECK(r.event_at(limit).idle_for == limit);
+}
 
 TEST_CASE("limit_zero_or_negative_is_off") {
     for (const nanoseconds off : {nanoseconds(0), nanoseconds(-1), nanoseconds::min()}) {
@@ -256,6 +266,20 @@ TEST_CASE("factor_shortens_the_running_period_and_lengthening_it_is_not_early") 
     r.factor = 1e-300; // due at once, not before
     CHECK(r.silent_at(4s));
     CHECK(r.event_at(4s + 1ns).kind == idle_kind::reader);
+}
+
+TEST_CASE("jitter_is_a_share_that_the_generator_of_the_seed_says") {
+    cogwheel::detail::small_random random(42); // the same generator
+    idle_limits limits{.reader = 10s, .writer = 20s, .all = 40s, .jitter = 0.5};
+    limits.seed = 42;
+    machine_rig r(limits);
+    const auto share = [&] { return static_cast<float>(random() >> 40) * 0x1p-24F * 0.5F; };
+    nanoseconds first = forever;
+    for (const nanoseconds limit : {10s, 20s, 40s}) {
+        const double extra = static_cast<double>(limit.count()) * static_cast<double>(share());
+        first = std::min(first, limit + nanoseconds(static_cast<std::int64_t>(std::ceil(extra))));
+    }
+    CHECK(r.look_at(0s) == first);
 }
 
 TEST_CASE("limits_changed_count_from_the_last_activity") {

@@ -10,6 +10,8 @@
 #include <asio/cancellation_signal.hpp>
 #include <doctest/doctest.h>
 
+#include <stdexcept>
+
 using namespace cogwheel;
 using namespace cogwheel::testing;
 using namespace cogwheel_tests;
@@ -28,7 +30,27 @@ struct tracked {
     }
 };
 
+/// Cannot be moved into the operation.
+struct immovable : tracked {
+    immovable(allocation_log* memory, std::vector<std::error_code>* r) : tracked{memory, r} {}
+    immovable(const immovable& other) : tracked(other) { throw std::length_error("no"); }
+};
+
 } // namespace
+
+TEST_CASE_TEMPLATE("async_idle_whose_handler_cannot_be_moved_throws_and_gives_all_memory_back", Wheel, BOTH_WHEELS) {
+    idle_rig<Wheel> r({.reader = 10s});
+    allocation_log memory;
+    std::vector<std::error_code> results;
+    immovable handler(&memory, &results);
+    CHECK_THROWS_AS(r.idle.async_idle(handler), std::length_error);
+    CHECK(memory.live == 0);
+    CHECK_FALSE(r.idle.waiting());
+    CHECK(r.wheel.pending() == 0);
+    r.idle.async_idle(tracked{&memory, &results});
+    r.pass(10s);
+    CHECK(results.size() == 1);
+}
 
 TEST_CASE_TEMPLATE("async_idle_allocates_once_however_often_it_looks", Wheel, BOTH_WHEELS) {
     idle_rig<Wheel> r({.reader = 10s});

@@ -213,6 +213,20 @@ TEST_CASE_TEMPLATE("close_when_idle_on_a_full_wheel_closes", Wheel, BOTH_WHEELS)
     CHECK_FALSE(stream.lowest_layer().is_open());
 }
 
+TEST_CASE_TEMPLATE("close_when_idle_on_a_full_wheel_is_an_abort_and_no_event", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    bool closed = false;
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.wheel.stop();
+    r.stream->close_when_idle([&](const idle_event&) { closed = true; });
+    r.run();
+    CHECK_FALSE(r.stream->lowest_layer().is_open());
+    CHECK(read.times == 1);
+    CHECK(read.ec == asio::error::operation_aborted); // nothing was idle
+    CHECK_FALSE(closed);
+}
+
 TEST_CASE_TEMPLATE("close_when_idle_beside_an_async_idle_is_refused", Wheel, BOTH_WHEELS) {
     stream_rig<Wheel> r({.reader = 10s});
     r.wait();
@@ -277,6 +291,25 @@ TEST_CASE_TEMPLATE("close_when_idle_closes_once_and_reads_time_out", Wheel, BOTH
     CHECK(r.wheel.pending() == 0);
 }
 
+TEST_CASE_TEMPLATE("connected_anew_after_an_idle_close_an_abort_is_an_abort", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    r.stream->close_when_idle();
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.pass(10s);
+    r.run();
+    CHECK(read.ec == asio::error::timed_out);
+    socket_type peer(r.io);
+    asio::local::connect_pair(r.stream->lowest_layer(), peer);
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    r.run();
+    CHECK(read.times == 1);
+    r.stream->lowest_layer().cancel();
+    r.run();
+    CHECK(read.times == 2);
+    CHECK(read.ec == asio::error::operation_aborted);
+}
+
 TEST_CASE_TEMPLATE("destroyed_with_operations_under_way_they_are_aborted_and_nothing_fires", Wheel, BOTH_WHEELS) {
     stream_rig<Wheel> r({.reader = 10s});
     io_result read;
@@ -318,6 +351,74 @@ TEST_CASE_TEMPLATE("moved_with_operations_under_way_they_go_on", Wheel, BOTH_WHE
     CHECK(r.log.size() == 0);
     r.pass(10s);
     CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("moved_with_close_when_idle_under_way_it_closes", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    int closed = 0;
+    r.stream->close_when_idle([&](const idle_event&) { ++closed; });
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    typename stream_rig<Wheel>::stream_type moved(std::move(*r.stream));
+    r.stream.reset();
+    r.pass(9s);
+    CHECK(read.times == 0);
+    CHECK(moved.lowest_layer().is_open());
+    r.pass(1s);
+    r.run();
+    CHECK(closed == 1);
+    CHECK(read.ec == asio::error::timed_out);
+    CHECK_FALSE(moved.lowest_layer().is_open());
+}
+
+TEST_CASE_TEMPLATE("move_assigned_its_own_operations_are_aborted_and_the_others_go_on", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> mine({.reader = 10s});
+    io_result lost, kept;
+    bool lost_closed = false;
+    int kept_closed = 0;
+    mine.stream->close_when_idle([&](const idle_event&) { lost_closed = true; });
+    mine.stream->async_read_some(asio::buffer(mine.buffer), lost.handler());
+    std::array<char, 16> buffer{};
+    socket_type theirs(mine.io), peer(mine.io);
+    asio::local::connect_pair(theirs, peer);
+    {
+        typename stream_rig<Wheel>::stream_type other(mine.wheel, {.reader = 20s}, std::move(theirs));
+        other.close_when_idle([&](const idle_event&) { ++kept_closed; });
+        other.async_read_some(asio::buffer(buffer), kept.handler());
+        *mine.stream = std::move(other);
+    }
+    mine.run();
+    CHECK(lost.ec == asio::error::operation_aborted);
+    CHECK(lost.times == 1);
+    CHECK(kept.times == 0);
+    char c = 0;
+    std::error_code ec;
+    mine.peer.read_some(asio::buffer(&c, 1), ec);
+    CHECK(ec == asio::error::eof); // closed at once, not when it would have been idle
+    mine.pass(15s);
+    CHECK_FALSE(lost_closed);
+    CHECK(mine.stream->lowest_layer().is_open());
+    mine.pass(5s);
+    mine.run();
+    CHECK(kept_closed == 1);
+    CHECK(kept.ec == asio::error::timed_out);
+    CHECK_FALSE(lost_closed);
+    CHECK(mine.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("move_assigned_to_itself_it_goes_on", Wheel, BOTH_WHEELS) {
+    stream_rig<Wheel> r({.reader = 10s});
+    io_result read;
+    r.wait();
+    r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
+    auto& same = *r.stream;
+    *r.stream = std::move(same);
+    r.peer_says("hello");
+    r.run();
+    CHECK(read.bytes == 5);
+    r.pass(10s);
+    CHECK(r.log.size() == 1);
+    CHECK_FALSE(r.log.last_error());
 }
 
 TEST_CASE_TEMPLATE("limit_of_one_operation_goes_through_the_stream", Wheel, BOTH_WHEELS) {

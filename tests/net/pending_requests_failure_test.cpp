@@ -44,6 +44,15 @@ struct failing_rig {
 
 } // namespace
 
+TEST_CASE_TEMPLATE("request_that_the_wheel_refuses_does_not_hold_run_up", R, EVERY_REQUESTS) {
+    R r;
+    r.wheel.stop();
+    r.ask(1, 1h);
+    run_ready(r.io);
+    CHECK(r.book.size() == 1);
+    CHECK(r.io.stopped()); // no work is left
+}
+
 TEST_CASE_TEMPLATE("throwing_handlers_the_others_still_hear", R, EVERY_REQUESTS) {
     R r;
     const auto throwing = [&](std::error_code, const std::string&) { throw std::runtime_error("handler"); };

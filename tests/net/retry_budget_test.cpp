@@ -43,6 +43,15 @@ TEST_CASE("budget_starts_full") {
     CHECK(drain(budget, t0 + 1000h) == 0);
 }
 
+TEST_CASE("budget_by_default_takes_100_at_once_10_a_second_and_one_of_five") {
+    retry_budget budget;
+    CHECK(drain(budget, t0) == 100);
+    CHECK(drain(budget, t0 + 1001ms) == 10);
+    for (int i = 0; i < 50; ++i) budget.deposit();
+    CHECK(drain(budget, t0 + 1001ms) == 10);
+    CHECK(drain(budget, t0 + 1h) == 100);
+}
+
 TEST_CASE("budget_deposits_add_their_ratio_up_to_the_capacity") {
     retry_budget budget({.ratio = 0.25, .min_per_second = 0, .capacity = 3});
     drain(budget, t0);

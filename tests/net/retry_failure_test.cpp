@@ -10,6 +10,9 @@
 #include <asio/bind_executor.hpp>
 #include <asio/cancellation_signal.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <optional>
@@ -19,6 +22,56 @@ using namespace cogwheel;
 using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
+
+namespace {
+
+/// One piece of memory, all marks while it is not taken.
+struct marked_memory {
+    static constexpr std::byte mark{0xa5};
+    alignas(std::max_align_t) std::array<std::byte, 4096> bytes;
+    int taken = 0;
+
+    marked_memory() { bytes.fill(mark); }
+    bool is_marked() const {
+        return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == mark; });
+    }
+};
+
+template <class T>
+struct marking_allocator {
+    using value_type = T;
+    marked_memory* memory;
+
+    explicit marking_allocator(marked_memory* m) noexcept : memory(m) {}
+    template <class U>
+    marking_allocator(const marking_allocator<U>& other) noexcept : memory(other.memory) {}
+    T* allocate(std::size_t n) {
+        if (memory->taken != 0 || n * sizeof(T) > memory->bytes.size()) throw std::bad_alloc();
+        ++memory->taken;
+        return reinterpret_cast<T*>(memory->bytes.data());
+    }
+    void deallocate(T*, std::size_t) noexcept {
+        --memory->taken;
+        memory->bytes.fill(marked_memory::mark);
+    }
+    template <class U>
+    friend bool operator==(const marking_allocator& a, const marking_allocator<U>& b) noexcept {
+        return a.memory == b.memory;
+    }
+};
+
+struct handler_in_marked_memory {
+    using allocator_type = marking_allocator<void>;
+    retry_outcome* out;
+    marked_memory* memory;
+    allocator_type get_allocator() const noexcept { return allocator_type(memory); }
+    template <class... Args>
+    void operator()(Args&&... args) const {
+        out->handler()(std::forward<Args>(args)...);
+    }
+};
+
+} // namespace
 
 TEST_CASE_TEMPLATE("predicate_throws_out_of_run_and_the_retry_completes", Wheel, BOTH_WHEELS) {
     retry_rig<Wheel> r;
@@ -203,6 +256,21 @@ TEST_CASE_TEMPLATE("operation_drops_its_handler_the_users_is_destroyed", Wheel, 
     r.pass(1h);
     CHECK(out.times == 0);
     CHECK(counts_agree(r.wheel.stats()));
+}
+
+TEST_CASE_TEMPLATE("operation_drops_its_handler_a_later_cancel_touches_nothing", Wheel, BOTH_WHEELS) {
+    retry_rig<Wheel> r;
+    retry_outcome out;
+    asio::cancellation_signal signal;
+    marked_memory memory;
+    r.start(doubling(), asio::bind_cancellation_slot(signal.slot(), handler_in_marked_memory{&out, &memory}));
+    CHECK(memory.taken == 1);
+    r.read.drop();
+    CHECK(memory.taken == 0);
+    signal.emit(asio::cancellation_type::terminal);
+    CHECK(memory.is_marked());
+    r.pass(1h);
+    CHECK(out.times == 0);
 }
 
 TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_with_it", Wheel, BOTH_WHEELS) {

@@ -37,6 +37,21 @@ TEST_CASE("transient_errors_are_those_that_pass") {
     }
 }
 
+TEST_CASE("transient_errors_are_known_by_the_standards_names_too") {
+    using std::errc;
+    for (const errc e : {errc::timed_out, errc::connection_refused, errc::connection_reset, errc::connection_aborted,
+                         errc::broken_pipe, errc::host_unreachable, errc::network_unreachable, errc::network_down,
+                         errc::network_reset, errc::resource_unavailable_try_again, errc::interrupted}) {
+        CAPTURE(std::make_error_code(e).message());
+        CHECK(is_transient(std::make_error_code(e)));
+    }
+    for (const errc e :
+         {errc::operation_canceled, errc::permission_denied, errc::address_in_use, errc::bad_file_descriptor}) {
+        CAPTURE(std::make_error_code(e).message());
+        CHECK_FALSE(is_transient(std::make_error_code(e)));
+    }
+}
+
 TEST_CASE("policy_without_attempts_is_refused") {
     retry_policy p;
     CHECK_NOTHROW(p.validate());

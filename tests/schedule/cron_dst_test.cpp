@@ -115,6 +115,35 @@ TEST_CASE("dst_europe_berlin") {
     });
 }
 
+// Vixie's cron looks at the first character of the minutes and of the hours, not at what they come to.
+TEST_CASE("dst_vixie_what_begins_with_a_star_follows_the_clock") {
+    const auto spring = utc(2026, 3, 29, 0), after_spring = utc(2026, 3, 29, 3);
+    const auto autumn = utc(2026, 10, 25, 0), after_autumn = utc(2026, 10, 25, 3);
+    const auto of_spring = [&](const char* expression, dst_policy policy) {
+        return runs("Europe/Berlin", expression, policy, spring, after_spring);
+    };
+    const auto of_autumn = [&](const char* expression, dst_policy policy) {
+        return runs("Europe/Berlin", expression, policy, autumn, after_autumn);
+    };
+    using moments = std::vector<sys_seconds>;
+    for (const dst_policy policy : {dst_policy::vixie, dst_policy::skip}) {
+        // Steps are stars: nothing is made up for, and both hours count.
+        CHECK(of_spring("*/30 2 * * *", policy) == moments{});
+        CHECK(of_autumn("*/30 2 * * *", policy) ==
+              moments{utc(2026, 10, 25, 0), utc(2026, 10, 25, 0, 30), utc(2026, 10, 25, 1), utc(2026, 10, 25, 1, 30)});
+        CHECK(of_autumn("15 */2 * * *", policy) == moments{utc(2026, 10, 25, 0, 15), utc(2026, 10, 25, 1, 15)});
+        CHECK(of_autumn("*,30 2 * * *", policy).size() == 120);
+        CHECK(of_autumn("0 * 2 * * *", policy).size() == 120); // behind a field of seconds
+        // All hours, or all minutes, without a star: so many fixed times.
+        CHECK(of_autumn("15 0-23 * * *", policy) == moments{utc(2026, 10, 25, 0, 15), utc(2026, 10, 25, 2, 15)});
+        CHECK(of_autumn("0-59 2 * * *", policy).size() == 60);
+        CHECK(of_autumn("* 15 2 * * *", policy).size() == 60); // seconds are not Vixie's
+        CHECK(of_autumn("0-59 * * * *", policy).size() == 180);
+    }
+    CHECK(of_spring("15 0-23 * * *", dst_policy::vixie) ==
+          moments{utc(2026, 3, 29, 0, 15), utc(2026, 3, 29, 1), utc(2026, 3, 29, 1, 15), utc(2026, 3, 29, 2, 15)});
+}
+
 TEST_CASE("dst_america_new_york") {
     check_nights({
         // 8 March, 02:00 -> 03:00 at 07:00 UTC
@@ -233,9 +262,10 @@ TEST_CASE("time_zone_rules_of_later_years_are_the_last_ones") {
         CHECK(berlin.stretch_at(october + minutes(59)).offset == hours(2));
         CHECK(berlin.stretch_at(october + hours(1)).offset == hours(1));
     }
-    const zone_stretch leap_day = berlin.stretch_at(utc(2040, 2, 29, 0));
-    CHECK(leap_day.begin == utc(2040, 2, 29, 0));
-    CHECK(berlin.stretch_at(leap_day.begin - seconds(1)).end == leap_day.begin);
+    const zone_stretch winter = berlin.stretch_at(utc(2040, 2, 29, 0));
+    CHECK(winter.begin == utc(2039, 10, 30, 1));
+    CHECK(winter.end == utc(2040, 3, 25, 1));
+    CHECK(berlin.stretch_at(winter.begin - seconds(1)).end == winter.begin);
 }
 
 TEST_CASE("time_zone_unknown_is_named") {

@@ -6,7 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 using namespace cogwheel;
 using namespace std::chrono;
@@ -104,7 +106,75 @@ TEST_CASE("cron_faults_are_marked_with_their_column") {
     CHECK(column_of_fault("0 0 * * L", "unknown name") == 9);
 }
 
+// What can be seen of the message, line by line.
+TEST_CASE("cron_faults_in_text_that_cannot_be_shown") {
+    const auto message = [](std::string_view expression) {
+        try {
+            const cron_expression fine(expression);
+            return std::string("none");
+        } catch (const cron_error& e) {
+            return std::string(e.what()).substr(std::string("cogwheel::cron_expression: ").size());
+        }
+    };
+    CHECK(message("0 0 * *\n*") == "the control character 0x0a does not belong here\n  0 0 * * *\n         ^");
+    CHECK(message("0 0 1 * *\r") == "the control character 0x0d does not belong here\n  0 0 1 * * \n           ^");
+    CHECK(message(std::string_view("0 0 * * 1\0", 10)).find("the control character 0x00") == 0);
+    CHECK(message("\x1b[2J* * * * *").find("the control character 0x1b") == 0);
+    CHECK(message("@d\x7f").find("the control character 0x7f") == 0);
+    CHECK(message("0 0 1\xc2\x9b * *") ==
+          "the control character 0xc2 0x9b does not belong here\n  0 0 1  * *\n       ^");
+    CHECK(message("0 \xc3\xbc * * *") == "hour must be 0 .. 23, but here is '\xc3\xbc'\n  0 \xc3\xbc * * *\n    ^");
+    CHECK(message("0 1\xc3\xbc * * 9") == "'\xc3\xbc' does not belong here\n  0 1\xc3\xbc * * 9\n     ^");
+    CHECK(message("0 1\xc3 * * *") == "the byte 0xc3 does not belong here\n  0 1? * * *\n     ^");
+    CHECK(message("0\t60\t* * *") == "hour must be 0 .. 23, but is 60\n  0 60 * * *\n    ^");
+    CHECK(message("\xe6\x97\xa5 * * * *").find("here is '\xe6\x97\xa5'") != std::string::npos);
+    CHECK(message("@\xc3\xbc\xff").find("'@\xc3\xbc?' is unknown") == 0);
+}
+
+TEST_CASE("cron_weekday_steps_begin_where_they_say_and_end_with_the_week") {
+    struct {
+        const char* field;
+        std::vector<unsigned> days; // from Sunday
+    } const table[] = {
+        {"1/2", {1, 3, 5}}, {"7/2", {0, 2, 4, 6}},  {"0/2", {0, 2, 4, 6}}, {"7/7", {0}}, {"6/1", {6}},
+        {"MON/3", {1, 4}},  {"SUN/3", {0, 3, 6}},   {"*/2", {0, 2, 4, 6}}, {"*/7", {0}}, {"1-5/2", {1, 3, 5}},
+        {"5-7/2", {0, 5}},  {"FRI-SUN", {0, 5, 6}}, {"4/2,7", {0, 4, 6}},  {"2/7", {2}}, {"?/3", {0, 3, 6}},
+    };
+    for (const auto& t : table) {
+        CAPTURE(std::string(t.field));
+        const cron_expression e("0 0 * * " + std::string(t.field));
+        for (unsigned w = 0; w != 7; ++w) {
+            CAPTURE(w);
+            const bool listed = std::find(t.days.begin(), t.days.end(), w) != t.days.end();
+            CHECK(e.matches(at(2026, 11, 22 + w)) == listed); // a Sunday
+        }
+    }
+    CHECK(column_of_fault("0 0 * * 1/8", "a step must be 1 .. 7, but is 8") == 11);
+    CHECK(column_of_fault("0 0 * * 8/2", "day of week must be 0 .. 7, but is 8") == 9);
+}
+
+TEST_CASE("cron_numbers_beyond_32_and_64_bits_are_out_of_range") {
+    for (const char* const n : {"4294967296", "4294967301", "8589934597", "18446744073709551616",
+                                "18446744073709551621", "340282366920938463463374607431768211461"}) {
+        const std::string number(n);
+        CAPTURE(number);
+        CHECK(column_of_fault(number + " * * * *", "minute must be 0 .. 59, but is " + number) == 1);
+        CHECK(column_of_fault("* " + number + " * * *", "hour must be 0 .. 23, but is " + number) == 3);
+        CHECK(column_of_fault("* * " + number + " * *", "day of month must be 1 .. 31, but is " + number) == 5);
+        CHECK(column_of_fault("* * * " + number + " *", "month must be 1 .. 12, but is " + number) == 7);
+        CHECK(column_of_fault("* * * * " + number, "day of week must be 0 .. 7, but is " + number) == 9);
+        CHECK(column_of_fault("0-" + number + " * * * *", "minute must be 0 .. 59, but is " + number) == 3);
+        CHECK(column_of_fault("*/" + number + " * * * *", "a step must be 1 .. 59, but is " + number) == 3);
+        CHECK(column_of_fault("* * L-" + number + " * *", "but is " + number) == 7);
+        CHECK(column_of_fault("* * * * 5#" + number, "must be 1 .. 5, but is " + number) == 11);
+    }
+}
+
 TEST_CASE("cron_days_that_never_come_are_refused") {
+    CHECK(column_of_fault("0 0 */31 * MON#2", "none is of this day of week and of this day of month") == 12);
+    CHECK(column_of_fault("0 0 */31 2 5L", "none is of this day of week and of this day of month") == 12);
+    CHECK(column_of_fault("0 0 30 2 */2", "look at the day of month and the month together") == 5);
+
     CHECK(column_of_fault("0 0 30 2 *", "no such day ever comes") == 5);
     CHECK(column_of_fault("0 0 31 4,6,9,11 *", "no such day ever comes") == 5);
     CHECK(column_of_fault("0 0 L-30 2 *", "no such day ever comes") == 5);

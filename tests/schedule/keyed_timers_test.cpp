@@ -72,6 +72,22 @@ TEST_CASE("keyed_period_runs_its_times_on_a_grid") {
     CHECK(runs == 3);
 }
 
+TEST_CASE("keyed_negative_delay_is_at_once_and_its_grid_begins_now") {
+    virtual_wheel at({.tick = 10ms});
+    ids timers(at.wheel);
+    const auto start = manual_clock::now();
+    const auto delay = [](std::chrono::nanoseconds d) {
+        return keyed_schedule{.delay = d, .period = 100ms, .times = {}};
+    };
+    CHECK(!timers.add(1, delay(-30ms), [] {}));
+    CHECK(!timers.add(2, delay(std::chrono::nanoseconds::min()), [] {}));
+    CHECK(!timers.add(3, delay(50ms), [] {}));
+    CHECK(timers.touch(3, -30ms));
+    for (const int key : {1, 2, 3}) CHECK(timers.expiry(key) == start);
+    at.pass(10ms);
+    for (const int key : {1, 2, 3}) CHECK(timers.expiry(key) == start + 100ms);
+}
+
 TEST_CASE("keyed_period_for_ever_skips_what_is_past") {
     virtual_wheel at({.tick = 10ms});
     ids timers(at.wheel);

@@ -30,7 +30,7 @@ TEST_CASE("task_cancelled_on_its_way_to_the_executor_never_runs") {
     task_rig tasks({.executor = elsewhere.get_executor()});
     tasks->add({.name = "a"}, tasks.note());
     tasks.pass(20ms);
-    CHECK(tasks->find("a")->state == task_state::running);
+    CHECK(tasks->find("a")->state == task_state::queued);
     CHECK(tasks->cancel("a") == task_cancel_result::cancelled);
     elsewhere.run();
     CHECK(tasks.ran.empty());

@@ -77,6 +77,37 @@ TEST_CASE("journal_in_use_is_refused_until_it_is_closed_also_when_it_was_rewritt
     CHECK(!journal_error(directory / "tasks", what));
 }
 
+TEST_CASE("journal_in_use_is_refused_by_the_name_of_a_hard_link_also_after_many_changes") {
+    const scratch_directory directory;
+    std::string what;
+    {
+        task_journal journal(directory / "tasks", {.compact_above = 0});
+        journal.save(record_of("a", "1"));
+        fs::create_hard_link(directory / "tasks", directory / "link");
+        for (int n = 0; n < 20; ++n) {
+            CHECK(journal_error(directory / "link", what) == std::errc::device_or_resource_busy);
+            CHECK(says(what, (directory / "link").string() + "' is in use by another task_journal"));
+            journal.save(record_of("a", std::to_string(n)));
+            // Rewritten, it would be another file, and the link that of before, which is not in use.
+            const auto all = journal.load();
+            CHECK(bodies_of(all) == std::map<std::string, std::string>{{"a", std::to_string(n)}});
+            CHECK(says(joined(all.warnings), "tasks' has hard links, and is not rewritten as long as it has; remove"));
+        }
+        CHECK(fs::hard_link_count(directory / "tasks") == 2);
+        CHECK(!fs::exists(directory / "tasks.new"));
+        fs::remove(directory / "link");
+        const auto size = fs::file_size(directory / "tasks");
+        for (int n = 0; n < 100 && fs::file_size(directory / "tasks") >= size; ++n) {
+            journal.save(record_of("a", std::to_string(n)));
+            CHECK(joined(journal.load().warnings) == "");
+        }
+        CHECK(fs::file_size(directory / "tasks") < size);
+        fs::create_hard_link(directory / "tasks", directory / "link");
+    }
+    const task_journal by_link(directory / "link");
+    CHECK(journal_error(directory / "tasks", what) == std::errc::device_or_resource_busy);
+}
+
 TEST_CASE("journal_file_that_is_no_journal_is_refused_and_untouched") {
     const scratch_directory directory;
     const fs::path file = directory / "tasks";
@@ -91,13 +122,13 @@ TEST_CASE("journal_file_that_is_no_journal_is_refused_and_untouched") {
         put_bytes(file, foreign);
         const std::string why = refusal_of([&] { task_journal journal(file); });
         CHECK(says(why,
-                   file.string() + "' is no journal of tasks: its first line must be 'cogwheel-journal 1'; move it"));
+                   file.string() + "' is no journal of tasks: its first line must be 'cogwheel-journal 2'; move it"));
         CHECK(bytes_of(file) == foreign);
     }
     const std::string later = "cogwheel-journal 22\nwhatever\n";
     put_bytes(file, later);
-    CHECK(
-        says(refusal_of([&] { task_journal journal(file); }), "is a journal of version 22, but must be of version 1"));
+    CHECK(says(refusal_of([&] { task_journal journal(file); }),
+               "is a journal of version 22, but must be of version 1 or 2"));
     CHECK(bytes_of(file) == later);
 }
 

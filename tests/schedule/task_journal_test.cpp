@@ -97,7 +97,7 @@ TEST_CASE("journal_next_that_opens_the_file_finds_what_was_saved") {
 TEST_CASE("journal_file_is_as_described") {
     const scratch_directory directory;
     task_journal journal(directory / "tasks");
-    const std::string header = "cogwheel-journal 1\n";
+    const std::string header = "cogwheel-journal 2\n";
     CHECK(bytes_of(directory / "tasks") == header);
     journal.save_all({});
     journal.erase("nobody");
@@ -108,11 +108,11 @@ TEST_CASE("journal_file_is_as_described") {
     journal.erase("a");
     // The checksums are zlib's.
     CHECK(bytes_of(directory / "tasks") ==
-          header + "45b034e0 S\ta\t\t1\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0\n"
-                   "954a6a75 B\t2\n"
-                   "c1cb3baa M\tb\t\t\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0\n"
-                   "a8b230cf M\tc\t\t\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0\n"
-                   "62677cbe E\ta\n");
+          header + "d5e9bdb0 S2\ta\t\t1\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0\n"
+                   "2f61feaa B3\t2\n"
+                   "64c17b31 M4\tb\t\t\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0\n"
+                   "82e05f47 M5\tc\t\t\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0\n"
+                   "461f04b6 E6\ta\n");
 }
 
 TEST_CASE("journal_random_changes_are_those_of_a_map") {

@@ -58,7 +58,7 @@ struct busy_pool {
     task_state state_of(const char* name) {
         for (;;) {
             const auto t = tasks->find(name).value();
-            if (t.state != task_state::running) return t.state;
+            if (t.state != task_state::queued && t.state != task_state::running) return t.state;
             std::this_thread::yield();
         }
     }
@@ -66,9 +66,45 @@ struct busy_pool {
 
 } // namespace
 
+TEST_CASE("pool_whose_threads_are_busy_what_is_due_is_queued") {
+    busy_pool pool(full_policy::wait());
+    CHECK(pool.tasks->find("holds")->state == task_state::running);
+    CHECK(pool.tasks->find("queued")->state == task_state::queued); // in the pool
+    CHECK(pool.tasks->find("third")->state == task_state::queued);  // in line for it
+    CHECK(to_string(pool.tasks->find("third")->state) == "queued");
+    pool.tasks->add({.name = "later", .when = task_trigger::once(1h)}, [] {});
+    const task_counts n = pool.tasks->counts();
+    CHECK(n.pending == 1);
+    CHECK(n.queued == 2);
+    CHECK(n.running == 1);
+    CHECK(n.finished == 0);
+    CHECK(n.jobs == 3);
+    pool.open(3);
+    CHECK(pool.state_of("third") == task_state::completed);
+}
+
+TEST_CASE("pool_a_queued_run_beside_one_that_runs_is_a_running_task") {
+    busy_pool pool(full_policy::wait());
+    std::binary_semaphore begun{0}, end{0};
+    pool.tasks->add({.name = "twice", .when = task_trigger::every(10ms).times(2), .overlap = task_overlap::allow}, [&] {
+        begun.release();
+        end.acquire();
+    });
+    for (int turn = 0; turn < 5; ++turn) pool.at.pass(10ms);
+    REQUIRE(pool.tasks->counts().jobs == 5);
+    CHECK(pool.tasks->find("twice")->state == task_state::queued);
+    pool.open(3);
+    begun.acquire();
+    CHECK(pool.tasks->find("twice")->state == task_state::running);
+    end.release();
+    begun.acquire();
+    end.release();
+    CHECK(pool.state_of("twice") == task_state::completed);
+}
+
 TEST_CASE("pool_that_is_full_wait_runs_it_later") {
     busy_pool pool(full_policy::wait());
-    CHECK(pool.tasks->find("third")->state == task_state::running);
+    CHECK(pool.tasks->find("third")->state == task_state::queued);
     CHECK(pool.ran == 0);
     pool.open(3);
     CHECK(pool.state_of("third") == task_state::completed);
@@ -87,9 +123,10 @@ TEST_CASE("pool_that_is_full_reject_fails_the_attempt") {
 TEST_CASE("pool_that_is_full_wait_for_gives_up_after_its_time") {
     busy_pool pool(full_policy::wait_for(1s));
     pool.at.pass(980ms);
-    CHECK(pool.tasks->find("third")->state == task_state::running);
+    CHECK(pool.tasks->find("third")->state == task_state::queued);
     pool.at.pass(30ms);
     CHECK(pool.tasks->find("third")->state == task_state::failed);
+    CHECK(pool.tasks->find("third")->message == "it waited in line for the pool as long as it may, 1s");
     pool.open(2);
     CHECK(pool.state_of("queued") == task_state::completed);
 }

@@ -26,6 +26,25 @@ TEST_CASE("task_table_has_a_line_a_task") {
           "poll    every 10s, 3 times  pending  in 5s         0       1  2     no answer\n");
 }
 
+TEST_CASE("task_table_of_any_text_has_straight_columns_and_no_control_characters") {
+    const auto named = [](const char* name) {
+        task_info t;
+        t.name = name;
+        t.when = "once";
+        t.message = "m\x1b[2J\xc2\x9bK\x7f\xc3"; // of 7 and of 8 bits, and half a character
+        return t;
+    };
+    const std::vector<task_info> tasks{named("plain"), named("Z\xc3\xbcrich"), named("\xe6\x97\xa5\xe6\x9c\xac"),
+                                       named("e\xcc\x81"), named("\xffx")};
+    CHECK(task_table(tasks, task_noon) ==
+          "NAME    WHEN  STATE    NEXT  RUNS  FAILED  LEFT  LAST TROUBLE\n"
+          "plain   once  pending  -        0       0  0     m [2J K ?\n"
+          "Z\xc3\xbcrich  once  pending  -        0       0  0     m [2J K ?\n"
+          "\xe6\x97\xa5\xe6\x9c\xac    once  pending  -        0       0  0     m [2J K ?\n"
+          "e\xcc\x81       once  pending  -        0       0  0     m [2J K ?\n"
+          "?x      once  pending  -        0       0  0     m [2J K ?\n");
+}
+
 TEST_CASE("task_json_has_all_that_is_known") {
     task_rig tasks;
     tasks->add({.name = "a \"quoted\"", .when = task_trigger::once(1s)},

@@ -133,6 +133,41 @@ TEST_CASE_TEMPLATE("reserve_then_timers_of_one_slot_allocate_nothing", Wheel, EV
     CHECK(after == before);
 }
 
+TEST_CASE_TEMPLATE("reserve_in_the_worst_case_nothing_allocates", Wheel, EVERY_WHEEL) {
+    // Every entry has a slot of its own, there is as much garbage as there may be, and then comes a jump.
+    for (const std::size_t timers : {1U, 2U, 63U, 1'000U}) {
+        cogwheel::node_table nodes;
+        Wheel wheel(nodes, 4096, tick{});
+        wheel.reserve(timers);
+        nodes.reserve(timers, 64);
+        const std::size_t before = allocations;
+        std::vector<timer_node*> live;
+        live.reserve(timers);
+        const std::size_t vector = allocations - before;
+        for (std::size_t i = 0; i < timers; ++i) {
+            live.push_back(&nodes.allocate(64));
+            live.back()->on_expiry(ignore_expiry);
+        }
+        for (std::uint64_t round = 0; round < 20; ++round) {
+            const std::uint64_t now = wheel.now().value;
+            for (std::uint64_t life = 0; life < 4'000 / timers + 2; ++life)
+                for (std::size_t i = 0; i < timers; ++i) {
+                    if (live[i]->armed()) wheel.cancel(*live[i]);
+                    wheel.schedule(*live[i], tick{now + 2 + (life * timers + i) % 4090});
+                }
+            (void)wheel.next_due();
+            wheel.advance(tick{now + 1 + round * 409});
+            for (timer_node* node : live)
+                if (!node->armed()) wheel.schedule(*node, tick{wheel.now().value});
+            wheel.advance(tick{wheel.now().value + 10'000});
+        }
+        const std::size_t after = allocations; // before doctest makes some
+        CAPTURE(timers);
+        CHECK(wheel.size() == 0);
+        CHECK(after - before == vector);
+    }
+}
+
 TEST_CASE("node_table_failing_allocation_changes_nothing") {
     cogwheel::node_table nodes;
     for (std::size_t n = 0; n < 2; ++n) {

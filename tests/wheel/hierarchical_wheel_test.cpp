@@ -107,6 +107,28 @@ TEST_CASE("levels_going_down_is_bounded_by_the_budget") {
     CHECK(bench.fired.size() == 5000);
 }
 
+TEST_CASE("levels_going_down_half_way_then_a_jump_leaves_none_behind") {
+    basic_wheel_bench<hierarchical_wheel> bench(8);
+    for (int i = 0; i < 5000; ++i) bench.schedule(4096 + 3);
+    bench.advance(4095);
+    CHECK(bench.advance(4096, work_budget::expiries(1)).more); // some have gone down, most have not
+    CHECK(bench.advance(1'000'000, work_budget::expiries(1)).more);
+    CHECK(bench.wheel.check_invariants() == nullptr);
+    const auto rest = bench.advance(1'000'000);
+    CHECK(bench.fired.size() == 5000);
+    CHECK(!rest.more);
+}
+
+TEST_CASE("levels_a_far_timer_is_not_met_on_the_way_of_a_near_one") {
+    basic_wheel_bench<uneven_levels> bench(0); // 5 slots of 1 tick, 3 of 4, 4 of 12
+    bench.schedule(20);
+    for (int i = 0; i < 1000; ++i)
+        bench.schedule(20 + 12 * 2); // in the last level: that of 4 ticks would have it beside the 20
+    bench.advance(14);
+    CHECK(!bench.advance(20, work_budget::expiries(2)).more);
+    CHECK(bench.take_fired() == std::vector<int>{0});
+}
+
 TEST_CASE("levels_take_memory_from_their_first_timer_on") {
     basic_wheel_bench<hierarchical_wheel> bench(512);
     CHECK(bench.wheel.levels() == 4);

@@ -6,7 +6,7 @@
 //
 // - Never early; at most one tick late, plus the loop's own delay. Earlier ticks before later ones.
 // - Each accepted wait completes exactly once. pending() is exact on every path.
-// - No thread, no wake-up when nothing is due, bounded turns; an empty wheel lets run() return.
+// - No thread, no wake-up when nothing is due, bounded turns; an empty wheel lets run() return at once.
 // timer_wheel may be used from any thread, local_timer_wheel from one thread or strand, and takes no lock.
 // The semantics are those of Netty's HashedWheelTimer where it has any (docs/guarantees.md tells where ours are stricter).
 #pragma once

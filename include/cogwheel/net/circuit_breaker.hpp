@@ -21,6 +21,7 @@
 #include <cogwheel/asio/detail/engine_user.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/detail/breaker_machine.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <functional>
 #include <memory>
@@ -49,14 +50,15 @@ public:
     bool allow(std::uint64_t& generation) {
         lock_type lock(mutex_);
         bool allowed = false;
-        try {
+        COGWHEEL_TRY {
             change(lock, [&] {
                 allowed = machine_.allow(machine_.allow_needs_time() ? now() : std::chrono::nanoseconds::zero());
                 generation = machine_.generation();
             });
-        } catch (...) { // the observer's: nobody will make the call
+        }
+        COGWHEEL_CATCH { // the observer's: nobody will make the call
             if (allowed) ended(verdict::abandoned, generation);
-            throw;
+            COGWHEEL_RETHROW;
         }
         return allowed;
     }
@@ -115,7 +117,7 @@ private:
     }
 
     void set_timer() noexcept {
-        try {
+        COGWHEEL_TRY {
             std::error_code ignored; // allow() looks at the clock, too
             const auto at =
                 typename clock::time_point(std::chrono::ceil<typename clock::duration>(machine_.open_until()));
@@ -125,7 +127,8 @@ private:
                     if (const auto core = self.lock()) core->time_is_over(generation);
                 },
                 no_callable(), ignored);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // The same holds when there is no memory for it.
         }
     }

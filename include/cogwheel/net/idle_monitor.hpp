@@ -20,6 +20,7 @@
 #include <cogwheel/net/detail/idle_machine.hpp>
 #include <cogwheel/net/detail/idle_operation.hpp>
 #include <cogwheel/net/detail/overload.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 namespace cogwheel {
 
@@ -100,9 +101,8 @@ public:
             const auto lock = timer_.wheel().lock();
             overload_->leave(under_load_);
         }
-        try {
-            timer_.cancel();
-        } catch (...) {
+        COGWHEEL_TRY { timer_.cancel(); }
+        COGWHEEL_CATCH {
             // No memory for a turn of the wheel's: the one that is planned for the timer comes instead.
         }
         if (operation_ != nullptr) operation_->monitor = nullptr; // the timer's end completes it
@@ -217,11 +217,12 @@ private:
         auto slot = asio::get_associated_cancellation_slot(handler);
         operation_ =
             &detail::idle_operation_of<basic_idle_monitor, handler_type>::create(*this, std::forward<Handler>(handler));
-        try {
+        COGWHEEL_TRY {
             if (slot.is_connected()) slot.template emplace<cancel_by_slot>(operation_);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             operation_->abandon();
-            throw;
+            COGWHEEL_RETHROW;
         }
         // An event that is due is told behind a hop, and only if it holds then.
         const double factor = overload_->factor();
@@ -252,9 +253,10 @@ private:
         note_wait(until, machine_.longest_period(), factor);
         if (!begin(first, false, [&](idle_look look) { timer_.start_wait(std::move(look), point(until)); })) return;
         if (overload_->factor() >= factor) return;
-        try {
+        COGWHEEL_TRY {
             bring_forward(machine_, overload_->factor()); // it fell after we had asked, and its walk may have passed us
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // No memory for it: then at the old time.
         }
     }
@@ -265,13 +267,12 @@ private:
     bool begin(bool first, bool hops, F f) {
         operation& op = *operation_;
         op.starting = true;
-        try {
-            f(idle_look(op, hops));
-        } catch (...) {
+        COGWHEEL_TRY { f(idle_look(op, hops)); }
+        COGWHEEL_CATCH {
             if (first) {
                 op.leave_slot();
                 op.abandon();
-                throw;
+                COGWHEEL_RETHROW;
             }
             op.complete(asio::error::no_memory, {});
             return false;

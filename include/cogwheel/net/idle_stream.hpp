@@ -17,6 +17,8 @@
 
 #include <cogwheel/net/detail/idle_body.hpp>
 
+#include <asio/detail/throw_exception.hpp>
+
 namespace cogwheel {
 
 template <class Stream, any_timer_wheel Wheel = timer_wheel>
@@ -88,7 +90,8 @@ public:
     }
     template <std::invocable<const idle_event&> F>
     void close_when_idle(F closed) {
-        if (body_->monitor.waiting()) throw std::system_error(asio::error::already_started, "cogwheel::idle_stream");
+        if (body_->monitor.waiting())
+            asio::detail::throw_exception(std::system_error(asio::error::already_started, "cogwheel::idle_stream"));
         body_->monitor.async_idle([weak = std::weak_ptr(body_),
                                    closed = std::move(closed)](std::error_code ec, const idle_event& event) mutable {
             const std::shared_ptr<body> b = weak.lock();

@@ -29,12 +29,14 @@
 
 namespace cogwheel {
 
-/// What is wrong with an expression; what() quotes it, and marks the place in a second line.
+/// What is wrong with an expression; what() quotes it, and marks the place in a second line. Control characters are quoted as spaces, and
+/// bytes that are no UTF-8 as question marks.
 class cron_error : public std::invalid_argument {
 public:
-    cron_error(std::string_view expression, std::size_t column, const std::string& why);
+    /// position: of the byte at fault, from 0.
+    cron_error(std::string_view expression, std::size_t position, const std::string& why);
 
-    /// Of the character at fault, from 1.
+    /// Of the character at fault, from 1: as it is marked in what().
     std::size_t column() const noexcept { return column_; }
 
 private:
@@ -60,9 +62,9 @@ public:
     /// In words, such as "every 5 minutes past hours 9 to 17, on the last Friday of the month".
     std::string describe() const;
 
-    /// Does it run at all hours or all minutes? Such a job follows the clock where that is put forward or back; any other has its times
-    /// of day, and runs at each of them once (schedule/calendar.hpp).
-    bool follows_the_clock() const noexcept;
+    /// Does the field of minutes or that of hours begin with a star, as in * or */10? Such a job follows the clock where that is put forward
+    /// or back; any other has its times of day, and runs at each of them once (schedule/cron_schedule.hpp). Vixie's cron's rule.
+    bool follows_the_clock() const noexcept { return time_begins_with_star_; }
 
     friend bool operator==(const cron_expression&, const cron_expression&) = default;
 
@@ -81,6 +83,7 @@ private:
     std::uint8_t last_weekdays_ = 0;    // 5L
     std::uint64_t nth_weekdays_ = 0;    // bit 7 * (n - 1) + weekday
     bool last_working_day_ = false;     // LW
+    bool time_begins_with_star_ = false;
     bool days_begin_with_star_ = false, weekdays_begin_with_star_ = false;
 };
 

@@ -13,7 +13,8 @@
 
 namespace cogwheel {
 
-/// What happens when clocks are changed. An expression "follows the clock" if it runs in all minutes or all hours; the others have fixed times.
+/// What happens when clocks are changed. An expression "follows the clock" if its minutes or hours begin with a star; the others have fixed
+/// times.
 enum class dst_policy {
     vixie, ///< as Vixie's cron. Fixed times that are left out run once, right after the change; repeated ones run the first time
     ///< only. What follows the clock runs whenever the clock says so.

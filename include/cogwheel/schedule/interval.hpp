@@ -19,6 +19,7 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/schedule/detail/interval_handler.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <memory>
 
@@ -93,9 +94,8 @@ private:
 
     void close() noexcept {
         if (body_ == nullptr) return;
-        try {
-            body_->timer.cancel();
-        } catch (...) {
+        COGWHEEL_TRY { body_->timer.cancel(); }
+        COGWHEEL_CATCH {
             // No memory to post the abort: the tick completes when it is due.
         }
     }

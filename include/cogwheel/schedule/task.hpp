@@ -68,6 +68,7 @@ struct job_options {
 
 enum class task_state {
     pending,   ///< waits for its next run
+    queued,    ///< a run has come due, and waits for a thread, or for a place in the pool
     running,   ///< a run is under way; it may be between two attempts
     completed, ///< there is no further run, and the last one succeeded
     failed,    ///< there is no further run, and the last one failed, or was missed

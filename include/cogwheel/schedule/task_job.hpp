@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cogwheel/schedule/task.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
@@ -137,14 +138,13 @@ private:
     static void run_now(F& f, detail::reporting_run& run) {
         std::exception_ptr thrown;
         std::error_code error;
-        try {
+        COGWHEEL_TRY {
             if constexpr (std::is_void_v<Result>)
                 call(f, run);
             else
                 error = call(f, run);
-        } catch (...) {
-            thrown = std::current_exception();
         }
+        COGWHEEL_CATCH { thrown = std::current_exception(); }
         run.ended(thrown, error);
     }
 
@@ -154,11 +154,8 @@ private:
         const auto stop = std::make_shared<detail::coroutine_stop>(executor);
         // On the strand, and the slot first: who is told to stop just now is told when there is somebody who listens.
         asio::post(stop->strand, [job, run, stop] {
-            try {
-                start_coroutine(job, run, stop);
-            } catch (...) {
-                run->ended(std::current_exception(), {});
-            }
+            COGWHEEL_TRY { start_coroutine(job, run, stop); }
+            COGWHEEL_CATCH { run->ended(std::current_exception(), {}); }
         });
     }
 

@@ -54,7 +54,8 @@ struct task_scheduler_options {
     /// A run that comes due later than this is missed. Zero or more. What waits for a thread is not.
     std::chrono::nanoseconds misfire_grace = std::chrono::seconds(1);
 
-    /// The clock on the wall is looked at again at least so often, see calendar_options. Above zero.
+    /// The clock on the wall is looked at again at least so often, see calendar_options: within it a clock that was set is noticed, forward
+    /// or back. Above zero.
     std::chrono::nanoseconds recheck = std::chrono::minutes(1);
 
     /// Attempts that each task remembers.

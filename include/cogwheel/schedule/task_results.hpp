@@ -32,7 +32,7 @@ struct task_recovery {
 
 /// Of all tasks there are.
 struct task_counts {
-    std::size_t pending = 0, running = 0, finished = 0; ///< tasks
+    std::size_t pending = 0, queued = 0, running = 0, finished = 0; ///< tasks
     std::size_t jobs = 0; ///< under way: those that wait for a thread, and between attempts, too
 };
 

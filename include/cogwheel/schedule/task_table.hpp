@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cogwheel/schedule/detail/task_words.hpp>
+#include <cogwheel/schedule/detail/visible_text.hpp>
 #include <cogwheel/schedule/task_info.hpp>
 
 #include <fmt/format.h>
@@ -19,8 +20,8 @@
 
 namespace cogwheel {
 
-/// Lines, the first of them a heading. `now`: what "in 5s" counts from. Control characters in names and messages become spaces.
-/// Complexity: O(tasks). Errors: std::bad_alloc.
+/// Lines, the first of them a heading. `now`: what "in 5s" counts from. Control characters in names and messages become spaces, bytes that
+/// are no UTF-8 question marks; columns are as wide as a terminal shows them. Complexity: O(tasks). Errors: std::bad_alloc.
 inline std::string task_table(std::span<const task_info> tasks, task_trigger::wall_point now) {
     constexpr std::size_t columns = 8;
     using row = std::array<std::string, columns>;
@@ -40,8 +41,8 @@ inline std::string task_table(std::span<const task_info> tasks, task_trigger::wa
     std::array<std::size_t, columns> width{};
     for (row& r : rows) {
         for (std::size_t i = 0; i < columns; ++i) {
-            std::replace_if(r[i].begin(), r[i].end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-            width[i] = std::max(width[i], r[i].size());
+            r[i] = detail::visible_text(r[i]);
+            width[i] = std::max(width[i], detail::text_width(r[i]));
         }
     }
     std::string table;
@@ -49,7 +50,8 @@ inline std::string task_table(std::span<const task_info> tasks, task_trigger::wa
         std::string line;
         for (std::size_t i = 0; i < columns; ++i) {
             const bool number = i == 4 || i == 5;
-            line += number ? fmt::format("{:>{}}  ", r[i], width[i]) : fmt::format("{:<{}}  ", r[i], width[i]);
+            const std::string padding(width[i] - detail::text_width(r[i]), ' ');
+            line += number ? padding + r[i] + "  " : r[i] + padding + "  ";
         }
         line.erase(line.find_last_not_of(' ') + 1);
         table += line + '\n';

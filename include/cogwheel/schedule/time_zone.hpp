@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Time zones: what the clock on the wall says at a moment, from the system's tz database. Library cogwheel::calendar, which wraps Howard
-// Hinnant's date-tz; no header of that is needed here, and no process-wide TZ is read or set.
+// Time zones: what the clock on the wall says at a moment, from the system's tz database, read as RFC 9636 has it. Library
+// cogwheel::calendar.
+//
+// The database is in /usr/share/zoneinfo, or in the directory that the environment variable TZDIR names; a zone is read once a process.
+// No process-wide TZ is read or set.
 #pragma once
 
 #include <chrono>
@@ -11,19 +14,24 @@
 
 namespace cogwheel {
 
+namespace detail {
+class zone_rules;
+} // namespace detail
+
 /// A stretch of time in which the clocks run evenly: local = moment + offset, in [begin, end).
 struct zone_stretch {
     std::chrono::sys_seconds begin, end;
     std::chrono::seconds offset;
 };
 
-/// A value; two of the same name are the same. Thread safety: any.
+/// A value; two of the same name and directory are the same. Thread safety: any.
 class time_zone {
 public:
     /// UTC.
     time_zone() noexcept = default;
 
-    /// A name of the tz database, such as "Europe/Berlin". Errors: std::invalid_argument that names the zone.
+    /// A name of the tz database, such as "Europe/Berlin". Errors: std::invalid_argument that names the zone and says what is wrong: it is
+    /// unknown, its file is damaged, or counts leap seconds.
     explicit time_zone(std::string_view name);
 
     /// The system's own. Errors: std::runtime_error, if that cannot be found out.
@@ -31,7 +39,7 @@ public:
 
     std::string name() const;
 
-    /// Complexity: O(log transitions).
+    /// The rules that hold now go on for ever. Complexity: O(log changes).
     zone_stretch stretch_at(std::chrono::sys_seconds) const;
 
     std::chrono::local_seconds to_local(std::chrono::sys_seconds at) const {
@@ -41,7 +49,7 @@ public:
     friend bool operator==(time_zone, time_zone) = default;
 
 private:
-    const void* zone_ = nullptr; // of the database, which lives as long as the process
+    const detail::zone_rules* rules_ = nullptr; // which live as long as the process; nullptr: UTC
 };
 
 } // namespace cogwheel

@@ -7,6 +7,7 @@
 // memory and attaches the node.
 #pragma once
 
+#include <cogwheel/wheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <memory>
@@ -56,17 +57,17 @@ public:
         } else {
             own_allocator memory(a);
             own_block* own = own_traits::allocate(memory, 1);
-            try {
+            COGWHEEL_TRY {
                 ::new (static_cast<void*>(own)) own_block{timer_node{}, Payload(std::forward<Args>(args)...)};
-                try {
-                    table.attach(own->node);
-                } catch (...) {
+                COGWHEEL_TRY { table.attach(own->node); }
+                COGWHEEL_CATCH {
                     own->~own_block();
-                    throw;
+                    COGWHEEL_RETHROW;
                 }
-            } catch (...) {
+            }
+            COGWHEEL_CATCH {
                 own_traits::deallocate(memory, own, 1);
-                throw;
+                COGWHEEL_RETHROW;
             }
             return own->node;
         }

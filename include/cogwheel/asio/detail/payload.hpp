@@ -6,13 +6,14 @@
 
 #include <cogwheel/asio/detail/counted_work.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
+#include <cogwheel/asio/detail/post_on.hpp>
 #include <cogwheel/asio/error.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_executor.hpp>
 #include <asio/associator.hpp>
-#include <asio/dispatch.hpp>
 #include <asio/error.hpp>
 
 #include <optional>
@@ -37,31 +38,27 @@ template <class T>
 inline constexpr bool has_allocator =
     !std::is_same_v<asio::associated_allocator_t<T, std::allocator<no_executor>>, std::allocator<no_executor>>;
 
-/// Are they the same? Asio 1.22's target<E>() does not look at the type of what it finds.
+/// Are they the same? Asio 1.22's target<E>() does not look at the type of what it finds. Without typeid both are
+/// compared as erased ones; if there is no memory for that, false makes what follows slower, not wrong.
 template <class E>
 bool is_executor(const asio::any_io_executor& erased, const E& e) noexcept {
+#ifdef ASIO_NO_TYPEID
+    COGWHEEL_TRY { return erased == asio::any_io_executor(e); }
+    COGWHEEL_CATCH { return false; }
+#else
     if constexpr (std::is_same_v<E, asio::any_io_executor>)
         return erased == e;
     else
         return erased.target_type() == typeid(E) && *erased.template target<E>() == e;
+#endif
 }
-
-/// `f` without its executor: asio::dispatch() of what still has one goes through it twice.
-template <class F>
-struct without_executor {
-    using allocator_type = asio::associated_allocator_t<F>;
-    F f;
-
-    allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(f); }
-    void operator()() { std::move(f)(); }
-};
 
 /// Runs `f` as by asio::dispatch on its associated executor; at once if that is the wheel's, on which we are.
 template <class F>
 void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
     const auto executor = asio::get_associated_executor(f, wheel_executor);
     if (is_executor(wheel_executor, executor)) return std::forward<F>(f)();
-    asio::dispatch(executor, without_executor<std::decay_t<F>>{std::forward<F>(f)});
+    dispatch_on(executor, std::forward<F>(f));
 }
 
 /// Keeps the context of a foreign executor running while the timer is pending. The wheel's own needs nothing: its driver is

@@ -21,9 +21,11 @@
 #include <cogwheel/asio/detail/pin_bits.hpp>
 #include <cogwheel/asio/detail/post_on.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
+#include <asio/detail/throw_exception.hpp>
 #include <asio/post.hpp>
 
 #include <exception>
@@ -71,7 +73,7 @@ public:
         if constexpr (Engine::concurrent) self.pins_.set(initiating);
         const initiation ending{self}; // unpins
         timed_pointer pointer(self);   // abandons, if an exception comes before the operation has it
-        try {
+        COGWHEEL_TRY {
             if (how == outcome::expired) {
                 engine.arm(node, when);
             } else { // no timer, and no error to say so: cancelled at once
@@ -81,9 +83,10 @@ public:
             const timer_id link = outer.is_connected() ? self.link_.make(engine, self) : timer_id();
             lock.unlock();
             if (outer.is_connected()) outer.template emplace<pass_on>(engine, link); // its memory is the user's
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (lock.owns_lock()) lock.unlock();
-            throw;
+            COGWHEEL_RETHROW;
         }
         std::forward<Initiate>(initiate)(std::move(pointer));
     }
@@ -153,7 +156,8 @@ private:
         ~initiation() noexcept(false) {
             if constexpr (Engine::concurrent) {
                 if (self.pins_.clear_if_alone(initiating)) return;
-                if (!self.after_initiation() && std::uncaught_exceptions() == exceptions) throw std::bad_alloc();
+                if (!self.after_initiation() && std::uncaught_exceptions() == exceptions)
+                    asio::detail::throw_exception(std::bad_alloc());
             }
         }
     };
@@ -243,7 +247,6 @@ private:
         }
         c.lock.unlock();
         self.emit_at_home();
-        c.lock.lock();
         c.state.heed_stop();
     }
 
@@ -300,9 +303,8 @@ private:
         const auto before = wanted_;
         if (engine_.is_shut_down() || !ask(type)) return;
         // Posted first: the operation may end inside the emission, and then it would be too late.
-        try {
-            park(lock);
-        } catch (...) {
+        COGWHEEL_TRY { park(lock); }
+        COGWHEEL_CATCH {
             lock.lock();
             wanted_ = before;
             if (limit_ended_) // meanwhile
@@ -310,7 +312,7 @@ private:
             else if (wanted_ == asio::cancellation_type::none)
                 pins_.clear(asked);
             try_again(lock);
-            throw;
+            COGWHEEL_RETHROW;
         }
         emit(lock, false);
     }
@@ -321,20 +323,19 @@ private:
             const auto type = std::exchange(wanted_, asio::cancellation_type::none);
             pins_.clear(asked);
             lock.unlock();
-            try {
-                signal_.emit(type);
-            } catch (const std::bad_alloc&) {
+            COGWHEEL_TRY { signal_.emit(type); }
+            COGWHEEL_CATCH {
+                const bool again = is_out_of_memory();
                 lock.lock();
-                if (limit_ended_) { // who emits from outside can do so again
+                if (again && limit_ended_) { // who emits from outside can do so again
                     wanted_ = wanted_ | type;
                     pins_.set(asked);
                 }
-                try_again(lock);
-                throw;
-            } catch (...) {
-                lock.lock();
-                unpin(lock, emitting, false);
-                throw;
+                if (again)
+                    try_again(lock);
+                else
+                    unpin(lock, emitting, false);
+                COGWHEEL_RETHROW;
             }
             lock.lock();
         }
@@ -350,9 +351,8 @@ private:
         unpin(lock, emitting, false);
     }
     void want_turn() noexcept {
-        try {
-            engine_.request_turn();
-        } catch (...) {
+        COGWHEEL_TRY { engine_.request_turn(); }
+        COGWHEEL_CATCH {
             // Then the next one.
         }
     }
@@ -363,9 +363,8 @@ private:
     void unpin(lock_type& lock, unsigned pin, bool inline_allowed) {
         inline_allowed = inline_allowed && !engine_.is_shut_down();
         while (!inline_allowed && (pins_.get() & (pinned | over)) == (pin | completed) && !engine_.is_shut_down()) {
-            try {
-                park(lock);
-            } catch (...) { // no memory: a turn of the wheel
+            COGWHEEL_TRY { park(lock); }
+            COGWHEEL_CATCH { // no memory: a turn of the wheel
                 lock.lock();
                 if ((pins_.get() & pinned) != pin) continue;
                 pins_.set(queued);
@@ -408,15 +407,16 @@ private:
             // Pinned by queued until it is on its way.
             pins_.set(parked);
             lock.unlock();
-            try {
+            COGWHEEL_TRY {
                 delivery d(*this);
                 const auto executor = d.get_executor();
                 dispatch_on(executor, std::move(d));
-            } catch (...) {
+            }
+            COGWHEEL_CATCH {
                 lock.lock();
                 engine_.defer(outcome::aborted, block::node(*this));
                 lock.unlock();
-                throw;
+                COGWHEEL_RETHROW;
             }
             lock.lock();
             unpin(lock, queued, false);
@@ -429,18 +429,18 @@ private:
         for (bool failed = false; !failed && (pins_.get() & (asked | over | emitting | queued)) == asked;) {
             pins_.set(emitting);
             lock.unlock();
-            try {
-                emit_at_home();
-            } catch (...) {
+            COGWHEEL_TRY { emit_at_home(); }
+            COGWHEEL_CATCH {
                 failed = true; // the operation goes on, and so its handler will be called: not both
             }
             lock.lock();
         }
         while ((pins_.get() & (pinned | over)) == (initiating | completed) && !engine_.is_shut_down()) {
-            try {
+            COGWHEEL_TRY {
                 const auto kept = std::move(running_);
                 park(lock);
-            } catch (...) {
+            }
+            COGWHEEL_CATCH {
                 lock.lock();
                 pins_.set(abandoned);
                 unpin(lock, initiating, false);
@@ -464,9 +464,8 @@ private:
     };
     void keep_running() noexcept {
         if (engine_.is_shut_down()) return;
-        try {
-            running_ = std::make_unique<running>(*this);
-        } catch (...) {
+        COGWHEEL_TRY { running_ = std::make_unique<running>(*this); }
+        COGWHEEL_CATCH {
             // then it may return, and the handler waits for the next run()
         }
     }

@@ -81,6 +81,7 @@ inline void report_timeout(std::error_code& ec) noexcept {
 }
 inline void report_timeout(std::exception_ptr& e) noexcept {
     if (!e) return;
+#ifdef __cpp_exceptions
     try {
         std::rethrow_exception(e);
     } catch (const std::system_error& error) {
@@ -89,6 +90,7 @@ inline void report_timeout(std::exception_ptr& e) noexcept {
     } catch (...) {
         // not ours to rewrite
     }
+#endif
 }
 template <class T>
 void report_timeout(T&) noexcept {}

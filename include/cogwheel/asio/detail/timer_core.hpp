@@ -11,6 +11,7 @@
 
 #include <cogwheel/asio/detail/cancels.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/node_list.hpp>
 #include <cogwheel/wheel/node_queue.hpp>
 
@@ -64,7 +65,7 @@ public:
         lock_type lock = engine_->lock();
         if (engine_->is_shut_down()) return; // the handler is destroyed, as everything else is
         timer_node& wait = op::create(*engine_, std::forward<Handler>(handler), engine_->executor());
-        try {
+        COGWHEEL_TRY {
             if (slot.is_connected()) {
                 // Before the timer can fire: after that the slot may be gone.
                 const timer_id id = wait.next_id();
@@ -84,12 +85,13 @@ public:
                 engine_->arm(*this, when);
             }
             push_back(wait, slot.is_connected());
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (slot.is_connected()) slot.clear();
             if (!lock.owns_lock()) lock.lock();
             completion c{*engine_, lock, outcome::destroyed};
             wait.on_expiry()(wait, &c);
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
 
@@ -196,9 +198,8 @@ private:
     void leave() noexcept {
         lock_type lock = engine_->lock();
         if (!empty()) {
-            try {
-                engine_->request_turn_to_abort();
-            } catch (...) {
+            COGWHEEL_TRY { engine_->request_turn_to_abort(); }
+            COGWHEEL_CATCH {
                 // The next call that arms or ends a timer asks for one.
             }
             abort_all();

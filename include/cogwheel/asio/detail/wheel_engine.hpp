@@ -14,15 +14,14 @@
 // Whoever puts a node in here answers for it through its function (operation.hpp). Everything public needs the lock.
 #pragma once
 
-#include <cogwheel/asio/detail/clock_points.hpp>
-#include <cogwheel/asio/detail/ended_limits.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
+#include <cogwheel/asio/detail/undelivered.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
+#include <cogwheel/asio/detail/wheel_time.hpp>
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/observe/lateness_histogram.hpp>
 #include <cogwheel/observe/wheel_stats.hpp>
-#include <cogwheel/wheel/coalescing.hpp>
-#include <cogwheel/wheel/far_queue.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <asio/io_context.hpp>
@@ -30,39 +29,20 @@
 #include <asio/strand.hpp>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
 
 namespace cogwheel::detail {
 
-/// A delay, and the clock reading that it counts from. The other way to say when is a time_point.
-template <class Clock>
-struct from_now {
-    std::chrono::nanoseconds delay;
-    typename Clock::time_point now;
-};
-
-/// Anywhere in between; a search for company is what it costs.
-template <class Clock>
-struct within {
-    typename Clock::time_point earliest, latest;
-};
-
-/// A delay and the clock reading that it counts from, rounded up to a multiple of `grain`.
-template <class Clock>
-struct rounded {
-    from_now<Clock> wanted;
-    std::chrono::nanoseconds grain;
-};
-
-/// The loop behind an executor; nullptr if that is no io_context's, or the strand of one.
-inline asio::io_context* loop_of(const asio::any_io_executor& executor) noexcept {
+/// The loop behind an executor; nullptr if that is no io_context's, nor the strand of one, or if there is no typeid to tell.
+inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
+#ifndef ASIO_NO_TYPEID
     using direct = asio::io_context::executor_type;
     if (executor.target_type() == typeid(direct)) return &executor.target<direct>()->context();
     using strand = asio::strand<direct>;
     if (executor.target_type() == typeid(strand)) return &executor.target<strand>()->get_inner_executor().context();
+#endif
     return nullptr;
 }
 
@@ -108,7 +88,7 @@ public:
     /// Makes a disarmed node pending. Errors: those of the wheel, of a post, of the driver; nothing changes.
     template <class When>
     void arm(timer_node& node, When when) {
-        const aim a = aim_at(when);
+        const aim a = time_.at(*wheel_, when);
         wake_by(a); // first, as it may fail; a wake too many does no harm
         wheel_->schedule(node, a.due);
         ++counts_.scheduled;
@@ -117,7 +97,7 @@ public:
     /// The same for a pending one.
     template <class When>
     void rearm(timer_node& node, When when) {
-        const aim a = aim_at(when);
+        const aim a = time_.at(*wheel_, when);
         wake_by(a);
         wheel_->reschedule(node, a.due);
     }
@@ -136,20 +116,21 @@ public:
     }
 
     /// A turn to come delivers it. Preconditions: a turn is requested, or this is one; the node is neither armed nor deferred.
-    void defer(outcome how, timer_node& node) noexcept { ended_[static_cast<std::size_t>(how)].push(node); }
+    void defer(outcome how, timer_node& node) noexcept { ended_.push(how, node); }
     /// The same for a limit that is aborted, until it is called off.
-    void defer_limit(ended_limits::place& at, timer_node& node) noexcept { ended_limits_.push(at, node); }
-    void call_off(ended_limits::place& at) noexcept { ended_limits_.erase(at); }
+    void defer_limit(ended_limits::place& at, timer_node& node) noexcept { ended_.push_limit(at, node); }
+    void call_off(ended_limits::place& at) noexcept { ended_.erase_limit(at); }
 
     /// Makes sure that there is a turn soon. Errors: none where the driver can be armed without memory, else std::bad_alloc.
     void request_turn() {
         if (turning_ || turn_coming() || shut_down_) return;
-        try {
+        COGWHEEL_TRY {
             asio::post(*executor_, posted_turn(*this));
             turn_posted_ = true;
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (planned_ != never) return call_off();
-            const tick next = scale_.now(since_origin(Clock::now())) + 1; // not at once: memory may come back meanwhile
+            const tick next = time_.reached() + 1; // not at once: memory may come back meanwhile
             plan(start_of(next), next);
         }
     }
@@ -173,12 +154,10 @@ public:
 
     void note_expiry(const timer_node& node) noexcept {
         ++counts_.fired;
-        lateness_.record(turn_start_ - scale_.start_of(node.deadline()));
+        lateness_.record(turn_start_ - time_.start_since_origin(node.deadline()));
     }
 
-    time_point start_of(tick t) const noexcept {
-        return point_after(origin_, scale_.start_of(t)); // rounded up: else a turn would come too early
-    }
+    time_point start_of(tick t) const noexcept { return time_.start_of(t); }
 
     // ---- those who hold on to the wheel beside its timer_wheel ----
 
@@ -209,19 +188,19 @@ protected:
     void start(const asio::any_io_executor& executor, const wheel_options& options) {
         nodes.prefer_huge_pages(options.huge_pages);
         waits.prefer_huge_pages(options.huge_pages);
-        try {
+        COGWHEEL_TRY {
             make_wheel(options);
             wheel_->reserve(options.reserve);
             driver_.emplace(executor, *this, driver_memory_);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             wheel_.reset();
-            throw;
+            COGWHEEL_RETHROW;
         }
         executor_.emplace(executor);
         loop_ = loop_of(executor);
-        scale_ = tick_scale(options.tick);
+        time_ = wheel_time<Clock>(options.tick, Clock::now());
         options_ = options;
-        origin_ = Clock::now();
         counts_ = {};
         lateness_ = {};
         stopped_ = closed_ = false;
@@ -236,9 +215,10 @@ protected:
     void close(lock_type& lock) noexcept {
         if (shut_down_) return;
         closed_ = true;
-        try {
+        COGWHEEL_TRY {
             if (wheel_->size() != 0) request_turn();
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // What is collected waits for a turn that something else brings; the context's end destroys it.
         }
         collect_all([](timer_node&) {});
@@ -255,7 +235,7 @@ protected:
         completion c{*this, lock, outcome::collected};
         if (wheel_) wheel_->clear([&](timer_node& n) { n.on_expiry()(n, &c); });
         c.how = outcome::destroyed;
-        while (timer_node* n = next_ended()) n->on_expiry()(*n, &c); // out of all lists: a handler may own the wheel
+        while (timer_node* n = ended_.pop()) n->on_expiry()(*n, &c); // out of all lists: a handler may own the wheel
     }
 
     /// Ends all with outcome::aborted, after each(node). Errors: those of request_turn(); nothing changes.
@@ -288,7 +268,7 @@ protected:
     /// Has a turn something to fire, by the clock? May be wrong for a timer that was pushed back since it was filed.
     bool is_behind() {
         const auto due = wheel_->next_due();
-        return due && *due <= scale_.now(since_origin(Clock::now()));
+        return due && *due <= time_.reached();
     }
 
     wheel_stats stats() const {
@@ -302,40 +282,6 @@ protected:
     std::optional<Wheel> wheel_;
 
 private:
-    struct aim {
-        tick due;
-        bool at_once; // overdue when it was set
-    };
-    // A clock that was turned back counts as standing still at the wheel's present: nothing is early.
-    aim aim_at(from_now w) const noexcept {
-        nanoseconds now = since_origin(w.now);
-        if constexpr (!Clock::is_steady) now = std::max(now, scale_.start_of(wheel_->now()));
-        if (w.delay <= nanoseconds::zero()) return {scale_.now(now), true};
-        return {scale_.due(saturating_add(now, w.delay)), false};
-    }
-    aim aim_at(time_point at) const noexcept {
-        const tick due = scale_.due(since_origin(at));
-        if constexpr (!Clock::is_steady)
-            if (due <= wheel_->now() && at > Clock::now()) return {wheel_->now() + 1, false};
-        return {due, false};
-    }
-
-    aim aim_at(within<Clock> w) const noexcept {
-        const aim first = aim_at(w.earliest);
-        const tick last = scale_.now(since_origin(w.latest));
-        if (first.due <= wheel_->now() || last <= first.due) return first;
-        return {coalesced(*wheel_, first.due, last), false};
-    }
-    aim aim_at(rounded<Clock> w) const noexcept {
-        const aim exact = aim_at(w.wanted);
-        if (exact.at_once || w.grain <= scale_.length()) return exact;
-        const auto ticks = (w.grain - nanoseconds(1)) / scale_.length() + 1;
-        return {round_up(exact.due, static_cast<std::uint64_t>(ticks)), false};
-    }
-
-    nanoseconds since_origin(time_point t) const noexcept {
-        return saturating_add(saturate_to_ns(t.time_since_epoch()), -saturate_to_ns(origin_.time_since_epoch()));
-    }
     // ---- the driver ----
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
@@ -373,21 +319,19 @@ private:
 
     // Preconditions: no turn is coming. Errors: std::bad_alloc; the wait before, if there is one, comes as a turn.
     void plan(time_point at, tick until) {
-        try {
-            driver_->arm(at, serial_ + 1);
-        } catch (...) {
+        COGWHEEL_TRY { driver_->arm(at, serial_ + 1); }
+        COGWHEEL_CATCH {
             called_off_ = planned_ != never;
             planned_ = never;
-            throw;
+            COGWHEEL_RETHROW;
         }
         ++serial_;
         planned_ = until.value;
     }
     void plan_for(tick due) {
         if (due.value >= planned_ || turn_coming()) return;
-        try {
-            plan(start_of(due), due);
-        } catch (...) {
+        COGWHEEL_TRY { plan(start_of(due), due); }
+        COGWHEEL_CATCH {
             if (!turn_coming()) request_turn();
         }
     }
@@ -403,9 +347,8 @@ private:
     void let_run_return() noexcept {
         if (planned_ == never || turning_ || turn_coming()) return;
         if (!comes_back_) return call_off();
-        try {
-            request_turn();
-        } catch (...) { // not while a wait is planned
+        COGWHEEL_TRY { request_turn(); }
+        COGWHEEL_CATCH { // not while a wait is planned
         }
     }
 
@@ -440,10 +383,9 @@ private:
         replace_lost_turn();
     }
     void replace_lost_turn() noexcept {
-        if (!wheel_ || (wheel_->size() == 0 && !has_ended())) return;
-        try {
-            request_turn();
-        } catch (...) {
+        if (!wheel_ || (wheel_->size() == 0 && ended_.empty())) return;
+        COGWHEEL_TRY { request_turn(); }
+        COGWHEEL_CATCH {
             // Then the next call that arms or ends a timer asks for one.
         }
     }
@@ -451,13 +393,14 @@ private:
     void run_turn(lock_type& lock) {
         if (turning_ || !wheel_ || shut_down_) return; // inside a handler that runs the context: the outer turn goes on
         turning_ = true;
-        bool more = has_ended();
-        try {
+        bool more = !ended_.empty();
+        COGWHEEL_TRY {
             if (more || wheel_->size() != 0) more = turn(lock);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // A handler threw: out of run() it goes, as in Asio. The rest of the batch comes with the next turn.
             end_turn(lock, true);
-            throw;
+            COGWHEEL_RETHROW;
         }
         end_turn(lock, more);
     }
@@ -470,8 +413,9 @@ private:
         deliver_ended(lock, deliveries); // who was cancelled before this turn completes before who expires in it
         if (loop_stopped_ || wheel_->size() == 0) return wheel_->size() != 0;
         completion c{*this, lock, outcome::expired};
-        turn_start_ = since_origin(Clock::now());
-        const auto result = wheel_->advance(scale_.now(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
+        turn_start_ = time_.since_origin(Clock::now());
+        const auto result =
+            wheel_->advance(time_.reached(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
         deliver_ended(lock, deliveries);
         counts_.largest_turn = std::max(counts_.largest_turn, counts_.fired - fired_before);
         return result.more;
@@ -479,7 +423,7 @@ private:
     void deliver_ended(lock_type& lock, std::uint32_t& budget) {
         completion c{*this, lock, outcome::expired};
         for (; budget != 0 && !loop_stopped_; --budget) {
-            timer_node* node = next_ended(&c.how);
+            timer_node* node = ended_.pop(&c.how);
             if (node == nullptr) break;
             node->on_expiry()(*node, &c);
         }
@@ -488,7 +432,7 @@ private:
     void end_turn(lock_type& lock, bool more) {
         turning_ = false;
         if (shut_down_) return;
-        if (more || has_ended()) {
+        if (more || !ended_.empty()) {
             request_turn();
         } else if (const auto due = wheel_->next_due()) {
             plan_for(*due);
@@ -500,7 +444,7 @@ private:
     }
 
     void recycle_if_done(lock_type& lock) noexcept {
-        if (!closed_ || turning_ || turn_posted_ || has_ended() || users_ != 0 || shut_down_) return;
+        if (!closed_ || turning_ || turn_posted_ || !ended_.empty() || users_ != 0 || shut_down_) return;
         closed_ = false;
         driver_.reset();
         ++serial_; // a wait that is still on its way is none of the next wheel's
@@ -515,29 +459,7 @@ private:
         lock.lock();
     }
 
-    // ---- what ended and is not delivered yet ----
-
-    // expired: what a handler that threw left of a node's waits.
-    static constexpr std::array undelivered{outcome::expired, outcome::aborted, outcome::stopped, outcome::rejected};
-
-    bool has_ended() const noexcept {
-        return !ended_limits_.empty() ||
-               std::any_of(ended_.begin(), ended_.end(), [](const far_queue& q) { return !q.empty(); });
-    }
-    timer_node* next_ended(outcome* how = nullptr) noexcept {
-        for (const outcome o : undelivered) {
-            if (timer_node* node = ended_[static_cast<std::size_t>(o)].pop()) {
-                if (how != nullptr) *how = o;
-                return node;
-            }
-        }
-        timer_node* node = ended_limits_.pop();
-        if (node != nullptr && how != nullptr) *how = outcome::aborted;
-        return node;
-    }
-
-    tick_scale scale_{std::chrono::milliseconds(1)};
-    time_point origin_{};
+    wheel_time<Clock> time_{std::chrono::milliseconds(1), {}};
     std::uint64_t planned_ = never;         // the tick by which the driver wakes us
     std::atomic<std::uint64_t> serial_ = 0; // of the driver's present wait
     std::atomic<bool> turn_posted_ = false;
@@ -553,8 +475,7 @@ private:
     wheel_stats counts_;
     nanoseconds turn_start_{};
     lateness_histogram lateness_;
-    std::array<far_queue, 4> ended_;
-    ended_limits ended_limits_;
+    undelivered ended_;
     driver_memory driver_memory_;
     std::optional<wheel_driver<Clock>> driver_;
     std::optional<asio::any_io_executor> executor_;

@@ -9,6 +9,7 @@
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 #include <cogwheel/asio/timer_token.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associated_cancellation_slot.hpp>
 
@@ -38,12 +39,13 @@ public:
 
     /// Errors: std::bad_alloc; the owner has the state back then.
     void open(const asio::any_io_executor& executor, const wheel_options& options) {
-        try {
+        COGWHEEL_TRY {
             if constexpr (!engine::concurrent) home_.emplace(executor);
             engine::start(executor, options);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             recycle();
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
 
@@ -74,7 +76,7 @@ public:
         lock_type lock(mutex_);
         if (this->is_shut_down()) return; // the handler is destroyed, as everything else is
         timer_node& node = op::create(*this, std::forward<Handler>(handler), this->executor());
-        try {
+        COGWHEEL_TRY {
             if (slot.is_connected()) {
                 // Before the timer can fire: after that the slot may be gone.
                 const timer_id id = node.next_id();
@@ -89,10 +91,11 @@ public:
             } else {
                 this->arm(node, when);
             }
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             forget_id(slot);
             drop(lock, node);
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
 
@@ -109,11 +112,10 @@ public:
             return {};
         }
         timer_node& node = op::create(*this, std::forward<F>(f), std::forward<OnCancel>(on_cancel), this->executor());
-        try {
-            this->arm(node, when);
-        } catch (...) {
+        COGWHEEL_TRY { this->arm(node, when); }
+        COGWHEEL_CATCH {
             drop(lock, node);
-            throw;
+            COGWHEEL_RETHROW;
         }
         return {*this, node.id()};
     }

@@ -109,6 +109,7 @@ inline std::error_code no_code() noexcept { return std::make_error_code(std::err
 inline std::error_code code_of(const std::error_code& ec) noexcept { return ec; }
 inline std::error_code code_of(const std::exception_ptr& e) noexcept {
     if (!e) return {};
+#ifdef __cpp_exceptions
     try {
         std::rethrow_exception(e);
     } catch (const std::system_error& error) {
@@ -116,8 +117,9 @@ inline std::error_code code_of(const std::exception_ptr& e) noexcept {
     } catch (const std::bad_alloc&) {
         return std::make_error_code(std::errc::not_enough_memory);
     } catch (...) {
-        return no_code();
     }
+#endif
+    return no_code();
 }
 
 inline void assign_error(std::error_code& to, const std::error_code& ec) noexcept { to = ec; }

@@ -60,7 +60,7 @@ private:
     }
 
     nanoseconds slice_;
-    std::int64_t newest_ = nanoseconds::min().count() / 1'000'000; // before all slices
+    std::int64_t newest_ = nanoseconds::min().count() / 1'000 - 1; // before all slices: none is shorter than 1 us
     std::size_t at_ = 0;                                           // of the newest
     std::array<counts, slices> ring_{};
     counts all_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/timed_results.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associated_allocator.hpp>
 #include <asio/recycling_allocator.hpp>
@@ -28,11 +29,10 @@ handler_memory<Handler, T> memory_of_handler(const Handler& handler) noexcept {
 template <class T, class Memory, class... Args>
 T& create_in(Memory memory, Args&&... args) {
     T* p = std::allocator_traits<Memory>::allocate(memory, 1);
-    try {
-        return *::new (static_cast<void*>(p)) T(std::forward<Args>(args)...);
-    } catch (...) {
+    COGWHEEL_TRY { return *::new (static_cast<void*>(p)) T(std::forward<Args>(args)...); }
+    COGWHEEL_CATCH {
         std::allocator_traits<Memory>::deallocate(memory, p, 1);
-        throw;
+        COGWHEEL_RETHROW;
     }
 }
 

@@ -18,10 +18,7 @@ public:
     bool may_start() const noexcept { return !settled_ && started_ < attempts_; }
 
     /// Preconditions: may_start(). The attempt's number.
-    std::uint32_t start() noexcept {
-        ++running_;
-        return ++started_;
-    }
+    std::uint32_t start() noexcept { return ++started_; }
 
     enum class news {
         won,    ///< the first success: the others are to be cancelled
@@ -29,7 +26,6 @@ public:
         late,   ///< it does not matter any more
     };
     news ended(std::uint32_t number, const std::error_code& ec) noexcept {
-        --running_;
         if (winner_ != 0) return news::late;
         last_error_ = ec;
         if (ec) return settled_ ? news::late : news::failed;
@@ -38,15 +34,11 @@ public:
         return news::won;
     }
     /// It will never end: there is to be no other attempt.
-    void dropped() noexcept {
-        --running_;
-        settled_ = true;
-    }
+    void dropped() noexcept { settled_ = true; }
     /// There is to be no other attempt; those that run may still win.
     void cancel() noexcept { settled_ = cancelled_ = true; }
     void start_no_more() noexcept { attempts_ = started_; }
 
-    bool is_over() const noexcept { return running_ == 0 && !may_start(); }
     bool is_cancelled() const noexcept { return cancelled_ && winner_ == 0; }
     std::uint32_t started() const noexcept { return started_; }
     std::uint32_t winner() const noexcept { return winner_; }
@@ -55,7 +47,6 @@ public:
 private:
     std::uint32_t attempts_;
     std::uint32_t started_ = 0;
-    std::uint32_t running_ = 0;
     std::uint32_t winner_ = 0;
     bool settled_ = false;
     bool cancelled_ = false;

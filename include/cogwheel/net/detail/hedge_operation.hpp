@@ -20,6 +20,7 @@
 #include <cogwheel/net/detail/hedge_machine.hpp>
 #include <cogwheel/net/detail/slot_link.hpp>
 #include <cogwheel/net/hedge_options.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <thread>
 #include <vector>
@@ -53,19 +54,17 @@ public:
         const auto memory = memory_of_handler<hedge_operation>(handler);
         auto& self =
             create_in<hedge_operation>(memory, state, executor, options, std::forward<F>(f), std::forward<H>(handler));
-        try {
+        COGWHEEL_TRY {
             self.make_way_back();
             self.link_.connect(outer, self);
             if (options.budget != nullptr) options.budget->deposit();
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             self.destroy();
-            throw;
+            COGWHEEL_RETHROW;
         }
-        try {
-            self.launch();
-        } catch (...) {
-            self.note_trouble(std::current_exception());
-        }
+        COGWHEEL_TRY { self.launch(); }
+        COGWHEEL_CATCH { self.note_trouble(std::current_exception()); }
         self.end_initiation();
     }
 
@@ -145,11 +144,8 @@ private:
     template <class F>
     void finish(bool inline_allowed, F f) {
         std::exception_ptr trouble;
-        try {
-            f();
-        } catch (...) {
-            trouble = std::current_exception();
-        }
+        COGWHEEL_TRY { f(); }
+        COGWHEEL_CATCH { trouble = std::current_exception(); }
         let_go(inline_allowed);
         if (trouble) std::rethrow_exception(trouble);
     }
@@ -236,11 +232,10 @@ private:
             old.cancel();
             if (more) set_timer(serial);
             std::exception_ptr thrown;
-            try {
+            COGWHEEL_TRY {
                 call_attempt(function_, b.attempt, executor(), branch_token<hedge_operation>{this, number});
-            } catch (...) {
-                thrown = std::current_exception();
             }
+            COGWHEEL_CATCH { thrown = std::current_exception(); }
             again = started(number, thrown);
         }
     }
@@ -342,11 +337,8 @@ private:
         void operator()() {
             last_look ending(std::move(reference));
             std::exception_ptr trouble;
-            try {
-                operation->launch(serial);
-            } catch (...) {
-                trouble = std::current_exception();
-            }
+            COGWHEEL_TRY { operation->launch(serial); }
+            COGWHEEL_CATCH { trouble = std::current_exception(); }
             ending();
             if (trouble) std::rethrow_exception(trouble);
         }
@@ -361,11 +353,12 @@ private:
     // If the wheel takes no timer, attempts start only when another one fails.
     void set_timer(std::uint64_t serial) {
         basic_timer_token<clock> timer;
-        try {
+        COGWHEEL_TRY {
             std::error_code ignored;
             timer = state_->schedule(from_now<clock>{options_.delay, clock::now()}, elapsed{&*state_, id_, serial},
                                      no_callable(), ignored);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             return; // no memory for it: the same
         }
         lock_type lock(mutex_);
@@ -396,11 +389,8 @@ private:
                 if (b.being_started) b.wanted = b.wanted | type; // who starts it emits
                 if (b.being_started || b.now != branch::running) continue;
             }
-            try {
-                b.signal.emit(type);
-            } catch (...) {
-                trouble = std::current_exception();
-            }
+            COGWHEEL_TRY { b.signal.emit(type); }
+            COGWHEEL_CATCH { trouble = std::current_exception(); }
         }
         if (trouble) std::rethrow_exception(trouble);
     }

@@ -6,6 +6,7 @@
 
 #include <cogwheel/net/detail/output_queue.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associator.hpp>
 
@@ -72,9 +73,8 @@ struct idle_body final : idle_probe {
     void end() noexcept {
         ended = true;
         close();
-        try {
-            monitor.cancel();
-        } catch (...) {
+        COGWHEEL_TRY { monitor.cancel(); }
+        COGWHEEL_CATCH {
             // No memory to say so: what waits for an event is told when its time has come.
         }
     }

@@ -10,6 +10,7 @@
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
 #include <cogwheel/net/idle_limits.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
@@ -79,11 +80,10 @@ public:
     static base& create(Monitor& m, H&& handler) {
         allocator a(asio::get_associated_allocator(handler));
         idle_operation_of* op = memory::allocate(a, 1);
-        try {
-            return *::new (static_cast<void*>(op)) idle_operation_of(m, std::forward<H>(handler));
-        } catch (...) {
+        COGWHEEL_TRY { return *::new (static_cast<void*>(op)) idle_operation_of(m, std::forward<H>(handler)); }
+        COGWHEEL_CATCH {
             memory::deallocate(a, op, 1);
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
 

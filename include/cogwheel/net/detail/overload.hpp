@@ -10,6 +10,7 @@
 
 #include <cogwheel/asio/detail/timer_core.hpp>
 #include <cogwheel/asio/detail/wheel_engine.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/post.hpp>
 
@@ -70,30 +71,31 @@ private:
 
     void post_walk(Engine& engine, lock_type& lock) {
         engine.join();
-        try {
+        COGWHEEL_TRY {
             asio::post(engine.executor(), [&engine, this] {
                 lock_type turn = engine.lock();
                 walk(engine, turn);
                 engine.leave(turn);
             });
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             engine.leave(lock);
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
     void walk(Engine& engine, lock_type& lock) noexcept {
-        try {
+        COGWHEEL_TRY {
             engine.request_turn(); // which plans for all of them; else each that is sooner would arm the driver anew
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // No memory for it: each plans for itself.
         }
         for (int n = 1; cursor_ != nullptr; ++n) {
             shorten(*cursor_);
             cursor_ = cursor_->next;
             if (cursor_ == nullptr || n % members_per_turn != 0) continue;
-            try {
-                return post_walk(engine, lock);
-            } catch (...) {
+            COGWHEEL_TRY { return post_walk(engine, lock); }
+            COGWHEEL_CATCH {
                 // No memory for another turn: this one goes on.
             }
         }
@@ -103,10 +105,11 @@ private:
         const double by = m.factor - factor();
         if (by <= 0) return;
         const std::chrono::duration<double, std::nano> sooner(static_cast<double>(m.period.count()) * by);
-        try {
+        COGWHEEL_TRY {
             m.timer->bring_forward(
                 point_after(typename Engine::time_point(), saturating_add(m.until, -saturate_to_ns(sooner))));
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // No memory for it: this one comes at its old time.
         }
     }

@@ -16,6 +16,7 @@
 #include <cogwheel/net/detail/request_operation.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
 #include <cogwheel/net/error.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <atomic>
 #include <memory>
@@ -91,7 +92,7 @@ public:
             }
         }
         request& r = operation::create(*this, std::forward<K>(key), std::forward<Handler>(handler), limit, now);
-        try {
+        COGWHEEL_TRY {
             if (until) engine_.arm(*r.node, from_now{until.remaining(now), now});
             if (slot.is_connected()) {
                 const timer_id id = r.slot_link.make(engine_, r);
@@ -99,12 +100,13 @@ public:
                 slot.template emplace<slot_cancel>(engine_, id);
                 lock.lock();
             }
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (!lock.owns_lock()) lock.lock();
             retire(r);
             lock.unlock();
             r.finish(r, false);
-            throw;
+            COGWHEEL_RETHROW;
         }
         table_.insert(r, verdict.hash);
     }
@@ -155,16 +157,16 @@ public:
     /// The object is gone: what is in flight is aborted.
     void close() noexcept {
         if (table_.empty() && over_.empty()) return;
-        try {
+        COGWHEEL_TRY {
             request_drain();
             decide_all(ending::cancelled, asio::error::operation_aborted);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             // No memory for a post: the wheel's next turn comes instead.
             decide_all(ending::cancelled, asio::error::operation_aborted);
             const lock_type lock = engine_.lock();
-            try {
-                engine_.request_turn();
-            } catch (...) {
+            COGWHEEL_TRY { engine_.request_turn(); }
+            COGWHEEL_CATCH {
                 // Or the one after that.
             }
             send_herald();
@@ -301,10 +303,11 @@ private:
             request_core& self;
             int exceptions = std::uncaught_exceptions();
             ~going_on() noexcept(false) {
-                try {
+                COGWHEEL_TRY {
                     if (self.has_over()) self.request_drain();
-                } catch (...) {
-                    if (std::uncaught_exceptions() == exceptions) throw;
+                }
+                COGWHEEL_CATCH {
+                    if (std::uncaught_exceptions() == exceptions) COGWHEEL_RETHROW;
                 }
             }
         } rest{*this};
@@ -353,7 +356,7 @@ private:
                 core.calling_.notify_all();
             }
         };
-        try {
+        COGWHEEL_TRY {
             const calling until_handed_over{*this};
             const asio::any_io_executor home = *home_;
             lock.unlock();
@@ -364,11 +367,12 @@ private:
                 }
                 self->drain();
             });
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (!lock.owns_lock()) lock.lock();
             if (std::exchange(called_, false) && !shut_down_) send_herald(); // it never ran: the next turn tries again
             lock.unlock();
-            throw;
+            COGWHEEL_RETHROW;
         }
         self.reset(); // it may be the last one to know the core, whose end takes the lock
         lock.lock();

@@ -43,7 +43,7 @@ public:
         result_.last_error = ec;
         if (!ec) return end(retry_end::succeeded);
         if (cancelled_) return fail(retry_end::cancelled);
-        if (ec.category() == error_category())
+        if (ec.category() == cogwheel::error_category())
             return end(retry_end::wheel); // no timer for the attempt: it was not started
         if (policy_.deadline.expired(now)) return end(retry_end::out_of_time);
         if (!(policy_.retryable ? policy_.retryable(ec) : is_transient(ec))) return end(retry_end::not_retryable);

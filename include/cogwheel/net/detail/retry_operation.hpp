@@ -14,6 +14,7 @@
 #include <cogwheel/net/detail/retry_handler.hpp>
 #include <cogwheel/net/detail/retry_machine.hpp>
 #include <cogwheel/net/detail/slot_link.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 namespace cogwheel::detail {
 
@@ -124,13 +125,14 @@ private:
     static step_state begin(owner& own, F&& f) {
         retry_operation& self = *own;
         self.pin_.begin();
-        try {
+        COGWHEEL_TRY {
             std::forward<F>(f)(self);
             self.emit_wanted();
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (self.pin_.let_go() == step_state::pending)
                 own.release(); // it was started all the same, and will complete
-            throw;
+            COGWHEEL_RETHROW;
         }
         const step_state s = self.pin_.let_go();
         if (s == step_state::pending) own.release();
@@ -142,18 +144,19 @@ private:
         self.results_.reset();
         self.waiting_ = false;
         step_state s;
-        try {
+        COGWHEEL_TRY {
             s = begin(own, [](retry_operation& o) {
                 call_attempt(o.function_, o.machine_.attempt(), o.executor(), token{&o});
             });
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             if (!own && initial) return; // the handler will be called: one of the two
-            if (!own) throw;
+            if (!own) COGWHEEL_RETHROW;
             // What is thrown while an attempt is started is what came of it.
             results failed{};
             if (!assign_exception(std::get<0>(failed), std::current_exception())) {
                 if (!initial) own.release().complete_soon(self.machine_.threw(no_code()));
-                throw;
+                COGWHEEL_RETHROW;
             }
             self.results_.emplace(std::move(failed));
             s = step_state::completed;
@@ -169,12 +172,13 @@ private:
         retry_operation& self = *own;
         self.waiting_ = true;
         step_state s;
-        try {
+        COGWHEEL_TRY {
             s = begin(own, [&](retry_operation& o) {
                 o.state_->start_wait(wait_handler<retry_operation>(o), from_now<clock>{delay, clock::now()});
             });
-        } catch (...) {
-            if (!own) throw;
+        }
+        COGWHEEL_CATCH {
+            if (!own) COGWHEEL_RETHROW;
             std::error_code ec;
             assign_exception(ec, std::current_exception());
             return own.release().complete(self.machine_.wait_ended(ec, clock::now()), false);
@@ -185,14 +189,15 @@ private:
     static void after_attempt(owner own) {
         retry_operation& self = *own;
         retry_step next{retry_act::deliver};
-        try {
+        COGWHEEL_TRY {
             const std::error_code ec = code_of(std::get<0>(*self.results_));
             random_ref random = self.machine_.random();
             if (!random) random = self.own_random_;
             next = self.machine_.attempt_ended(ec, clock::now(), random);
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             own.release().complete_soon(self.machine_.give_up());
-            throw;
+            COGWHEEL_RETHROW;
         }
         if (next.what == retry_act::wait)
             begin_wait(std::move(own), next.delay);
@@ -276,9 +281,8 @@ private:
         pin_.hold();
         pin_.park();
         pin_.complete();
-        try {
-            way_to(executor(), state_->executor()).post(parked(*this));
-        } catch (...) {
+        COGWHEEL_TRY { way_to(executor(), state_->executor()).post(parked(*this)); }
+        COGWHEEL_CATCH {
             // The pin tells.
         }
         if (pin_.let_go() == step_state::completed) complete(last, false);

@@ -30,6 +30,7 @@ private:
     [[noreturn]] void refuse(const std::string& why) const { refuse_at(position_, why); }
     [[noreturn]] void refuse_at(std::size_t position, const std::string& why) const;
 
+    std::string here() const;
     bool at_end() const { return position_ == text_.size(); }
     char peek() const { return at_end() ? '\0' : text_[position_]; }
     bool take(char c);
@@ -46,7 +47,8 @@ private:
     std::uint64_t ranges(const field&);
     int value(const field&);
     int number(const char* what, int lowest, int highest);
-    void require_a_day(std::size_t position) const;
+    static bool has_a_day(const cron_expression&);
+    void require_a_day(std::size_t days_begin, std::size_t weekdays_begin) const;
 
     std::string_view text_;
     cron_expression& out_;

@@ -6,6 +6,7 @@
 
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/schedule/detail/interval_machine.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associator.hpp>
 #include <asio/error.hpp>
@@ -56,11 +57,10 @@ struct interval_body {
         if (!due) return refuse(asio::error::eof);
         self->timer.expires_at(point_at<time_point>(*due));
         self->waiting = true;
-        try {
-            self->timer.async_wait(full{self, std::forward<Handler>(handler), {}});
-        } catch (...) {
+        COGWHEEL_TRY { self->timer.async_wait(full{self, std::forward<Handler>(handler), {}}); }
+        COGWHEEL_CATCH {
             self->waiting = false;
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include <sys/stat.h>
+
 namespace cogwheel::detail {
 
 class journal_file {
@@ -27,16 +29,27 @@ public:
     /// Until it is closed; by another process, or another open() of this one. False: someone else has it.
     bool try_lock() const;
 
-    std::string read_all() const;
-    /// One call of write(2), and further ones for what that leaves.
-    void append(std::string_view bytes) const;
+    /// More than one: it has hard links.
+    std::size_t names() const;
+
+    std::size_t size() const;
+    /// Less, if the file ends before.
+    std::string read(std::size_t from, std::size_t to) const;
+    /// One call of pwrite(2), and further ones for what that leaves.
+    void write(std::size_t at, std::string_view bytes) const;
+    /// So that writing there does not find the disk full: without changing the size. False: the file system cannot.
+    bool reserve(std::size_t from, std::size_t to) const;
+    /// What was reserved behind it is gone as well.
     void truncate(std::size_t size) const;
     void sync() const;
+    /// Has this part on its way to the disk, so that a sync() finds less to do. A hint.
+    void push(std::size_t from, std::size_t to) const noexcept;
     void rename_to(const std::filesystem::path&);
 
 private:
     journal_file(int descriptor, std::filesystem::path path) noexcept;
 
+    struct stat status() const;
     [[noreturn]] void fail(const char* what) const;
 
     int descriptor_;

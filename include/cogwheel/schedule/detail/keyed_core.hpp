@@ -9,8 +9,10 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/schedule/detail/grid.hpp>
 #include <cogwheel/schedule/keyed_schedule.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/bind_executor.hpp>
+#include <asio/detail/throw_exception.hpp>
 
 #include <exception>
 #include <memory>
@@ -86,7 +88,7 @@ public:
         if (old != table_.end() && policy == on_duplicate::keep) return {};
         const record_ptr replaced = old != table_.end() ? *old : nullptr; // what destroying it does comes last
         const auto r = std::make_shared<record>(*this, std::move(key), std::move(job), schedule);
-        const nanoseconds due = saturating_add(present<clock>(), schedule.delay);
+        const nanoseconds due = from_present(schedule.delay);
         if (old != table_.end()) {
             if (const std::error_code refused = arm(r, due)) return refused;
             end(**old);
@@ -96,13 +98,14 @@ public:
             return {};
         }
         const auto place = table_.insert(r).first;
-        try {
+        COGWHEEL_TRY {
             const std::error_code refused = arm(r, due);
             if (refused) table_.erase(place);
             return refused;
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             table_.erase(place);
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
 
@@ -120,13 +123,18 @@ public:
     }
 
     bool touch(record& r, nanoseconds delay) {
-        const nanoseconds due = saturating_add(present<clock>(), delay);
+        const nanoseconds due = from_present(delay);
         if (!r.token.reschedule_at(point_at<time_point>(due))) return false;
         r.due = due;
         return true;
     }
 
 private:
+    // Less than nothing is nothing: a grid begins now, and not in the past.
+    static nanoseconds from_present(nanoseconds delay) {
+        return saturating_add(present<clock>(), std::max(delay, nanoseconds::zero()));
+    }
+
     static void end(record& r) noexcept {
         r.removed = true;
         r.token.cancel();
@@ -149,14 +157,16 @@ private:
     void expired(const record_ptr& r) {
         std::exception_ptr lost; // there is no next run
         if (r->left != keyed_schedule::for_ever) --r->left;
-        try {
+        COGWHEEL_TRY {
             const std::error_code refused =
                 r->left != 0 ? arm(r, point_ahead(r->due, *r->period, present<clock>())) : std::error_code();
             if (r->left == 0 || refused) drop(r);
             // Nobody stops a wheel unknowingly, but one that is full must not end a job for ever in silence.
             if (refused && refused != errc::stopped)
-                throw std::system_error(refused, "cogwheel::keyed_timers: a periodic job could not be scheduled again");
-        } catch (...) {
+                asio::detail::throw_exception(
+                    std::system_error(refused, "cogwheel::keyed_timers: a periodic job could not be scheduled again"));
+        }
+        COGWHEEL_CATCH {
             lost = std::current_exception();
             if (!r->removed) drop(r);
         }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cogwheel/schedule/detail/task_core.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 namespace cogwheel::detail {
 
@@ -25,13 +26,14 @@ public:
         all_.reserve(all_.size() + 1);
         const auto place = core_.tasks_.try_emplace(entry->spec.name);
         all_.push_back({entry, &place.first->second, place.second});
-        try {
+        COGWHEEL_TRY {
             const std::error_code refused = core_.arm(*entry, false);
             if (refused) leave();
             return refused;
-        } catch (...) {
+        }
+        COGWHEEL_CATCH {
             leave();
-            throw;
+            COGWHEEL_RETHROW;
         }
     }
 

@@ -20,6 +20,7 @@
 
 #include <list>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 namespace cogwheel::detail {
@@ -48,6 +49,7 @@ public:
     void expired(std::uint64_t number) override;
     void dropped(std::uint64_t number) override;
     bool runs_now() const noexcept;
+    task_state state() const noexcept;
 
     std::weak_ptr<task_core> core;
     task spec;
@@ -56,6 +58,7 @@ public:
 
     any_token timer;
     std::uint64_t timer_number = 0; // of the one that is armed
+    std::chrono::nanoseconds armed_at{}, wall_then{};
     std::vector<std::shared_ptr<active_run>> runs;
 
     std::optional<task_state> ended; // no further run
@@ -139,6 +142,13 @@ public:
 private:
     class section;  // holds the lock; what has to be done without it is done at its end
     class arrivals; // tasks on their way into the table
+    // A thread that runs jobs which found the pool full. A job that ends may begin the next one, in a section of its own, within this: that
+    // one leaves it to the first, or the stack would grow with each.
+    struct caller {
+        std::thread::id thread = std::this_thread::get_id();
+        std::list<active_ptr> queue;
+        caller* below = nullptr;
+    };
     struct by_name {
         using is_transparent = void;
         std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>()(name); }
@@ -152,6 +162,7 @@ private:
     entry_ptr entry_named(std::string_view name) const;
     std::error_code arm(task_entry&, bool admitted);
     void disarm(task_entry&) noexcept;
+    void look_at_the_wall(task_entry&);
     void drop_runs(section&, task_entry&, active_run::reason);
     void remove(section&, const entry_ptr&);
     void finish(section&, const entry_ptr&, task_state, const std::string& message);
@@ -172,6 +183,8 @@ private:
     void run_over(section&, const active_ptr&, task_state, const std::string& message);
     void leave_pool(section&, active_run&);
     bool tell_to_stop(section&, active_run&, active_run::reason);
+    bool join_callers(caller&, std::list<active_ptr>& runs) noexcept;
+    active_ptr next_of(caller&);
     std::error_code arm(active_run&, nanoseconds delay);
     void disarm(active_run&) noexcept;
 
@@ -195,6 +208,7 @@ private:
     std::size_t pool_limit_ = 0;
     std::size_t in_pool_ = 0;
     std::list<active_ptr> line_; // for the pool
+    caller* callers_ = nullptr;
     std::size_t active_ = 0;
     asio::any_io_executor work_; // holds run() while anything runs
     std::uint64_t last_timer_ = 0;

@@ -21,7 +21,14 @@ public:
     void begin(nanoseconds now);
 
     /// One that was written down. `active`: its runs that were under way, and go on; `waiting`: those that had to wait.
-    void resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active, std::list<nanoseconds> waiting);
+    /// A next point that is further away than the trigger allows was found by a clock that was ahead, and is found anew: true.
+    bool resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active, std::list<nanoseconds> waiting,
+                nanoseconds now);
+
+    /// The clock was put back `by` so much, at some moment of the last `elapsed`, and says `now`. True: next() is another one, and may
+    /// have come. As Vixie's cron: points come again for what follows the clock, and for all if it was by three hours or more; fixed
+    /// times that were due do not. Precondition: next().
+    bool clock_put_back(nanoseconds by, nanoseconds elapsed, nanoseconds now);
 
     /// When the next run is due.
     std::optional<nanoseconds> next() const noexcept { return next_; }
@@ -65,7 +72,9 @@ private:
     task_overlap overlap_;
     nanoseconds grace_;
     std::optional<nanoseconds> next_;
-    std::int64_t left_; // runs that have not begun
+    nanoseconds done_{};   // points up to here are: due, or before its time
+    bool was_due_ = false; // any point
+    std::int64_t left_;    // runs that have not begun
     std::size_t active_ = 0;
     std::list<nanoseconds> waiting_; // empty for nearly all tasks, and then no memory
     std::uint64_t missed_ = 0;       // by the misfire policy

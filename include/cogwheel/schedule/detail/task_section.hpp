@@ -8,8 +8,6 @@
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/schedule/detail/task_core.hpp>
 
-#include <deque>
-
 namespace cogwheel::detail {
 
 class task_core::section {
@@ -23,33 +21,24 @@ public:
             rejected.pop_front();
             core_.attempt_over(*this, run, task_state::failed, why);
         }
+        caller here;
+        const bool runs = core_.join_callers(here, to_run);
         lock_.unlock();
         for (std::stop_source& s : to_stop) s.request_stop();
-        run_here();
+        if (runs) run_all(here);
     }
 
     /// Callables and the like are destroyed without the lock.
     void drop(std::shared_ptr<const void> last) { to_drop_.push_back(std::move(last)); }
 
     std::vector<std::stop_source> to_stop;
-    std::vector<active_ptr> to_run;
+    std::list<active_ptr> to_run;
     std::list<std::pair<active_ptr, std::string>> rejected;
 
 private:
-    // A job that ends may begin the next one, in a section of its own, within this: that one leaves it to us.
-    void run_here() {
-        static thread_local std::deque<active_ptr>* outermost = nullptr;
-        if (outermost != nullptr) {
-            outermost->insert(outermost->end(), to_run.begin(), to_run.end());
-        } else if (!to_run.empty()) {
-            std::deque<active_ptr> queue(to_run.begin(), to_run.end());
-            outermost = &queue;
-            for (; !queue.empty(); queue.pop_front()) {
-                const active_ptr run = queue.front();
-                run->core->execute(run);
-            }
-            outermost = nullptr;
-        }
+    static void run_all(caller& here) {
+        const std::shared_ptr<task_core> core = here.queue.front()->core; // its last job may be all that holds it
+        while (const active_ptr run = core->next_of(here)) core->execute(run);
     }
 
     task_core& core_;

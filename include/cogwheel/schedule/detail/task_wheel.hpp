@@ -7,6 +7,7 @@
 #include <cogwheel/asio/detail/clock_points.hpp>
 #include <cogwheel/asio/detail/engine_user.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/execution/outstanding_work.hpp>
@@ -87,9 +88,8 @@ public:
         return refused;
     }
     void cancel(const any_token& t) noexcept override {
-        try {
-            std::bit_cast<token>(t).cancel();
-        } catch (...) {
+        COGWHEEL_TRY { std::bit_cast<token>(t).cancel(); }
+        COGWHEEL_CATCH {
             // No memory to post dropped(): it stays, and expires with a number that nobody waits for.
         }
     }

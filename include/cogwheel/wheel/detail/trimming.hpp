@@ -5,6 +5,8 @@
 // their free lists.
 #pragma once
 
+#include <cogwheel/wheel/detail/exceptions.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -15,11 +17,8 @@ namespace cogwheel::detail {
 
 /// One a piece, all zero; none if there is no memory for them.
 inline std::vector<std::uint16_t> piece_counters(std::size_t pieces) noexcept {
-    try {
-        return std::vector<std::uint16_t>(pieces);
-    } catch (const std::bad_alloc&) {
-        return {};
-    }
+    COGWHEEL_TRY { return std::vector<std::uint16_t>(pieces); }
+    COGWHEEL_CATCH { return {}; }
 }
 
 /// Takes from a singly linked list what does not stay; the others keep their order. Link: pointer or index; `end` is the last one's next.
