@@ -14,7 +14,6 @@
 #include <asio/local/connect_pair.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
-#include <asio/strand.hpp>
 #include <asio/write.hpp>
 
 #include <optional>
@@ -77,21 +76,20 @@ void read_in_time(trial& t) {
     end(t);
 }
 
-void read_on_strand(trial& t) {
+void read_elsewhere(trial& t) {
     sockets s(t);
-    const auto strand = asio::make_strand(t.io);
     t.begin();
-    t.start([&](watched h) {
+    t.start_bound([&](watched h) {
         s.ours.async_read_some(asio::buffer(&s.byte, 1),
-                               cogwheel::timeout_after(t.wheel, 1ms, asio::bind_executor(strand, std::move(h))));
+                               cogwheel::timeout_after(t.wheel, 1ms, asio::bind_executor(t.elsewhere, std::move(h))));
     });
     end(t);
 }
 
-void socket_on_strand(trial& t) {
-    asio::steady_timer timer(asio::make_strand(t.io), 1h);
+void socket_elsewhere(trial& t) {
+    asio::steady_timer timer(t.elsewhere, 1h);
     t.begin();
-    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    t.start_bound([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
     end(t);
 }
 
@@ -108,25 +106,19 @@ void two_limits(trial& t) {
 
 // An operation that ends inside the emission.
 struct ends_at_once {
-    template <class Handler>
-    struct kept {
-        std::optional<Handler> handler;
-    };
-
     template <class Token>
-    static auto async_run(trial& t, Token&& token) {
+    static auto async_run(Token&& token) {
         return asio::async_initiate<Token, void(std::error_code)>(
-            [&t](auto handler) {
+            [](auto handler) {
                 using handler_type = decltype(handler);
                 auto slot = asio::get_associated_cancellation_slot(handler);
                 auto h = std::make_shared<std::optional<handler_type>>(std::move(handler));
                 if (!slot.is_connected()) return;
-                slot.assign([h, &t](asio::cancellation_type) {
+                slot.assign([h](asio::cancellation_type) {
                     if (!*h) return;
                     auto taken = std::move(**h);
                     h->reset();
                     std::move(taken)(std::error_code(asio::error::operation_aborted));
-                    static_cast<void>(t);
                 });
             },
             token);
@@ -135,7 +127,7 @@ struct ends_at_once {
 
 void ends_inside_the_limits_emission(trial& t) {
     t.begin();
-    t.start([&](watched h) { ends_at_once::async_run(t, cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    t.start([&](watched h) { ends_at_once::async_run(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
     end(t);
 }
 
@@ -144,17 +136,16 @@ void ends_inside_the_users_emission(trial& t) {
     t.begin();
     t.start([&](watched h) {
         ends_at_once::async_run(
-            t, cogwheel::timeout_after(t.wheel, 1h, asio::bind_cancellation_slot(signal.slot(), std::move(h))));
+            cogwheel::timeout_after(t.wheel, 1h, asio::bind_cancellation_slot(signal.slot(), std::move(h))));
     });
     t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
     end(t);
 }
 
-void ends_inside_an_emission_on_a_strand(trial& t) {
-    const auto strand = asio::make_strand(t.io);
+void ends_inside_an_emission_elsewhere(trial& t) {
     t.begin();
     t.start([&](watched h) {
-        ends_at_once::async_run(t, cogwheel::timeout_after(t.wheel, 1ms, asio::bind_executor(strand, std::move(h))));
+        ends_at_once::async_run(cogwheel::timeout_after(t.wheel, 1ms, asio::bind_executor(t.elsewhere, std::move(h))));
     });
     end(t);
 }
@@ -204,12 +195,12 @@ test_cases limit_cases() {
             {"timeout_after, wheel_timer", wheel_timer_limited},
             {"timeout_after, read", read_limited},
             {"timeout_after, read in time", read_in_time},
-            {"timeout_after, read, handler on a strand", read_on_strand},
-            {"timeout_after, timer on a strand", socket_on_strand},
+            {"timeout_after, read, handler elsewhere", read_elsewhere},
+            {"timeout_after, timer elsewhere", socket_elsewhere},
             {"timeout_after, twice", two_limits},
             {"timeout_after, ends in its emission", ends_inside_the_limits_emission},
             {"timeout_after, ends in the user's emission", ends_inside_the_users_emission},
-            {"timeout_after, ends in one on a strand", ends_inside_an_emission_on_a_strand},
+            {"timeout_after, ends in one elsewhere", ends_inside_an_emission_elsewhere},
             {"timeout_after, cancelled by its slot", cancelled_by_slot},
             {"timeout_after, cancel_all", wheels_timers_cancelled},
             {"timeout_after, wheel destroyed", wheel_destroyed},

@@ -22,7 +22,7 @@ namespace {
 using namespace failure;
 
 struct tally {
-    std::size_t points = 0, lost = 0, faults = 0;
+    std::size_t points = 0, lost = 0, told = 0, faults = 0;
 };
 
 const char* present_case = "";
@@ -52,6 +52,7 @@ bool try_point(const test_case& c, std::size_t first, std::size_t count, tally& 
         one.settle();
         wrong = one.verdict();
         lost = one.lost();
+        t.told += one.told_by_run();
     }
     if (wrong != nullptr) {
         ++t.faults;
@@ -92,6 +93,7 @@ bool try_apart(const test_case& c, tally& sum) {
     ::waitpid(child, &status, 0);
     sum.points += t.points;
     sum.lost += t.lost;
+    sum.told += t.told;
     const bool fine = told && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (!fine && t.faults == 0) ++t.faults;
     sum.faults += t.faults;
@@ -143,6 +145,8 @@ int main(int argc, char** argv) {
         }
     }
     if (list) return 0;
-    std::printf("%zu points tried, %zu completions lost, %zu faults\n", sum.points, sum.lost, sum.faults);
+    std::printf("%zu points tried, %zu completions lost, %zu faults; %zu handlers that their own executor had no "
+                "memory for, as run() told\n",
+                sum.points, sum.lost, sum.faults, sum.told);
     return fine && found ? 0 : 1;
 }

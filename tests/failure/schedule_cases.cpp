@@ -9,7 +9,6 @@
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
-#include <asio/strand.hpp>
 
 #include <memory>
 #include <optional>
@@ -55,22 +54,22 @@ void interval_cancelled(trial& t) {
     end(t);
 }
 
-void keyed(trial& t, bool on_strand) {
+void keyed(trial& t, bool elsewhere) {
     std::optional<cogwheel::keyed_timers<std::string>> timers;
-    if (on_strand)
-        timers.emplace(t.wheel, asio::make_strand(t.io));
+    if (elsewhere)
+        timers.emplace(t.wheel, t.elsewhere);
     else
         timers.emplace(t.wheel);
     t.begin();
-    t.start([&](watched h) { timers->add("a key that is not short", 1ms, copyable(std::move(h))); });
-    t.start([&](watched h) { timers->add("b", 2ms, copyable(std::move(h))); });
+    t.start_bound([&](watched h) { timers->add("a key that is not short", 1ms, copyable(std::move(h))); });
+    t.start_bound([&](watched h) { timers->add("b", 2ms, copyable(std::move(h))); });
     t.start_silent([&](watched h) { timers->add("c", 1h, copyable(std::move(h))); });
     t.attempt([&] { timers->touch("b", 1ms); });
     timers->remove("c");
     end(t);
 }
 void keyed_in_the_turn(trial& t) { keyed(t, false); }
-void keyed_on_a_strand(trial& t) { keyed(t, true); }
+void keyed_elsewhere(trial& t) { keyed(t, true); }
 
 void calendar(trial& t) {
     t.begin();
@@ -113,7 +112,7 @@ test_cases schedule_cases() {
     return {{"interval", interval},
             {"interval, cancelled", interval_cancelled},
             {"keyed_timers", keyed_in_the_turn},
-            {"keyed_timers on a strand", keyed_on_a_strand},
+            {"keyed_timers elsewhere", keyed_elsewhere},
             {"async_wait_until", calendar},
             {"async_wait_until, cancelled", calendar_cancelled},
             {"task_scheduler", tasks}};

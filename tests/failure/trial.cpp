@@ -20,12 +20,14 @@ void watched::called() {
 // True: run() returned. A stuck one is a fault: everything here takes some milliseconds.
 bool trial::run_once() {
     if (stuck_) return true;
-    return attempt([&] {
+    const bool returned = attempt([&] {
         if (io.stopped()) io.restart();
         io.run_for(std::chrono::seconds(1));
         stuck_ = !io.stopped();
         if (stuck_) fault("run() does not return");
     });
+    run_threw_ = run_threw_ || !returned;
+    return returned;
 }
 
 void trial::run() {
@@ -44,6 +46,11 @@ void trial::settle() {
 std::size_t trial::lost() const noexcept {
     return static_cast<std::size_t>(
         std::count_if(ledger_.begin(), ledger_.end(), [&](const entry& e) { return !accounted(e); }));
+}
+
+std::size_t trial::told_by_run() const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(ledger_.begin(), ledger_.end(), [&](const entry& e) { return told_by_run(e); }));
 }
 
 const char* trial::verdict() const noexcept {

@@ -9,7 +9,9 @@
 
 #include <cogwheel/asio/timer_wheel.hpp>
 
+#include <asio/any_io_executor.hpp>
 #include <asio/io_context.hpp>
+#include <asio/require.hpp>
 
 #include <array>
 #include <cstdio>
@@ -46,7 +48,7 @@ private:
 class trial {
     struct entry {
         int called = 0;
-        bool reported = false, may_go = false;
+        bool reported = false, may_go = false, bound = false;
         bool gone = false;
     };
     std::vector<entry> ledger_; // outlives the handlers
@@ -54,6 +56,9 @@ class trial {
 public:
     asio::io_context io{1};
     cogwheel::timer_wheel wheel{io, {.tick = std::chrono::milliseconds(1)}};
+    /// Another executor than the wheel's, which has to queue. No strand: Asio's own is stuck, or ends the program, where it has no memory to
+    /// go on with what it has queued (1.22 to 1.36).
+    asio::any_io_executor elsewhere{asio::require(io.get_executor(), asio::execution::blocking.never)};
 
     trial() { ledger_.reserve(64); }
     trial(const trial&) = delete;
@@ -79,11 +84,17 @@ public:
     /// The same for a callable that may be dropped without a word.
     template <class F>
     bool start_silent(F f) {
-        const std::size_t number = ledger_.size();
-        ledger_.push_back({.may_go = true});
-        if (attempt([&] { f(watched(*this, number)); })) return true;
-        ledger_[number].reported = true;
-        return false;
+        const bool started = start(std::move(f));
+        ledger_.back().may_go = true;
+        return started;
+    }
+    /// The same for a handler with an executor of its own that has to queue it. Where that has no memory, Asio destroys the handler, and
+    /// run() throws; where the timer is ours, it is the same.
+    template <class F>
+    bool start_bound(F f) {
+        const bool started = start(std::move(f));
+        ledger_.back().bound = true;
+        return started;
     }
     /// Does something that may throw for want of memory.
     template <class F>
@@ -116,17 +127,21 @@ public:
     /// nullptr, or what was wrong. Preconditions: all handlers are gone.
     const char* verdict() const noexcept;
     std::size_t lost() const noexcept;
+    /// Handlers that an executor of their own had no memory for.
+    std::size_t told_by_run() const noexcept;
 
 private:
     friend class watched;
 
+    bool told_by_run(const entry& e) const noexcept { return e.bound && e.gone && e.called == 0 && run_threw_; }
     bool accounted(const entry& e) const noexcept {
-        return e.reported ? e.called == 0 : e.called == 1 || (e.may_go && e.called == 0);
+        if (e.reported) return e.called == 0;
+        return e.called == 1 || (e.may_go && e.called == 0) || told_by_run(e);
     }
     bool run_once();
 
     std::size_t first_ = 0, count_ = 0;
-    bool stuck_ = false;
+    bool stuck_ = false, run_threw_ = false;
     const char* fault_ = nullptr;
 };
 

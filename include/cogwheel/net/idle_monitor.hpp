@@ -210,9 +210,9 @@ private:
         using handler_type = std::decay_t<Handler>;
         if (operation_ != nullptr) {
             using results = std::tuple<std::error_code, idle_event>;
-            asio::post(executor_, detail::handler_with_results<handler_type, results>{
-                                      std::forward<Handler>(handler), results(asio::error::already_started, {})});
-            return;
+            detail::handler_with_results<handler_type, results> bound{std::forward<Handler>(handler),
+                                                                      results(asio::error::already_started, {})};
+            return detail::post_to_its_own(executor_, std::move(bound));
         }
         auto slot = asio::get_associated_cancellation_slot(handler);
         operation_ =
@@ -246,7 +246,8 @@ private:
 
     // Behind all that is on its way to the executor already.
     void hop(bool first) {
-        begin(first, true, [this](idle_look look) { asio::post(executor_, std::move(look)); });
+        begin(first, true,
+              [this](idle_look look) { asio::post(executor_, detail::bare_handler<idle_look>{std::move(look)}); });
     }
     void wait(double factor, bool first) {
         const std::chrono::nanoseconds until = machine_.look_at(factor);

@@ -12,7 +12,10 @@
 #include <cogwheel/asio/detail/engine_user.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/wheel/detail/exceptions.hpp>
 
+#include <asio/associated_allocator.hpp>
+#include <asio/associator.hpp>
 #include <asio/compose.hpp>
 #include <asio/error.hpp>
 
@@ -31,6 +34,20 @@ struct calendar_options {
 
 namespace detail {
 
+/// The operation between two looks at the clock. Kept beside the timer, which may find no memory: then it is still there to be told.
+template <class Operation>
+struct kept_operation {
+    std::shared_ptr<Operation> operation;
+
+    // The memory is free again before it goes on.
+    static Operation take(std::shared_ptr<Operation>& from) {
+        Operation taken(std::move(*from));
+        from.reset();
+        return taken;
+    }
+    void operator()(std::error_code ec) { take(operation)(ec); }
+};
+
 template <class Wheel, class WallClock>
 class calendar_wait {
 public:
@@ -42,7 +59,8 @@ public:
     template <class Self>
     void operator()(Self& self) {
         self.reset_cancellation_state(asio::enable_total_cancellation());
-        wait(self); // also for what is past: never inline
+        std::shared_ptr<Self> kept;
+        wait(self, kept); // also for what is past: never inline
     }
 
     template <class Self>
@@ -50,7 +68,13 @@ public:
         if (!ec && self.get_cancellation_state().cancelled() != asio::cancellation_type::none)
             ec = asio::error::operation_aborted;
         if (ec || left() <= std::chrono::nanoseconds::zero()) return self.complete(ec);
-        wait(self);
+        std::shared_ptr<Self> kept;
+        COGWHEEL_TRY { wait(self, kept); }
+        COGWHEEL_CATCH {
+            if (!is_out_of_memory()) COGWHEEL_RETHROW;
+            if (kept == nullptr) return self.complete(asio::error::no_memory);
+            kept_operation<Self>::take(kept).complete(asio::error::no_memory);
+        }
     }
 
 private:
@@ -58,10 +82,12 @@ private:
         return saturating_add(at_.time_since_epoch(), -saturate_to_ns(WallClock::now().time_since_epoch()));
     }
     template <class Self>
-    void wait(Self& self) {
+    void wait(Self& self, std::shared_ptr<Self>& kept) {
         using clock = typename Wheel::clock_type;
-        state_type<Wheel>& wheel = **wheel_; // self moves
-        wheel.start_wait(std::move(self), from_now<clock>{std::min(left(), recheck_), clock::now()});
+        state_type<Wheel>& wheel = **wheel_; // self moves, and this with it
+        const from_now<clock> when{std::min(left(), recheck_), clock::now()};
+        kept = std::allocate_shared<Self>(asio::get_associated_allocator(self), std::move(self));
+        wheel.start_wait(kept_operation<Self>{kept}, when);
     }
 
     std::unique_ptr<engine_user<state_type<Wheel>>> wheel_; // which may be destroyed between two looks at the clock
@@ -71,9 +97,23 @@ private:
 
 } // namespace detail
 
+} // namespace cogwheel
+
+template <template <class, class> class Associator, class Operation, class Default>
+struct asio::associator<Associator, cogwheel::detail::kept_operation<Operation>, Default>
+    : Associator<Operation, Default> {
+    using kept = cogwheel::detail::kept_operation<Operation>;
+    static decltype(auto) get(const kept& k) noexcept { return Associator<Operation, Default>::get(*k.operation); }
+    static decltype(auto) get(const kept& k, const Default& d) noexcept {
+        return Associator<Operation, Default>::get(*k.operation, d);
+    }
+};
+
+namespace cogwheel {
+
 /// Completes when `at` has come on the clock on the wall; a past one in the wheel's next turn.
 /// Completion signature: void(std::error_code): success; asio::error::operation_aborted; errc::stopped, errc::too_many_timers: the wheel takes
-///   no timer. Never completes inline.
+///   no timer; asio::error::no_memory: at a later look at the clock. Never completes inline.
 /// Cancellation: terminal, partial and total. Executor: the handler's associated one, else the wheel's.
 /// Errors: std::invalid_argument (options), std::bad_alloc. Complexity: a block of memory, and O(1) a recheck; one timer of the wheel. Thread safety: the wheel's. Lifetime: as timer_wheel::async_wait().
 template <class WallClock = std::chrono::system_clock, any_timer_wheel Wheel, class Duration,

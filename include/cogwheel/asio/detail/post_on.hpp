@@ -5,9 +5,10 @@
 // that f is associated with: two turns where that is the same one and always queues.
 #pragma once
 
-#include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/asio/detail/before_asio.hpp>
 
 #include <asio/any_io_executor.hpp>
+#include <asio/associated_allocator.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/execution/blocking.hpp>
 #include <asio/execution/executor.hpp>
@@ -19,10 +20,21 @@
 
 namespace cogwheel::detail {
 
+/// A nullary handler without its association with an executor.
+template <class F>
+struct bare_handler {
+    using allocator_type = asio::associated_allocator_t<F>;
+
+    F handler;
+
+    allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler); }
+    void operator()() { std::move(handler)(); }
+};
+
 /// Preconditions: `executor` is that of the handler.
 template <class Executor, class F>
 void dispatch_on(const Executor& executor, F&& handler) {
-    asio::dispatch(executor, without_executor<std::decay_t<F>>{std::forward<F>(handler)});
+    asio::dispatch(executor, bare_handler<std::decay_t<F>>{std::forward<F>(handler)});
 }
 
 /// How to post to an executor: one that cannot promise not to block is reached through another.
@@ -46,7 +58,7 @@ public:
     template <class F>
     void post(F&& handler) const {
         if constexpr (straight)
-            asio::post(first_, without_executor<std::decay_t<F>>{std::forward<F>(handler)});
+            asio::post(first_, bare_handler<std::decay_t<F>>{std::forward<F>(handler)});
         else
             asio::post(first_, std::forward<F>(handler));
     }

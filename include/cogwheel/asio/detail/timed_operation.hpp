@@ -17,9 +17,9 @@
 
 #include <cogwheel/asio/detail/back_link.hpp>
 #include <cogwheel/asio/detail/ended_limits.hpp>
+#include <cogwheel/asio/detail/own_executor.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/pin_bits.hpp>
-#include <cogwheel/asio/detail/post_on.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
 #include <cogwheel/wheel/detail/exceptions.hpp>
 
@@ -64,7 +64,7 @@ public:
         if (engine.is_shut_down()) return; // the handler is destroyed, as everything else is
         const outcome how = engine.refuse();
         if constexpr (can_fail<Signatures...>)
-            if (how != outcome::expired) return refused(engine, lock, home, how, std::forward<H>(handler));
+            if (how != outcome::expired) return refused(lock, home, how, std::forward<H>(handler));
         timer_node& node = block::create(engine.nodes, asio::get_associated_allocator(handler), engine,
                                          std::forward<H>(handler), home, type, report);
         node.on_expiry(&end);
@@ -541,9 +541,8 @@ private:
     }
 
     template <class H>
-    static void refused(Engine& engine, lock_type& lock, const Home& home, outcome how, H&& handler) {
+    static void refused(lock_type& lock, const Home& home, outcome how, H&& handler) {
         using results = typename signature_traits<std::tuple_element_t<0, std::tuple<Signatures...>>>::results;
-        const asio::any_io_executor wheel = engine.executor();
         lock.unlock();
         const std::error_code ec = how == outcome::stopped ? errc::stopped : errc::too_many_timers;
         results r;
@@ -552,10 +551,7 @@ private:
         else
             std::get<0>(r) = std::make_exception_ptr(std::system_error(ec));
         handler_with_results<Handler, results> bound{std::forward<H>(handler), std::move(r)};
-        if constexpr (has_executor<Handler>)
-            way_to(asio::get_associated_executor(bound, home), wheel).post(std::move(bound));
-        else
-            asio::post(home, std::move(bound));
+        post_to_its_own(home, std::move(bound));
     }
 
     bool is_wheels(const Home& home) const noexcept { return is_executor(engine_.executor(), home); }

@@ -7,6 +7,7 @@
 // monitor's executor. It may be on its way when the monitor is destroyed.
 #pragma once
 
+#include <cogwheel/asio/detail/own_executor.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
 #include <cogwheel/net/idle_limits.hpp>
@@ -15,7 +16,6 @@
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/cancellation_type.hpp>
-#include <asio/dispatch.hpp>
 #include <asio/post.hpp>
 
 #include <memory>
@@ -94,7 +94,16 @@ private:
         do_leave_slot();
         const auto home = this->home_; // until the handler is on its way
         [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
-        asio::dispatch(home.get(), handler_with_results<Handler, results>{take_out(), results(ec, event)});
+        handler_with_results<Handler, results> bound{take_out(), results(ec, event)};
+        if constexpr (!has_executor<Handler>) {
+            bound(); // this is its executor
+        } else {
+            const auto own = asio::get_associated_executor(bound, home.get());
+            if (same_executor(home.get(), own))
+                bound();
+            else
+                dispatch_on(own, std::move(bound));
+        }
     }
     void do_leave_slot() noexcept override {
         if (auto s = slot(); s.is_connected()) s.clear();

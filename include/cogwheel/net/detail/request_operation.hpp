@@ -6,12 +6,11 @@
 #pragma once
 
 #include <cogwheel/asio/detail/back_link.hpp>
+#include <cogwheel/asio/detail/own_executor.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
 #include <cogwheel/net/detail/request_table.hpp>
 #include <cogwheel/net/request_limit.hpp>
-
-#include <asio/post.hpp>
 
 #include <optional>
 
@@ -113,10 +112,7 @@ public:
     static void refuse(Core& core, H&& handler, const std::error_code& ec) {
         handler_with_results<Handler, results> bound{std::forward<H>(handler),
                                                      results(ec, typename Core::response_type())};
-        if constexpr (has_executor<Handler>)
-            asio::post(std::move(bound));
-        else
-            asio::post(core.executor(), std::move(bound));
+        post_to_its_own(core.executor(), std::move(bound));
     }
 
 private:

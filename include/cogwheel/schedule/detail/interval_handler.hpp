@@ -4,13 +4,13 @@
 // What an interval and the tick under way share, for either may go first, and the handler that tells the machine of the tick.
 #pragma once
 
+#include <cogwheel/asio/detail/own_executor.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/schedule/detail/interval_machine.hpp>
 #include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associator.hpp>
 #include <asio/error.hpp>
-#include <asio/post.hpp>
 
 #include <memory>
 
@@ -50,7 +50,7 @@ struct interval_body {
     static void start(const std::shared_ptr<interval_body>& self, Handler&& handler) {
         using full = tick_handler<interval_body, std::decay_t<Handler>>;
         const auto refuse = [&](std::error_code why) {
-            asio::post(self->timer.get_executor(), full{nullptr, std::forward<Handler>(handler), why});
+            post_to_its_own(self->timer.get_executor(), full{nullptr, std::forward<Handler>(handler), why});
         };
         if (self->waiting) return refuse(asio::error::already_started);
         const auto due = self->machine.next(present<clock>());
