@@ -7,6 +7,7 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
+#include <asio/bind_allocator.hpp>
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>
 #include <asio/buffer.hpp>
@@ -16,6 +17,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
 
+#include <memory>
 #include <optional>
 
 namespace failure {
@@ -40,6 +42,42 @@ void timer_in_time(trial& t) {
     t.begin();
     t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1h, std::move(h))); });
     end(t);
+}
+
+// Asio asks for it when it fails half-way.
+template <class T>
+struct stateful_allocator {
+    using value_type = T;
+    std::size_t* live;
+
+    explicit stateful_allocator(std::size_t& l) noexcept : live(&l) {}
+    template <class U>
+    stateful_allocator(const stateful_allocator<U>& other) noexcept : live(other.live) {}
+    T* allocate(std::size_t n) {
+        T* p = std::allocator<T>().allocate(n);
+        ++*live;
+        return p;
+    }
+    void deallocate(T* p, std::size_t n) noexcept {
+        --*live;
+        std::allocator<T>().deallocate(p, n);
+    }
+    template <class U>
+    bool operator==(const stateful_allocator<U>& other) const noexcept {
+        return live == other.live;
+    }
+};
+
+void timer_limited_with_allocator(trial& t) {
+    std::size_t live = 0;
+    asio::steady_timer timer(t.io, 1h);
+    t.begin();
+    t.start([&](watched h) {
+        timer.async_wait(
+            cogwheel::timeout_after(t.wheel, 1ms, asio::bind_allocator(stateful_allocator<void>(live), std::move(h))));
+    });
+    end(t);
+    if (live != 0) t.fault("memory of the handler's allocator is left");
 }
 
 void timer_limited(trial& t) {
@@ -192,6 +230,7 @@ void refused(trial& t) {
 test_cases limit_cases() {
     return {{"timeout_after, timer in time", timer_in_time},
             {"timeout_after, timer", timer_limited},
+            {"timeout_after, timer, with an allocator", timer_limited_with_allocator},
             {"timeout_after, wheel_timer", wheel_timer_limited},
             {"timeout_after, read", read_limited},
             {"timeout_after, read in time", read_in_time},

@@ -15,9 +15,12 @@
 #include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associated_allocator.hpp>
+#include <asio/associated_executor.hpp>
 #include <asio/associator.hpp>
 #include <asio/compose.hpp>
 #include <asio/error.hpp>
+#include <asio/execution/outstanding_work.hpp>
+#include <asio/prefer.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -37,7 +40,16 @@ namespace detail {
 /// The operation between two looks at the clock. Kept beside the timer, which may find no memory: then it is still there to be told.
 template <class Operation>
 struct kept_operation {
+    using executor_type =
+        std::decay_t<typename asio::prefer_result<asio::associated_executor_t<Operation>,
+                                                  asio::execution::outstanding_work_t::untracked_t>::type>;
+
     std::shared_ptr<Operation> operation;
+
+    /// The composed operation's own counts as work, and so is another one than the wheel's.
+    executor_type get_executor() const noexcept {
+        return asio::prefer(asio::get_associated_executor(*operation), asio::execution::outstanding_work.untracked);
+    }
 
     // The memory is free again before it goes on.
     static Operation take(std::shared_ptr<Operation>& from) {

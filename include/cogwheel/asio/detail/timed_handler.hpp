@@ -6,11 +6,31 @@
 
 namespace cogwheel::detail {
 
+/// The allocator that a handler is associated with, if there is one.
+template <class Handler, bool = has_allocator<Handler>>
+struct kept_allocator {
+    explicit kept_allocator(const Handler&) noexcept {}
+    template <class Default>
+    const Default& get(const Default& d) const noexcept {
+        return d;
+    }
+};
+template <class Handler>
+struct kept_allocator<Handler, true> {
+    asio::associated_allocator_t<Handler> allocator;
+    explicit kept_allocator(const Handler& h) noexcept : allocator(asio::get_associated_allocator(h)) {}
+    template <class Default>
+    const auto& get(const Default&) const noexcept {
+        return allocator;
+    }
+};
+
 /// The handler that the operation is started with: one pointer, and the user's associations, but for the slot.
 template <class Operation>
 class timed_handler {
 public:
-    explicit timed_handler(typename Operation::timed_pointer p) noexcept : operation_(std::move(p)) {}
+    explicit timed_handler(typename Operation::timed_pointer p) noexcept
+        : allocator_((*p).handler()), operation_(std::move(p)) {}
 
     template <class... Args>
     void operator()(Args&&... args) {
@@ -20,7 +40,11 @@ public:
     const auto& handler() const noexcept { return (*operation_).handler(); }
     asio::cancellation_slot slot() const noexcept { return (*operation_).slot(); }
 
+    const auto& allocator() const noexcept { return allocator_; }
+
 private:
+    // By value: where an operation fails to start, Asio asks a handler that was moved from for its allocator.
+    [[no_unique_address]] kept_allocator<std::decay_t<decltype(std::declval<const Operation&>().handler())>> allocator_;
     typename Operation::timed_pointer operation_;
 };
 
@@ -43,5 +67,14 @@ struct asio::associated_cancellation_slot<cogwheel::detail::timed_handler<Operat
     using type = asio::cancellation_slot;
     static type get(const cogwheel::detail::timed_handler<Operation>& h, const Default& = Default()) noexcept {
         return h.slot();
+    }
+};
+
+template <class Operation, class Default>
+struct asio::associated_allocator<cogwheel::detail::timed_handler<Operation>, Default> {
+    using type =
+        asio::associated_allocator_t<std::decay_t<decltype(std::declval<const Operation&>().handler())>, Default>;
+    static type get(const cogwheel::detail::timed_handler<Operation>& h, const Default& d = Default()) noexcept {
+        return h.allocator().get(d);
     }
 };

@@ -61,9 +61,13 @@ public:
 template <class Operation>
 class branch_handler<Operation, true> : public branch_handler_base<Operation> {
 public:
-    using branch_handler_base<Operation>::branch_handler_base;
     using allocator_type = typename Operation::user_allocator;
-    allocator_type get_allocator() const noexcept { return this->operation_->get_user_allocator(); }
+    explicit branch_handler(branch_token<Operation> t)
+        : branch_handler_base<Operation>(t), allocator_(t.operation->get_user_allocator()) {}
+    allocator_type get_allocator() const noexcept { return allocator_; }
+
+private:
+    allocator_type allocator_; // by value: Asio may ask a handler that was moved from
 };
 
 } // namespace cogwheel::detail

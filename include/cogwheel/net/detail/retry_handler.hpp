@@ -44,9 +44,13 @@ public:
 template <class Operation>
 class attempt_handler<Operation, true> : public attempt_handler<Operation, false> {
 public:
-    using attempt_handler<Operation, false>::attempt_handler;
     using allocator_type = typename Operation::user_allocator;
-    allocator_type get_allocator() const noexcept { return this->owner_->get_user_allocator(); }
+    explicit attempt_handler(Operation& o) noexcept
+        : attempt_handler<Operation, false>(o), allocator_(o.get_user_allocator()) {}
+    allocator_type get_allocator() const noexcept { return allocator_; }
+
+private:
+    allocator_type allocator_; // by value: Asio may ask a handler that was moved from
 };
 
 /// What the operation is given for a token. It copies for nothing; the handler is made when the operation takes it.
