@@ -17,22 +17,20 @@
 
 #include <cogwheel/asio/detail/back_link.hpp>
 #include <cogwheel/asio/detail/ended_limits.hpp>
-#include <cogwheel/asio/detail/own_executor.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/pin_bits.hpp>
+#include <cogwheel/asio/detail/timed_refusal.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
+#include <cogwheel/asio/detail/timed_travel.hpp>
 #include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/detail/throw_exception.hpp>
-#include <asio/post.hpp>
 
 #include <exception>
 #include <memory>
 #include <new>
-#include <thread>
-#include <tuple>
 #include <variant>
 
 namespace cogwheel::detail {
@@ -52,7 +50,7 @@ public:
     timed_operation(Engine& engine, H&& handler, const Home& home, asio::cancellation_type type, bool report)
         : engine_(engine), handler_(std::forward<H>(handler)), type_(type), report_(report) {
         if constexpr (!has_executor<Handler>)
-            if (!is_wheels(home)) home_.emplace(home);
+            if (!is_executor(engine.executor(), home)) home_.emplace(home);
     }
 
     /// Arms the timer and starts the operation by `initiate(operation*)`.
@@ -64,7 +62,11 @@ public:
         if (engine.is_shut_down()) return; // the handler is destroyed, as everything else is
         const outcome how = engine.refuse();
         if constexpr (can_fail<Signatures...>)
-            if (how != outcome::expired) return refused(lock, home, how, std::forward<H>(handler));
+            if (how != outcome::expired) {
+                lock.unlock();
+                using results = typename signature_traits<std::tuple_element_t<0, std::tuple<Signatures...>>>::results;
+                return post_refusal<Handler, results>(home, how, std::forward<H>(handler));
+            }
         timer_node& node = block::create(engine.nodes, asio::get_associated_allocator(handler), engine,
                                          std::forward<H>(handler), home, type, report);
         node.on_expiry(&end);
@@ -91,21 +93,7 @@ public:
         std::forward<Initiate>(initiate)(std::move(pointer));
     }
 
-    /// The right to complete the operation, or, if destroyed, to abandon it.
-    class timed_pointer {
-    public:
-        explicit timed_pointer(timed_operation& o) noexcept : operation_(&o) {}
-        timed_pointer(timed_pointer&& other) noexcept : operation_(std::exchange(other.operation_, nullptr)) {}
-        timed_pointer& operator=(timed_pointer&&) = delete;
-        ~timed_pointer() {
-            if (operation_ != nullptr) operation_->abandon();
-        }
-        timed_operation& operator*() const noexcept { return *operation_; }
-        timed_operation& release() noexcept { return *std::exchange(operation_, nullptr); }
-
-    private:
-        timed_operation* operation_;
-    };
+    using timed_pointer = detail::timed_pointer<timed_operation>;
 
     const Handler& handler() const noexcept { return handler_; }
     asio::cancellation_slot slot() noexcept { return signal_.slot(); }
@@ -130,9 +118,8 @@ private:
     static constexpr unsigned queued = 4;     // pin: the node waits for a turn of the wheel, which will emit
     static constexpr unsigned completed = 8;  // results_ wait for the last pin
     static constexpr unsigned abandoned = 16; // the handler is only to be destroyed, once the last pin is gone
-    static constexpr unsigned asked = 32; // wanted_ is to be emitted: by whoever emits or initiates, if somebody does
-    static constexpr unsigned parked =
-        64; // pin: a function that delivers what there is by then is on its way to the executor
+    static constexpr unsigned asked = 32;  // wanted_ is to be emitted: by whoever emits or initiates, if somebody does
+    static constexpr unsigned parked = 64; // pin: a function that delivers results is on its way to the executor
     static constexpr unsigned pinned = initiating | emitting | queued | parked;
     static constexpr unsigned over = completed | abandoned;
 
@@ -162,63 +149,15 @@ private:
         }
     };
 
-    // What goes to the executor: a pin, and the handler's associations that matter there.
-    class traveller {
-    public:
-        using allocator_type = asio::associated_allocator_t<Handler>;
-        using executor_type = std::conditional_t<has_executor<Handler>,
-                                                 asio::associated_executor_t<Handler, asio::any_io_executor>, Home>;
-
-        explicit traveller(timed_operation& o) : operation_(&o), executor_(o.home()) {}
-        traveller(traveller&& other) noexcept
-            : operation_(std::exchange(other.operation_, nullptr)), executor_(other.executor_) {}
-        traveller& operator=(traveller&&) = delete;
-
-        allocator_type get_allocator() const noexcept { return operation_->get_allocator(); }
-        executor_type get_executor() const noexcept { return executor_; }
-
-    protected:
-        ~traveller() = default;
-        timed_operation* operation_;
-
-    private:
-        executor_type executor_;
-    };
-
-    // Delivers results there, if there are any by then.
-    struct delivery : traveller {
-        using traveller::traveller;
-        delivery(delivery&&) noexcept = default;
-        ~delivery() {
-            if (this->operation_ != nullptr) this->operation_->unpin_unheard(parked);
-        }
-        void operator()() {
-            timed_operation& o = *std::exchange(this->operation_, nullptr);
-            lock_type lock = o.engine_.lock();
-            o.unpin(lock, parked, true);
-        }
-    };
-
-    // Emits there.
-    struct emission : traveller {
-        using traveller::traveller;
-        emission(emission&&) noexcept = default;
-        ~emission() {
-            if (this->operation_ != nullptr) this->operation_->unpin_unheard(emitting);
-        }
-        void operator()() {
-            timed_operation& o = *std::exchange(this->operation_, nullptr);
-            lock_type lock = o.engine_.lock();
-            if (sending* sender = std::exchange(o.sender_, nullptr)) sender->fate = sending::begun;
-            o.emit(lock, true);
-        }
-    };
-
-    // On the stack of the thread that hands an emission over, which may run, or be destroyed, before the call returns.
-    struct sending {
-        enum { none, begun, dropped } fate = none;
-        std::thread::id thread = std::this_thread::get_id();
-    };
+    using executor_type =
+        std::conditional_t<has_executor<Handler>, asio::associated_executor_t<Handler, asio::any_io_executor>, Home>;
+    using delivery = timed_delivery<timed_operation>;
+    using emission = timed_emission<timed_operation>;
+    friend timed_traveller<timed_operation>;
+    friend delivery;
+    friend emission;
+    friend detail::timed_pointer<timed_operation>;
+    using running = timed_work<Handler, Home>;
 
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion*>(context);
@@ -251,7 +190,7 @@ private:
     }
 
     // Where the handler is to be called, and the signal emitted.
-    typename traveller::executor_type home() const {
+    executor_type home() const {
         if constexpr (has_executor<Handler>)
             return asio::get_associated_executor(handler_, engine_.executor());
         else if constexpr (std::is_same_v<Home, asio::any_io_executor>)
@@ -272,17 +211,17 @@ private:
     void emit_at_home() {
         lock_type lock = engine_.lock();
         if (is_at_home()) return emit(lock, true);
-        sending here;
+        timed_sending here;
         sender_ = &here;
         lock.unlock();
         struct settling {
             timed_operation& self;
-            sending& here;
+            timed_sending& here;
             ~settling() {
                 lock_type at_end = self.engine_.lock();
-                if (here.fate == sending::begun) return; // the operation may be gone
+                if (here.fate == timed_sending::begun) return; // the operation may be gone
                 self.sender_ = nullptr;
-                if (here.fate == sending::dropped) self.try_again(at_end);
+                if (here.fate == timed_sending::dropped) self.try_again(at_end);
             }
         } const at_end{*this, here};
         emission e(*this);
@@ -357,6 +296,18 @@ private:
         }
     }
 
+    // ---- on the executor ----
+
+    void deliver_here() {
+        lock_type lock = engine_.lock();
+        unpin(lock, parked, true);
+    }
+    void emit_here() {
+        lock_type lock = engine_.lock();
+        if (timed_sending* sender = std::exchange(sender_, nullptr)) sender->fate = timed_sending::begun;
+        emit(lock, true);
+    }
+
     // ---- the end ----
 
     // Lets go of a pin. The last one delivers, or sees to it.
@@ -383,7 +334,7 @@ private:
     void unpin_unheard(unsigned pin) noexcept {
         lock_type lock = engine_.lock();
         if (pin == emitting && sender_ != nullptr) {
-            sender_->fate = sending::dropped;
+            sender_->fate = timed_sending::dropped;
             return;
         }
         const unsigned bits = pins_.clear(pin) & ~pin;
@@ -452,19 +403,9 @@ private:
     }
 
     // Who completes is on the executors; who initiates may be on none. Until it has posted, run() is not to return.
-    struct running {
-        counted_work<asio::any_io_executor> wheel;
-        std::optional<counted_work<Home>> home;
-        [[no_unique_address]] foreign_work<Handler> bound;
-
-        explicit running(const timed_operation& o)
-            : wheel(o.engine_.executor()), bound(o.handler_, o.engine_.executor()) {
-            if (o.home_) home.emplace(*o.home_);
-        }
-    };
     void keep_running() noexcept {
         if (engine_.is_shut_down()) return;
-        COGWHEEL_TRY { running_ = std::make_unique<running>(*this); }
+        COGWHEEL_TRY { running_ = std::make_unique<running>(engine_.executor(), home_, handler_); }
         COGWHEEL_CATCH {
             // then it may return, and the handler waits for the next run()
         }
@@ -540,22 +481,6 @@ private:
         drop(lock);
     }
 
-    template <class H>
-    static void refused(lock_type& lock, const Home& home, outcome how, H&& handler) {
-        using results = typename signature_traits<std::tuple_element_t<0, std::tuple<Signatures...>>>::results;
-        lock.unlock();
-        const std::error_code ec = how == outcome::stopped ? errc::stopped : errc::too_many_timers;
-        results r;
-        if constexpr (std::same_as<std::tuple_element_t<0, results>, std::error_code>)
-            std::get<0>(r) = ec;
-        else
-            std::get<0>(r) = std::make_exception_ptr(std::system_error(ec));
-        handler_with_results<Handler, results> bound{std::forward<H>(handler), std::move(r)};
-        post_to_its_own(home, std::move(bound));
-    }
-
-    bool is_wheels(const Home& home) const noexcept { return is_executor(engine_.executor(), home); }
-
     Engine& engine_;
     Handler handler_;
     asio::cancellation_signal signal_;
@@ -568,7 +493,7 @@ private:
     pin_bits<Engine::concurrent> pins_;
     std::optional<Home> home_;
     std::unique_ptr<running> running_;
-    sending* sender_ = nullptr; // of an emission that is being handed over
+    timed_sending* sender_ = nullptr; // of an emission that is being handed over
     std::variant<std::monostate, ended_limits::place, typename signature_traits<Signatures>::results...> results_;
 };
 
