@@ -279,3 +279,18 @@ TEST_CASE_TEMPLATE("cancel_of_a_retry_that_has_not_begun_has_no_effect", Wheel, 
     r.attempt_ends({}, 1);
     CHECK_FALSE(out.ec);
 }
+
+TEST_CASE_TEMPLATE("cancelled_when_an_attempt_ended_in_its_initiating_function_goes_on_once", Wheel, BOTH_WHEELS) {
+    retry_rig<Wheel> r;
+    retry_outcome out;
+    asio::cancellation_signal signal;
+    r.read.on_start = [&] { r.read.complete_here(asio::error::eof, 0); };
+    r.start(doubling(), asio::bind_cancellation_slot(signal.slot(), out.handler()));
+    signal.emit(asio::cancellation_type::terminal); // what follows is posted
+    r.run();
+    CHECK(out.times == 1);
+    CHECK(out.ec == asio::error::operation_aborted);
+    CHECK(r.read.started == 1);
+    r.pass(1h);
+    CHECK(out.times == 1);
+}

@@ -25,7 +25,8 @@ namespace cogwheel {
 /// Effects: The first success cancels the others (terminal). Completes when all attempts have ended: whatever they use, by
 ///   reference as a rule, may go when the handler runs. So an operation that does not heed its cancellation holds the winner up.
 ///   The results of an attempt that succeeds too late are destroyed. What the operation throws while it is started is what came of
-///   that attempt, as in async_retry.
+///   that attempt, as in async_retry. Within async_hedge() it is either or: what is no error code leaves it if no attempt runs or has
+///   succeeded, and the handler is not called; else the handler is called, and nothing leaves.
 /// Completion signature: void(E, hedge_result, Results...), where the operation's is void(E, Results...). E is
 ///   - success: the first one. Also after a cancellation that came too late for it.
 ///   - the error of the last attempt to fail: none succeeded.
