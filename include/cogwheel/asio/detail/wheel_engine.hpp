@@ -89,8 +89,12 @@ public:
     template <class When>
     void arm(timer_node& node, When when) {
         const aim a = time_.at(*wheel_, when);
-        wake_by(a); // first, as it may fail; a wake too many does no harm
-        wheel_->schedule(node, a.due);
+        wake_by(a); // first, as it may fail
+        COGWHEEL_TRY { wheel_->schedule(node, a.due); }
+        COGWHEEL_CATCH {
+            if (wheel_->size() == 0) let_run_return(); // else a wake too many does no harm
+            COGWHEEL_RETHROW;
+        }
         ++counts_.scheduled;
     }
 
