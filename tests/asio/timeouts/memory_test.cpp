@@ -46,7 +46,8 @@ public:
     void complete(std::error_code ec) { complete_(memory_, ec); }
 
 private:
-    alignas(std::max_align_t) std::byte memory_[sizeof(void*)];
+    // A pointer, and the user's allocator.
+    alignas(std::max_align_t) std::byte memory_[2 * sizeof(void*)];
     void (*complete_)(void*, std::error_code) = nullptr;
 };
 

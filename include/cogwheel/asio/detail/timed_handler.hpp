@@ -25,7 +25,8 @@ struct kept_allocator<Handler, true> {
     }
 };
 
-/// The handler that the operation is started with: one pointer, and the user's associations, but for the slot.
+/// The handler that the operation is started with: one pointer, the user's allocator if that has a state, and the user's associations,
+/// but for the slot.
 template <class Operation>
 class timed_handler {
 public:

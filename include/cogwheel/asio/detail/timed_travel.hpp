@@ -53,8 +53,10 @@ public:
     using executor_type = typename Operation::executor_type;
 
     explicit timed_traveller(Operation& o) : operation_(&o), executor_(o.home()) {}
+    // The executor is copied: Asio may ask one that was moved from.
     timed_traveller(timed_traveller&& other) noexcept
-        : operation_(std::exchange(other.operation_, nullptr)), executor_(other.executor_) {}
+        : operation_(std::exchange(other.operation_, nullptr)),
+          executor_(other.executor_) {} // NOLINT(performance-move-constructor-init)
     timed_traveller& operator=(timed_traveller&&) = delete;
 
     allocator_type get_allocator() const noexcept { return operation_->get_allocator(); }
