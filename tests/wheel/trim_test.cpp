@@ -236,10 +236,12 @@ TEST_CASE_TEMPLATE("trim_half_way_through_a_turn_whose_rest_was_cancelled", Whee
 
 TEST_CASE_TEMPLATE("trim_while_a_walk_is_unfinished_does_nothing", Wheel, EVERY_WHEEL) {
     blocks<Wheel> b;
-    for (std::uint64_t t = 1; t <= 8; ++t) b.arm(t);
-    CHECK(b.wheel.advance({8}, work_budget(1), &b).more); // fires one; seven are due
-    CHECK(b.wheel.size() != 0);
+    const std::uint64_t revolution = b.wheel.slots();
+    b.arm(revolution + 1); // where one level has all slots, the walk meets it on its way to tick 3, and goes on
+    b.arm(3);
+    CHECK(b.wheel.advance({3}, work_budget(1), &b).more);
     CHECK_FALSE(b.wheel.trim());
-    b.advance(8);
+    b.advance(3);
     CHECK(b.wheel.trim());
+    CHECK(b.wheel.size() == 1);
 }
