@@ -30,7 +30,6 @@
 
 #include <exception>
 #include <memory>
-#include <new>
 #include <variant>
 
 namespace cogwheel::detail {
@@ -215,15 +214,16 @@ private:
         sender_ = &here;
         lock.unlock();
         struct settling {
-            timed_operation& self;
+            Engine& engine;
+            timed_operation& self; // may be gone, once its emission has begun
             timed_sending& here;
             ~settling() {
-                lock_type at_end = self.engine_.lock();
-                if (here.fate == timed_sending::begun) return; // the operation may be gone
+                lock_type at_end = engine.lock();
+                if (here.fate == timed_sending::begun) return;
                 self.sender_ = nullptr;
                 if (here.fate == timed_sending::dropped) self.try_again(at_end);
             }
-        } const at_end{*this, here};
+        } const at_end{engine_, *this, here};
         emission e(*this);
         const auto executor = e.get_executor();
         dispatch_on(executor, std::move(e));
