@@ -190,6 +190,7 @@ protected:
 
     /// Errors: std::bad_alloc; then as never opened.
     void start(const asio::any_io_executor& executor, const wheel_options& options) {
+        const lock_type lock(mutex_); // a wait of the wheel before may still be on its way
         nodes.prefer_huge_pages(options.huge_pages);
         waits.prefer_huge_pages(options.huge_pages);
         COGWHEEL_TRY {
