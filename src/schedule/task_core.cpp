@@ -49,7 +49,10 @@ void task_core::define(std::string name, task_job job, job_options options) {
     options.validate();
     auto defined = std::make_shared<const defined_job>(std::move(job), std::move(options));
     section s(*this);
-    s.drop(std::exchange(jobs_[std::move(name)], std::move(defined)));
+    const auto [at, fresh] = jobs_.try_emplace(std::move(name), defined);
+    if (fresh) return;
+    s.drop(at->second);
+    at->second = std::move(defined);
 }
 
 task_core::entry_ptr task_core::entry_named(std::string_view name) const {
@@ -83,6 +86,25 @@ std::error_code task_core::arm(task_entry& e, bool admitted) {
 
 void task_core::disarm(task_entry& e) noexcept {
     if (std::exchange(e.timer_number, 0) != 0) wheel_->cancel(e.timer);
+    adrift_.take(e);
+}
+
+// In a tick or so, as there was no memory. False: nor is there for the timer.
+bool task_core::come_back(task_entry& e) noexcept {
+    try {
+        const auto soon = saturating_add(wheel_->now(), std::chrono::milliseconds(1));
+        if (!wheel_->arm(e.timer, soon, e.weak_from_this(), ++last_timer_, true)) e.timer_number = last_timer_;
+        return true;
+    } catch (...) {
+        adrift_.push(e.shared_from_this());
+        return false;
+    }
+}
+
+// With each section, as one may have brought memory.
+void task_core::arm_adrift() noexcept {
+    while (const entry_ptr entry = adrift_.pop())
+        if (!come_back(*entry)) return;
 }
 
 // The wheel's clock tells how far the one on the wall should have come. One that was ahead and is set right would keep a cron task waiting
@@ -100,13 +122,24 @@ void task_core::task_due(task_entry& e, std::uint64_t number) {
     if (number != e.timer_number || stopped_) return;
     e.timer_number = 0;
     const entry_ptr entry = e.shared_from_this();
-    look_at_the_wall(e);
-    const nanoseconds now = present_of(e.spec.when);
+    std::optional<task_machine::progress> before;
     task_machine::decision d;
-    if (*e.machine.next() <= now) d = e.machine.expired(now);
-    arm(e, true); // one that was stopped leaves what is written down
+    std::vector<active_ptr> runs;
+    try {
+        look_at_the_wall(e);
+        const nanoseconds now = present_of(e.spec.when);
+        before = e.machine.present();
+        if (*e.machine.next() <= now) d = e.machine.expired(now);
+        runs = make_runs(entry, d.begin);
+        arm(e, true); // one that was stopped leaves what is written down
+    } catch (...) {
+        if (before) e.machine.go_back_to(std::move(*before));
+        if (active_ == 0) work_ = {};
+        come_back(e);
+        throw;
+    }
     if (d.replace) drop_runs(s, e, active_run::reason::replaced);
-    for (const nanoseconds point : d.begin) begin(s, entry, point);
+    for (const active_ptr& run : runs) begin(s, run);
     if (!e.ended && e.machine.finished())
         finish(s, entry, task_state::failed, make_error_code(schedule_errc::missed).message());
 }
@@ -116,8 +149,13 @@ void task_core::task_dropped(task_entry& e, std::uint64_t number) {
     section s(*this);
     if (number != e.timer_number || stopped_) return;
     e.timer_number = 0;
-    look_at_the_wall(e);
-    arm(e, true);
+    try {
+        look_at_the_wall(e);
+        arm(e, true);
+    } catch (...) {
+        come_back(e);
+        throw;
+    }
 }
 
 task_cancel_result task_core::cancel(std::string_view name) {
@@ -137,36 +175,36 @@ task_cancel_result task_core::cancel(std::string_view name) {
 }
 
 // Those whose job runs are told to stop; the others are over.
-void task_core::drop_runs(section& s, task_entry& e, active_run::reason why) {
-    const auto runs = e.runs;
-    for (const active_ptr& r : runs)
-        if (tell_to_stop(s, *r, why)) run_over(s, r, task_state::cancelled, {});
+void task_core::drop_runs(section& s, task_entry& e, active_run::reason why) noexcept {
+    std::size_t i = 0;
+    for (std::size_t n = e.runs.size(); n != 0; --n) { // those that begin meanwhile come after them
+        const active_ptr run = e.runs[i];
+        if (tell_to_stop(s, *run, why)) run_over(s, run, task_state::cancelled, {});
+        if (i < e.runs.size() && e.runs[i] == run) ++i;
+    }
 }
 
 // From the table, by its successor or its end: what it still does concerns nobody.
-void task_core::remove(section& s, const entry_ptr& entry) {
+void task_core::remove(section& s, const entry_ptr& entry) noexcept {
     entry->gone = true;
     entry->machine.end();
     disarm(*entry);
     drop_runs(s, *entry, active_run::reason::replaced);
     entry->runs.clear(); // they belong to their jobs now
-    if (entry->ended) finished_.erase(entry->finished_at);
-    s.drop(entry);
+    s.drop_entry(entry);
 }
 
-void task_core::finish(section& s, const entry_ptr& entry, task_state state, const std::string& message) {
-    s.drop(entry);
+void task_core::finish(section& s, const entry_ptr& entry, task_state state, const std::string& message) noexcept {
     entry->ended = state;
-    if (!message.empty()) entry->message = message;
+    if (!message.empty()) note(entry->message, message);
     disarm(*entry);
     if (entry->gone) return;
     if (!entry->cancelled) erase(*entry);
     notify(task_event::kind::finished, entry->spec.name, 0, message);
-    entry->finished_at = finished_.insert(finished_.end(), entry);
+    finished_.push(entry);
     if (finished_.size() <= options_.finished) return;
-    const entry_ptr oldest = finished_.front();
-    s.drop(oldest);
-    finished_.pop_front();
+    const entry_ptr oldest = finished_.pop();
+    s.drop_entry(oldest);
     tasks_.erase(oldest->spec.name);
 }
 
@@ -174,8 +212,7 @@ bool task_core::forget(std::string_view name) {
     section s(*this);
     const auto at = tasks_.find(name);
     if (at == tasks_.end() || !at->second->ended) return false;
-    s.drop(at->second);
-    finished_.erase(at->second->finished_at);
+    s.drop_entry(at->second);
     tasks_.erase(at);
     return true;
 }
@@ -185,9 +222,7 @@ void task_core::stop() {
     if (std::exchange(stopped_, true)) return;
     for (const auto& [name, entry] : tasks_) {
         disarm(*entry);
-        const auto runs = entry->runs;
-        for (const active_ptr& r : runs)
-            if (tell_to_stop(s, *r, active_run::reason::stopped)) run_over(s, r, task_state::cancelled, {});
+        drop_runs(s, *entry, active_run::reason::stopped);
     }
 }
 
@@ -196,18 +231,18 @@ void task_core::stop() {
 void task_core::end() {
     stop();
     if (pool_) pool_->join();
-    std::unique_ptr<task_wheel> wheel = std::make_unique<no_wheel>();
+    std::unique_ptr<task_wheel> wheel;
     asio::any_io_executor executor, work;
     named<std::shared_ptr<const defined_job>> jobs;
     named<entry_ptr> tasks;
-    std::list<entry_ptr> finished;
     const std::lock_guard lock(mutex_); // released before those are destroyed
-    wheel.swap(wheel_);
+    wheel = std::exchange(wheel_, std::move(no_wheel_));
     executor.swap(options_.executor);
     work.swap(work_);
     jobs.swap(jobs_);
     tasks.swap(tasks_);
-    finished.swap(finished_);
+    while (finished_.pop() != nullptr) { // they are among the tasks
+    }
     options_.storage = nullptr;
     options_.observer = nullptr;
     jitter_ = {};

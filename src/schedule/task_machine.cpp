@@ -27,25 +27,27 @@ std::uint64_t points_between(const task_trigger& when, nanoseconds first, nanose
 } // namespace
 
 task_machine::task_machine(const task& of, nanoseconds grace)
-    : when_(of.when), misfire_(of.misfire), overlap_(of.overlap), grace_(grace), left_(of.when.runs()) {}
+    : when_(of.when), misfire_(of.misfire), overlap_(of.overlap), grace_(grace) {
+    at_.left = of.when.runs();
+}
 
 void task_machine::begin(nanoseconds now) {
-    next_ = when_.first(now);
-    done_ = now;
+    at_.next = when_.first(now);
+    at_.done = now;
 }
 
 bool task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
                           std::list<nanoseconds> waiting, nanoseconds now) {
-    next_ = next;
-    left_ = left;
-    active_ = active;
-    waiting_ = std::move(waiting);
-    done_ = saturating_add(now, nanoseconds(1)); // what is due just now may have been due to the process before
-    std::optional<nanoseconds> furthest = when_.first(done_);
+    at_.next = next;
+    at_.left = left;
+    at_.active = active;
+    at_.waiting = std::move(waiting);
+    at_.done = saturating_add(now, nanoseconds(1)); // what is due just now may have been due to the process before
+    std::optional<nanoseconds> furthest = when_.first(at_.done);
     if (when_.what() == task_trigger::kind::periodic)
-        furthest = saturating_add(done_, std::max(when_.first_delay(), when_.period()));
-    if (!next_ || !furthest || *next_ <= *furthest || when_.what() == task_trigger::kind::date) return false;
-    next_ = furthest;
+        furthest = saturating_add(at_.done, std::max(when_.first_delay(), when_.period()));
+    if (!at_.next || !furthest || *at_.next <= *furthest || when_.what() == task_trigger::kind::date) return false;
+    at_.next = furthest;
     return true;
 }
 
@@ -55,20 +57,20 @@ bool task_machine::clock_put_back(nanoseconds by, nanoseconds elapsed, nanosecon
     const bool again = by >= std::chrono::hours(3) || cron.expression().follows_the_clock() ||
                        cron.policy() == dst_policy::follow_clock;
     nanoseconds from = saturating_add(now, -elapsed); // where the clock may have begun anew
-    if (done_ <= now || (was_due_ && !again)) from = std::max(from, done_);
-    const std::optional<nanoseconds> point = was_due_ ? when_.after(from) : when_.first(from);
-    if (!point || *point >= *next_) return false;
-    next_ = point;
+    if (at_.done <= now || (at_.was_due && !again)) from = std::max(from, at_.done);
+    const std::optional<nanoseconds> point = at_.was_due ? when_.after(from) : when_.first(from);
+    if (!point || *point >= *at_.next) return false;
+    at_.next = point;
     return true;
 }
 
 task_machine::decision task_machine::expired(nanoseconds now) {
     decision d;
-    const nanoseconds last = when_.latest(*next_, now);
-    done_ = last;
-    was_due_ = true;
-    for (const nanoseconds point : due_by(*next_, last, now)) {
-        const bool free = active_ == 0 && waiting_.empty();
+    const nanoseconds last = when_.latest(*at_.next, now);
+    at_.done = last;
+    at_.was_due = true;
+    for (const nanoseconds point : due_by(*at_.next, last, now)) {
+        const bool free = at_.active == 0 && at_.waiting.empty();
         if (overlap_ == task_overlap::allow || free) {
             start(d, point);
         } else if (overlap_ == task_overlap::replace) {
@@ -78,7 +80,7 @@ task_machine::decision task_machine::expired(nanoseconds now) {
             wait(point, misfire_.what() == misfire_policy::kind::catch_up ? misfire_.most() : 0);
         }
     }
-    next_ = static_cast<std::uint64_t>(left_) > waiting_.size() ? when_.after(last) : std::nullopt;
+    at_.next = static_cast<std::uint64_t>(at_.left) > at_.waiting.size() ? when_.after(last) : std::nullopt;
     return d;
 }
 
@@ -88,7 +90,7 @@ std::vector<nanoseconds> task_machine::due_by(nanoseconds first, nanoseconds las
     std::uint64_t most = in_time ? 1 : 0;
     if (misfire_.what() == misfire_policy::kind::fire_once) most = 1;
     if (misfire_.what() == misfire_policy::kind::catch_up) most += misfire_.most();
-    const auto free = static_cast<std::uint64_t>(left_) - waiting_.size();
+    const auto free = static_cast<std::uint64_t>(at_.left) - at_.waiting.size();
     if (overlap_ == task_overlap::replace) most = std::min<std::uint64_t>(most, 1);
 
     std::vector<nanoseconds> points;
@@ -97,29 +99,29 @@ std::vector<nanoseconds> task_machine::due_by(nanoseconds first, nanoseconds las
         points.push_back(*at);
     std::reverse(points.begin(), points.end());
     const std::uint64_t all = points_between(when_, first, last); // of an expression: not more than it counts
-    missed_ += all - std::min<std::uint64_t>(all, points.size());
+    at_.missed += all - std::min<std::uint64_t>(all, points.size());
     return points;
 }
 
 void task_machine::start(decision& d, nanoseconds point) {
     d.begin.push_back(point);
-    ++active_;
-    if (left_ != task_trigger::for_ever) --left_;
+    ++at_.active;
+    if (at_.left != task_trigger::for_ever) --at_.left;
 }
 
 void task_machine::wait(nanoseconds point, std::size_t most) {
-    waiting_.push_back(point);
-    if (waiting_.size() <= most) return;
-    waiting_.pop_front();
-    ++dropped_;
+    at_.waiting.push_back(point);
+    if (at_.waiting.size() <= most) return;
+    at_.waiting.pop_front();
+    ++at_.dropped;
 }
 
 std::optional<nanoseconds> task_machine::begin_waiting() noexcept {
-    if (waiting_.empty() || active_ != 0) return std::nullopt;
-    const nanoseconds point = waiting_.front();
-    waiting_.pop_front();
-    ++active_;
-    if (left_ != task_trigger::for_ever) --left_;
+    if (at_.waiting.empty() || at_.active != 0) return std::nullopt;
+    const nanoseconds point = at_.waiting.front();
+    at_.waiting.pop_front();
+    ++at_.active;
+    if (at_.left != task_trigger::for_ever) --at_.left;
     return point;
 }
 

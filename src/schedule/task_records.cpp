@@ -108,47 +108,54 @@ void task_core::restore(section& s, task_record&& record, task_recovery& result)
         result.warnings.push_back("task '" + entry->spec.name + "' has no run left");
         return erase(*entry);
     }
+    // All of them first: what is written down when one goes on has the others as well.
+    std::vector<active_ptr> runs;
+    std::vector<std::string> interrupted;
+    for (const task_run_record& r : record.runs) {
+        if (r.attempt == 0) continue;
+        runs.push_back(std::make_shared<active_run>(shared_from_this(), entry, r.scheduled));
+        active_run& run = *runs.back();
+        run.set_attempt(r.attempt - 1);
+        if (r.retry_at) {
+            run.at = phase::between_attempts;
+            run.retry_at = *r.retry_at;
+        } else {
+            run.next_attempt();
+            run.note_interruption();
+            interrupted.push_back(run.name());
+        }
+    }
+    auto going_on = runs;
+    result.interrupted.reserve(result.interrupted.size() + interrupted.size());
     arrivals arriving(*this);
     if (const std::error_code refused = arriving.admit(entry)) {
         result.warnings.push_back("task '" + entry->spec.name + "' is not armed: " + refused.message());
         return;
     }
+    if (active_ == 0 && !runs.empty()) work_ = wheel_->work();
     arriving.settle(s);
     ++result.tasks;
-    // All of them first: what is written down when one goes on has the others as well.
-    for (const task_run_record& r : record.runs) {
-        if (r.attempt == 0) continue;
-        const auto run = std::make_shared<active_run>(shared_from_this(), entry, r.scheduled);
-        run->set_attempt(r.attempt - 1);
-        if (r.retry_at) {
-            run->at = phase::between_attempts;
-            run->retry_at = *r.retry_at;
-        } else {
-            run->next_attempt();
-            run->note_interruption();
-        }
-        entry->runs.push_back(run);
-        if (active_++ == 0) work_ = wheel_->work();
-    }
-    const auto runs = entry->runs;
+    std::move(interrupted.begin(), interrupted.end(), std::back_inserter(result.interrupted));
+    active_ += runs.size();
+    entry->runs.swap(runs);
     if (found_anew) save(*entry);
-    for (const active_ptr& run : runs) go_on(s, run, result);
-    if (const auto point = entry->machine.begin_waiting()) begin(s, entry, *point);
+    for (const active_ptr& run : going_on) go_on(s, run);
+    begin_waiting(s, entry);
+    if (!entry->ended && entry->machine.finished()) finish(s, entry, task_state::failed, {});
 }
 
-void task_core::go_on(section& s, const active_ptr& run, task_recovery& result) {
+void task_core::go_on(section& s, const active_ptr& run) noexcept {
     if (run->at == phase::between_attempts) {
         nanoseconds pause = saturating_add(run->retry_at.time_since_epoch(), -wheel_->wall());
         if (run->scheduled() > wall()) // by a clock that was ahead, as was the one that said when to try again
             pause = std::min(pause, run->attempt() == 0 ? nanoseconds::zero() : pause_before_next(*run));
         return park(s, run, pause);
     }
-    result.interrupted.push_back(run->name());
     notify(task_event::kind::interrupted, run->name(), run->attempt(), {});
     if (options_.interrupted == interrupted_runs::again)
         submit(s, run);
     else
-        s.rejected.emplace_back(run, make_error_code(schedule_errc::interrupted).message());
+        s.reject(run, worded([] { return make_error_code(schedule_errc::interrupted).message(); }));
 }
 
 task_info task_core::info_of(const task_entry& e) const {

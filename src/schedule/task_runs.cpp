@@ -21,14 +21,16 @@ using std::chrono::nanoseconds;
 using phase = active_run::phase;
 using reason = active_run::reason;
 
-std::string words_of(const std::exception_ptr& thrown) {
-    try {
-        std::rethrow_exception(thrown);
-    } catch (const std::exception& e) {
-        return e.what();
-    } catch (...) {
-        return "an exception that is no std::exception";
-    }
+std::string words_of(const std::exception_ptr& thrown) noexcept {
+    return worded([&]() -> std::string {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const std::exception& e) {
+            return e.what();
+        } catch (...) {
+            return "an exception that is no std::exception";
+        }
+    });
 }
 
 void active_run::expired(std::uint64_t number) {
@@ -46,47 +48,70 @@ void active_run::ended(const std::exception_ptr& thrown, std::error_code error) 
     core->job_ended(*this, thrown, error);
 }
 
-void task_core::begin(section& s, const entry_ptr& entry, nanoseconds point) {
-    active_ptr run;
-    try {
-        run = std::make_shared<active_run>(shared_from_this(), entry, wall_of(entry->spec.when, point));
-        entry->runs.push_back(run);
-    } catch (...) { // no memory: this run has failed, the task goes on
-        entry->machine.ended();
-        ++entry->failed;
-        return notify(task_event::kind::failed, entry->spec.name, 0, {});
+// All that beginning them takes. Errors: std::bad_alloc; nothing has changed then, but that run() may be held.
+std::vector<task_core::active_ptr> task_core::make_runs(const entry_ptr& entry,
+                                                        const std::vector<nanoseconds>& points) {
+    std::vector<active_ptr> made;
+    if (points.empty()) return made;
+    made.reserve(points.size());
+    for (const nanoseconds point : points) {
+        made.push_back(std::make_shared<active_run>(shared_from_this(), entry, wall_of(entry->spec.when, point)));
+        made.back()->next_attempt();
     }
-    if (active_++ == 0) work_ = wheel_->work();
-    run->next_attempt();
+    auto& all = entry->runs;
+    if (all.capacity() - all.size() < made.size()) all.reserve(std::max(2 * all.size(), all.size() + made.size()));
+    if (active_ == 0) work_ = wheel_->work();
+    return made;
+}
+
+void task_core::begin(section& s, const active_ptr& run) noexcept {
+    run->of->runs.push_back(run);
+    ++active_;
     submit(s, run);
 }
 
+// The next one of those that had to wait.
+void task_core::begin_waiting(section& s, const entry_ptr& entry) noexcept {
+    task_entry& e = *entry;
+    while (const auto point = e.machine.begin_waiting()) {
+        try {
+            return begin(s, make_runs(entry, {*point}).front());
+        } catch (...) { // no memory: this run has failed, the task goes on
+            if (active_ == 0) work_ = {};
+            e.machine.ended();
+            ++e.failed;
+            e.message = words_of(std::current_exception());
+            notify(task_event::kind::failed, e.spec.name, 0, e.message);
+        }
+    }
+}
+
 // To the executor, or in line for it. Each attempt anew.
-void task_core::submit(section& s, const active_ptr& run) {
+void task_core::submit(section& s, const active_ptr& run) noexcept {
     const bool elsewhere = run->of->job->options.executor || options_.executor;
     if (elsewhere || in_pool_ < pool_limit_) {
         try {
             return hand_over(run);
         } catch (...) {
-            s.rejected.emplace_back(run, words_of(std::current_exception()));
-            return;
+            return s.reject(run, words_of(std::current_exception()));
         }
     }
     const full_policy& policy = options_.pool.when_full;
     switch (policy.what()) {
     case full_policy::kind::run_on_caller:
         run->at = phase::on_its_way;
-        s.to_run.push_back(run);
+        s.to_run.push(run);
         return;
     case full_policy::kind::wait_for:
-        arm(*run, policy.limit());
+        if (const auto refused = arm(*run, policy.limit()); refused == std::errc::not_enough_memory)
+            return s.reject(run, worded([&] { return refused.message(); }));
         [[fallthrough]];
     case full_policy::kind::wait:
         run->at = phase::in_line;
-        run->place = line_.insert(line_.end(), run);
+        line_.push(run);
         return;
     case full_policy::kind::reject:
-        s.rejected.emplace_back(run, make_error_code(schedule_errc::queue_full).message());
+        s.reject(run, worded([] { return make_error_code(schedule_errc::queue_full).message(); }));
     }
 }
 
@@ -102,7 +127,7 @@ void task_core::hand_over(const active_ptr& run) {
 }
 
 // On the thread on which the job is to run.
-void task_core::execute(const active_ptr& run) {
+void task_core::execute(const active_ptr& run) noexcept {
     asio::any_io_executor where;
     {
         section s(*this);
@@ -130,21 +155,23 @@ void task_core::execute(const active_ptr& run) {
     }
 }
 
-void task_core::job_ended(active_run& r, const std::exception_ptr& thrown, std::error_code error) {
+void task_core::job_ended(active_run& r, const std::exception_ptr& thrown, std::error_code error) noexcept {
     section s(*this);
     const active_ptr run = r.shared_from_this();
     leave_pool(s, r);
     if (thrown == nullptr && !error) return attempt_over(s, run, task_state::completed, {});
-    std::string message = thrown != nullptr ? words_of(thrown) : error.message();
+    std::string message = thrown != nullptr ? words_of(thrown) : worded([&] { return error.message(); });
     task_state state = task_state::cancelled;
     if (r.why == reason::none || r.why == reason::limit) state = task_state::failed;
     if (r.why == reason::limit)
-        message = "told to stop after its time limit of " + words(*r.of->job->options.time_limit) + ": " + message;
+        message = worded([&] {
+            return "told to stop after its time limit of " + words(*r.of->job->options.time_limit) + ": " + message;
+        });
     attempt_over(s, run, state, message);
 }
 
 // Its limit, the end of its patience in line, or the next attempt.
-void task_core::run_due(active_run& r, std::uint64_t number) {
+void task_core::run_due(active_run& r, std::uint64_t number) noexcept {
     section s(*this);
     if (number != r.timer_number) return;
     r.timer_number = 0;
@@ -153,45 +180,52 @@ void task_core::run_due(active_run& r, std::uint64_t number) {
         tell_to_stop(s, r, reason::limit);
     } else if (r.at == phase::in_line) {
         leave_line(r);
-        attempt_over(s, run, task_state::failed,
-                     "it waited in line for the pool as long as it may, " + words(options_.pool.when_full.limit()));
+        attempt_over(s, run, task_state::failed, worded([&] {
+                         return "it waited in line for the pool as long as it may, " +
+                                words(options_.pool.when_full.limit());
+                     }));
     } else if (r.at == phase::between_attempts) {
-        r.next_attempt();
+        try {
+            r.next_attempt();
+        } catch (...) {
+            r.set_attempt(r.attempt() + 1);
+            return attempt_over(s, run, task_state::failed, words_of(std::current_exception()));
+        }
         submit(s, run);
     }
 }
 
 // All timers of the wheel were cancelled, or it was stopped: then a job goes on without its limit, and the next attempt is for recover().
-void task_core::run_dropped(active_run& r, std::uint64_t number) {
+void task_core::run_dropped(active_run& r, std::uint64_t number) noexcept {
     section s(*this);
     if (number != r.timer_number) return;
     r.timer_number = 0;
-    if (arm(r, saturating_add(r.timer_due, -wheel_->now())) && r.at == phase::between_attempts)
-        interrupt(s, r.shared_from_this());
+    const std::error_code refused = arm(r, saturating_add(r.timer_due, -wheel_->now()));
+    if (refused && r.at == phase::between_attempts) cut_off(s, r.shared_from_this(), refused);
 }
 
 // True: no job of it runs, it can be ended by the caller.
-bool task_core::tell_to_stop(section& s, active_run& r, reason why) {
+bool task_core::tell_to_stop(section& s, active_run& r, reason why) noexcept {
     if (r.why == reason::none || r.why == reason::limit) r.why = why;
     if (r.at != phase::running) return r.at != phase::over;
-    s.to_stop.push_back(r.stop());
+    s.to_stop.splice(s.to_stop.end(), r.stop);
     return false;
 }
 
 // True: the caller is to run them.
-bool task_core::join_callers(caller& here, std::list<active_ptr>& runs) noexcept {
+bool task_core::join_callers(caller& here, row<active_run>& runs) noexcept {
     if (runs.empty()) return false;
     caller* first = callers_;
     while (first != nullptr && first->thread != here.thread) first = first->below;
     caller& who = first != nullptr ? *first : here;
-    who.queue.splice(who.queue.end(), runs);
+    while (const active_ptr run = runs.pop()) who.queue.push(run);
     if (first != nullptr) return false;
     here.below = std::exchange(callers_, &here);
     return true;
 }
 
 // None: it is one no longer.
-task_core::active_ptr task_core::next_of(caller& here) {
+task_core::active_ptr task_core::next_of(caller& here) noexcept {
     const std::lock_guard lock(mutex_);
     if (here.queue.empty()) {
         caller** link = &callers_;
@@ -199,16 +233,14 @@ task_core::active_ptr task_core::next_of(caller& here) {
         *link = here.below;
         return nullptr;
     }
-    active_ptr run = std::move(here.queue.front());
-    here.queue.pop_front();
-    return run;
+    return here.queue.pop();
 }
 
-void task_core::leave_pool(section& s, active_run& r) {
+void task_core::leave_pool(section& s, active_run& r) noexcept {
     if (!std::exchange(r.in_pool, false)) return;
     --in_pool_;
     while (!line_.empty() && in_pool_ < pool_limit_) {
-        const active_ptr next = line_.front();
+        const active_ptr next = line_.front()->shared_from_this();
         leave_line(*next);
         disarm(*next);
         submit(s, next);
@@ -216,13 +248,18 @@ void task_core::leave_pool(section& s, active_run& r) {
 }
 
 void task_core::leave_line(active_run& r) noexcept {
-    line_.erase(r.place);
+    line_.take(r);
     r.at = phase::on_its_way;
 }
 
-std::error_code task_core::arm(active_run& r, nanoseconds delay) {
+std::error_code task_core::arm(active_run& r, nanoseconds delay) noexcept {
     r.timer_due = saturating_add(wheel_->now(), delay);
-    const std::error_code refused = wheel_->arm(r.timer, r.timer_due, r.weak_from_this(), ++last_timer_, true);
+    std::error_code refused;
+    try {
+        refused = wheel_->arm(r.timer, r.timer_due, r.weak_from_this(), ++last_timer_, true);
+    } catch (...) {
+        refused = make_error_code(std::errc::not_enough_memory);
+    }
     if (!refused) r.timer_number = last_timer_;
     return refused;
 }
@@ -231,29 +268,35 @@ void task_core::disarm(active_run& r) noexcept {
     if (std::exchange(r.timer_number, 0) != 0) wheel_->cancel(r.timer);
 }
 
-void task_core::attempt_over(section& s, const active_ptr& run, task_state state, const std::string& message) {
+void task_core::attempt_over(section& s, const active_ptr& run, task_state state, const std::string& message) noexcept {
     disarm(*run);
     task_entry& e = *run->of;
     const wall_point now = wall();
     const bool began = run->at == phase::running;
     if (options_.history != 0) {
-        if (e.history.size() >= options_.history) e.history.erase(e.history.begin());
-        e.history.push_back({run->scheduled(), began ? run->started : now, now, run->attempt(), state, message});
+        try {
+            task_attempt made{run->scheduled(), began ? run->started : now, now, run->attempt(), state, message};
+            e.history.reserve(std::min(e.history.size() + 1, options_.history));
+            if (e.history.size() == options_.history) e.history.erase(e.history.begin());
+            e.history.push_back(std::move(made));
+        } catch (...) {
+            // No memory: the history does without it.
+        }
     }
     if (state == task_state::failed && !e.gone && !e.cancelled && !stopped_ && retry(s, run, message)) return;
     run_over(s, run, state, message);
 }
 
-bool task_core::retry(section& s, const active_ptr& run, const std::string& message) {
+bool task_core::retry(section& s, const active_ptr& run, const std::string& message) noexcept {
     if (run->attempt() >= run->of->job->options.attempts) return false;
     run->waited = pause_before_next(*run);
-    run->of->message = message;
+    note(run->of->message, message);
     notify(task_event::kind::retrying, run->name(), run->attempt(), message);
     park(s, run, run->waited);
     return true;
 }
 
-nanoseconds task_core::pause_before_next(const active_run& r) {
+nanoseconds task_core::pause_before_next(const active_run& r) noexcept {
     const backoff& pauses = r.of->job->options.backoff;
     if (jitter_) {
         try {
@@ -266,21 +309,23 @@ nanoseconds task_core::pause_before_next(const active_run& r) {
 }
 
 // Until its next attempt.
-void task_core::park(section& s, const active_ptr& run, nanoseconds delay) {
+void task_core::park(section& s, const active_ptr& run, nanoseconds delay) noexcept {
     run->at = phase::between_attempts;
     run->retry_at = wall_point(saturating_add(wheel_->wall(), delay));
     const std::error_code refused = arm(*run, delay);
     save(*run->of);
-    if (refused) interrupt(s, run);
+    if (refused) cut_off(s, run, refused);
 }
 
-// It is over for this process, and recover() goes on with it.
-void task_core::interrupt(section& s, const active_ptr& run) {
+// No timer for its next attempt. On a wheel that was stopped it is over for this process, and recover() goes on with it.
+void task_core::cut_off(section& s, const active_ptr& run, std::error_code refused) noexcept {
+    if (refused == std::errc::not_enough_memory)
+        return run_over(s, run, task_state::failed, worded([&] { return refused.message(); }));
     run->why = reason::stopped;
     run_over(s, run, task_state::cancelled, {});
 }
 
-void task_core::run_over(section& s, const active_ptr& run, task_state state, const std::string& message) {
+void task_core::run_over(section& s, const active_ptr& run, task_state state, const std::string& message) noexcept {
     const entry_ptr entry = run->of;
     task_entry& e = *entry;
     if (run->at == phase::in_line) leave_line(*run);
@@ -290,18 +335,16 @@ void task_core::run_over(section& s, const active_ptr& run, task_state state, co
     run->kept = std::exchange(run->at, phase::over);
     if (!interrupted) std::erase(e.runs, run);
     if (--active_ == 0) work_ = {};
-    s.drop(run);
+    s.drop_run(run);
     ++(state == task_state::completed ? e.completed : state == task_state::failed ? e.failed : e.cancellations);
-    if (state == task_state::failed || !message.empty()) e.message = message;
+    if (state == task_state::failed || !message.empty()) note(e.message, message);
     const auto what = state == task_state::completed ? task_event::kind::completed
                       : state == task_state::failed  ? task_event::kind::failed
                                                      : task_event::kind::cancelled;
     notify(what, e.spec.name, run->attempt(), message);
     if (e.gone || interrupted) return;
     e.machine.ended();
-    if (!stopped_) {
-        if (const auto point = e.machine.begin_waiting()) begin(s, entry, *point);
-    }
+    if (!stopped_) begin_waiting(s, entry);
     if (e.ended) return;
     if (e.cancelled) {
         if (e.runs.empty()) finish(s, entry, e.cut_short ? task_state::cancelled : state, message);

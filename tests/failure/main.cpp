@@ -5,7 +5,7 @@
 // operation is over. Nothing may be lost: what is neither complete, nor pending, nor reported by an exception of the call that started it.
 // While memory is out, calls and run() may throw; once it is back, all that is pending completes.
 //
-//     failure_injection [--case NAME | --except NAME] [--point N --window N] [--list]
+//     failure_injection [--case NAME] [--point N --window N] [--list]
 //
 // Each case has a process of its own, so that one that ends by std::terminate is a finding like others. Exit: 0 nothing lost.
 #include "failure/trial.hpp"
@@ -109,15 +109,13 @@ std::size_t number(const char* text) { return static_cast<std::size_t>(std::strt
 } // namespace
 
 int main(int argc, char** argv) {
-    std::string_view only, except;
+    std::string_view only;
     std::size_t point = for_ever, window = 1;
     bool list = false;
     for (int i = 1; i < argc; ++i) {
         const bool more = i + 1 < argc;
         if (more && std::strcmp(argv[i], "--case") == 0) {
             only = argv[++i];
-        } else if (std::strcmp(argv[i], "--except") == 0 && i + 1 < argc) {
-            except = argv[++i];
         } else if (more && std::strcmp(argv[i], "--point") == 0) {
             point = number(argv[++i]);
         } else if (more && std::strcmp(argv[i], "--window") == 0) {
@@ -125,7 +123,7 @@ int main(int argc, char** argv) {
         } else if (std::strcmp(argv[i], "--list") == 0) {
             list = true;
         } else {
-            std::fprintf(stderr, "failure_injection [--case NAME | --except NAME] [--point N --window N] [--list]; "
+            std::fprintf(stderr, "failure_injection [--case NAME] [--point N --window N] [--list]; "
                                  "window 0: for good\n");
             return 2;
         }
@@ -136,7 +134,7 @@ int main(int argc, char** argv) {
     for (const auto& group : {wheel_cases(), limit_cases(), net_cases(), schedule_cases()}) {
         for (const test_case& c : group) {
             if (list) std::printf("%s\n", c.name.data());
-            if (list || (!only.empty() && only != c.name) || c.name == except) continue;
+            if (list || (!only.empty() && only != c.name)) continue;
             found = true;
             if (point != for_ever) {
                 try_point(c, point, window == 0 ? for_ever : window, sum);

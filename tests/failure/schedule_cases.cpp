@@ -10,8 +10,11 @@
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 namespace failure {
 
@@ -90,19 +93,135 @@ void calendar_cancelled(trial& t) {
     end(t);
 }
 
+// ---- tasks: a run whose memory is missing has failed, and says so ----
+
+class task_trial {
+public:
+    explicit task_trial(trial& t, cogwheel::task_storage* storage = nullptr)
+        : trial_(t), scheduler(t.wheel, {.executor = t.io.get_executor(), .history = 2, .storage = storage}) {}
+
+    void add(const char* name, cogwheel::task_trigger when, cogwheel::job_options options = {}, int failures = 0,
+             cogwheel::task_overlap overlap = cogwheel::task_overlap::forbid) {
+        tried& one = tasks_.at(count_++);
+        one.name = name;
+        one.added = trial_.attempt([&] {
+            auto job = [ran = &one.ran, failures] {
+                if (++*ran <= failures) throw std::runtime_error("a trouble that takes more than a few bytes to say");
+            };
+            const auto refused = scheduler.add({.name = name, .when = when, .overlap = overlap}, job, options);
+            if (refused) trial_.fault("refused, though it need not be");
+        });
+    }
+
+    /// All of them are over, and those that did not run have failed.
+    void end() {
+        failure::end(trial_);
+        for (std::size_t i = 0; i < count_; ++i) {
+            const tried& one = tasks_[i];
+            const auto info = scheduler.find(one.name);
+            if (one.added != info.has_value()) return trial_.fault("add() threw and added, or neither");
+            if (!info) continue;
+            using enum cogwheel::task_state;
+            if (info->state == pending || info->state == queued || info->state == running)
+                return trial_.fault("lost: a task that never ends");
+            if (one.ran == 0 && info->failed == 0 && info->state != cancelled)
+                return trial_.fault("lost: a task that never ran, and has not failed");
+            if (info->completed > static_cast<std::uint64_t>(one.ran))
+                return trial_.fault("completed without having run");
+        }
+        if (scheduler.counts().jobs != 0) trial_.fault("jobs that never end");
+    }
+
+private:
+    struct tried {
+        const char* name = "";
+        bool added = false;
+        int ran = 0;
+    };
+    trial& trial_;
+    std::array<tried, 4> tasks_;
+    std::size_t count_ = 0;
+
+public:
+    cogwheel::task_scheduler scheduler;
+};
+
 void tasks(trial& t) {
-    cogwheel::task_scheduler_options options;
-    options.executor = t.io.get_executor();
-    cogwheel::task_scheduler scheduler(t.wheel, std::move(options));
+    task_trial all(t);
     t.begin();
-    t.start([&](watched h) {
-        if (scheduler.add({.name = "a task", .when = cogwheel::task_trigger::once(1ms)}, copyable(std::move(h))))
-            throw std::bad_alloc();
-    });
-    t.start([&](watched h) {
-        if (scheduler.add({.name = "another", .when = cogwheel::task_trigger::once(0ms)}, copyable(std::move(h))))
-            throw std::bad_alloc();
-    });
+    all.add("a task whose name takes memory", cogwheel::task_trigger::once(1ms));
+    all.add("b", cogwheel::task_trigger::once(0ms));
+    all.end();
+}
+
+void tasks_with_retries(trial& t) {
+    task_trial all(t);
+    cogwheel::job_options options{.attempts = 3, .time_limit = 1h};
+    options.backoff = cogwheel::backoff::constant(1ms);
+    t.begin();
+    all.add("fails twice", cogwheel::task_trigger::once(1ms), options, 2);
+    all.add("fails to the end", cogwheel::task_trigger::once(1ms), options, 3);
+    all.end();
+}
+
+void tasks_that_repeat(trial& t) {
+    task_trial all(t);
+    t.begin();
+    all.add("every 1 ms", cogwheel::task_trigger::every(1ms).times(3));
+    all.add("replaced", cogwheel::task_trigger::every(1ms).times(3), {}, 0, cogwheel::task_overlap::replace);
+    all.add("beside", cogwheel::task_trigger::every(1ms).times(3), {}, 0, cogwheel::task_overlap::allow);
+    all.end();
+}
+
+void tasks_cancelled(trial& t) {
+    task_trial all(t);
+    cogwheel::job_options options{.attempts = 2};
+    options.backoff = cogwheel::backoff::constant(1h);
+    t.begin();
+    all.add("waits", cogwheel::task_trigger::once(1h));
+    all.add("waits to be tried again", cogwheel::task_trigger::once(0ms), options, 1);
+    t.run_a_while();
+    t.insist([&] { all.scheduler.cancel("waits"); });
+    t.insist([&] { all.scheduler.cancel("waits to be tried again"); });
+    all.end();
+}
+
+// recover() may be called again: what it had done stays.
+void tasks_recovered(trial& t) {
+    cogwheel::memory_storage storage;
+    const auto noon = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+    const auto hourly = cogwheel::task_trigger::every(1h).times(1);
+    storage.save({.task = {.name = "comes", .when = hourly, .job = "job"}, .runs_left = 1, .next = noon + 2ms});
+    storage.save({.task = {.name = "ran", .when = hourly, .job = "job"},
+                  .runs_left = 0,
+                  .runs = {{.scheduled = noon, .attempt = 1}}});
+    storage.save({.task = {.name = "waits for a retry", .when = hourly, .job = "job"},
+                  .runs_left = 0,
+                  .runs = {{.scheduled = noon, .attempt = 2, .retry_at = noon + 2ms}}});
+    storage.save(
+        {.task = {.name = "waited", .when = hourly, .job = "job"}, .runs_left = 1, .runs = {{.scheduled = noon}}});
+    int ran = 0;
+    task_trial all(t, &storage);
+    all.scheduler.define("job", [&] { ++ran; });
+    t.begin();
+    t.insist([&] { all.scheduler.recover(); });
+    all.end();
+    int failed = 0;
+    for (const auto& info : all.scheduler.snapshot()) failed += static_cast<int>(info.failed);
+    if (all.scheduler.counts().finished != 4) t.fault("lost: a task that never ends, or is forgotten");
+    if (ran + failed != 4) t.fault("lost: a run that was neither made nor has failed, or was made twice");
+}
+
+void tasks_stopped(trial& t) {
+    cogwheel::memory_storage storage;
+    {
+        task_trial all(t, &storage);
+        all.scheduler.define("job", [] {});
+        t.begin();
+        t.attempt([&] { all.scheduler.add({.name = "a", .when = cogwheel::task_trigger::once(1h), .job = "job"}); });
+        t.attempt([&] { all.scheduler.add({.name = "b", .when = cogwheel::task_trigger::once(0ms), .job = "job"}); });
+        all.scheduler.stop();
+    }
     end(t);
 }
 
@@ -115,7 +234,12 @@ test_cases schedule_cases() {
             {"keyed_timers elsewhere", keyed_elsewhere},
             {"async_wait_until", calendar},
             {"async_wait_until, cancelled", calendar_cancelled},
-            {"task_scheduler", tasks}};
+            {"task_scheduler", tasks},
+            {"task_scheduler, retries", tasks_with_retries},
+            {"task_scheduler, periodic", tasks_that_repeat},
+            {"task_scheduler, cancelled", tasks_cancelled},
+            {"task_scheduler, recovered", tasks_recovered},
+            {"task_scheduler, stopped", tasks_stopped}};
 }
 
 } // namespace failure

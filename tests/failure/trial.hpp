@@ -118,6 +118,10 @@ public:
 
     /// Runs what is to be run, first without memory, as planned, then with.
     void run();
+    /// The same for some milliseconds, where something is left that takes longer.
+    void run_a_while() {
+        attempt([&] { io.run_for(std::chrono::milliseconds(3)); });
+    }
     /// Memory is back, and all has to come to its end.
     void settle();
 

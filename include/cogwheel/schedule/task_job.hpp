@@ -93,7 +93,12 @@ struct post_stop {
     void operator()() const {
         const auto alive = to.lock();
         if (alive == nullptr) return;
-        asio::post(alive->strand, [alive] { alive->signal.emit(asio::cancellation_type::terminal); });
+        COGWHEEL_TRY {
+            asio::post(alive->strand, [alive] { alive->signal.emit(asio::cancellation_type::terminal); });
+        }
+        COGWHEEL_CATCH {
+            // No memory: it finds out by stop_requested() only.
+        }
     }
 };
 

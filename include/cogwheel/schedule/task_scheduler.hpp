@@ -13,6 +13,8 @@
 //
 // - Every run happens exactly once, in this process. Across its death: at least once, and a run whose job had begun is reported by recover().
 // - Never early: by the wheel's clock, or for dates and cron expressions by that on the wall.
+// - Out of memory no task is forgotten: one that comes due then comes due again, and an attempt that there is none for has failed. The
+//   history does without what cannot be written down.
 // - Jobs run in a pool of the scheduler's own, or on any executor; what they throw is a failed attempt, its words are kept.
 // - run() of the wheel's context returns when no task is pending and no job under way.
 //

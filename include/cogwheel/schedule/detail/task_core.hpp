@@ -6,9 +6,13 @@
 //
 // One lock for all; jobs, stop callbacks and destructors of callables run outside of it. A timer or a job that comes back to a task that
 // has been removed meanwhile finds it gone.
+//
+// What has begun can end without memory: what it needs was allocated when it began. A task that comes due when there is none for its run
+// comes due again a tick later; an attempt that cannot be made has failed; words that cannot be said are short.
 #pragma once
 
 #include <cogwheel/schedule/detail/task_machine.hpp>
+#include <cogwheel/schedule/detail/task_row.hpp>
 #include <cogwheel/schedule/detail/task_wheel.hpp>
 #include <cogwheel/schedule/keyed_schedule.hpp>
 #include <cogwheel/schedule/task_info.hpp>
@@ -37,10 +41,22 @@ struct defined_job {
 class active_run;
 
 /// What an exception says.
-std::string words_of(const std::exception_ptr&);
+std::string words_of(const std::exception_ptr&) noexcept;
+
+/// What f() says, or that there is no memory for it.
+template <class F>
+std::string worded(F f) noexcept {
+    COGWHEEL_TRY { return f(); }
+    COGWHEEL_CATCH { return "out of memory"; } // needs none
+}
+inline void note(std::string& words, const std::string& said) noexcept {
+    words = worded([&] { return said; });
+}
 
 /// A task in the table.
-class task_entry final : public timer_target, public std::enable_shared_from_this<task_entry> {
+class task_entry final : public timer_target,
+                         public row_member<task_entry>,
+                         public std::enable_shared_from_this<task_entry> {
 public:
     task_entry(const std::shared_ptr<task_core>& in, task of, std::shared_ptr<const defined_job> does,
                std::chrono::nanoseconds grace)
@@ -67,12 +83,14 @@ public:
     bool gone = false;               // from the table
     std::uint64_t completed = 0, failed = 0, cancellations = 0;
     std::string message;
-    std::vector<task_attempt> history;                              // oldest first; not many
-    std::list<std::shared_ptr<task_entry>>::iterator finished_at{}; // of those that have ended
+    std::vector<task_attempt> history; // oldest first; not many
 };
 
 /// A run that has begun and not ended.
-class active_run final : public reporting_run, public timer_target, public std::enable_shared_from_this<active_run> {
+class active_run final : public reporting_run,
+                         public timer_target,
+                         public row_member<active_run>,
+                         public std::enable_shared_from_this<active_run> {
 public:
     enum class phase : std::uint8_t { in_line, on_its_way, running, between_attempts, over };
     enum class reason : std::uint8_t { none, limit, cancelled, replaced, stopped };
@@ -84,27 +102,30 @@ public:
     void dropped(std::uint64_t number) override;
     void ended(const std::exception_ptr& thrown, std::error_code error) noexcept override;
 
+    /// Errors: std::bad_alloc; nothing has changed then.
     void next_attempt() {
+        std::list<std::stop_source> fresh(1);
+        stop_ = fresh.front();
+        stop.swap(fresh);
         ++attempt_;
-        stop_ = std::stop_source();
         why = reason::none;
         interrupted_ = false;
     }
     void note_interruption() noexcept { interrupted_ = true; }
     void set_attempt(std::uint32_t n) noexcept { attempt_ = n; }
-    std::stop_source stop() const { return stop_; }
 
     std::shared_ptr<task_core> core;
     std::shared_ptr<task_entry> of;
     phase at = phase::on_its_way;
-    phase kept = phase::on_its_way; // as what it is written down, once it is over for this process
-    reason why = reason::none;      // it was told to stop
+    phase kept = phase::on_its_way;   // as what it is written down, once it is over for this process
+    reason why = reason::none;        // it was told to stop
+    std::list<std::stop_source> stop; // one, until this attempt is told to
     bool in_pool = false;
-    any_token timer; // its limit, its place in line, or its next attempt
+    std::string refused; // why it was not taken
+    any_token timer;     // its limit, its place in line, or its next attempt
     std::uint64_t timer_number = 0;
-    std::chrono::nanoseconds timer_due{};                     // by the wheel's clock
-    std::list<std::shared_ptr<active_run>>::iterator place{}; // in line
-    std::chrono::nanoseconds waited{};                        // before this attempt
+    std::chrono::nanoseconds timer_due{}; // by the wheel's clock
+    std::chrono::nanoseconds waited{};    // before this attempt
     task_trigger::wall_point retry_at{};
     task_trigger::wall_point started{};
 };
@@ -134,10 +155,10 @@ public:
 
     // Timers and jobs come back.
     void task_due(task_entry&, std::uint64_t number);
-    void run_due(active_run&, std::uint64_t number);
+    void run_due(active_run&, std::uint64_t number) noexcept;
     void task_dropped(task_entry&, std::uint64_t number);
-    void run_dropped(active_run&, std::uint64_t number);
-    void job_ended(active_run&, const std::exception_ptr& thrown, std::error_code error);
+    void run_dropped(active_run&, std::uint64_t number) noexcept;
+    void job_ended(active_run&, const std::exception_ptr& thrown, std::error_code error) noexcept;
 
 private:
     class section;  // holds the lock; what has to be done without it is done at its end
@@ -146,7 +167,7 @@ private:
     // one leaves it to the first, or the stack would grow with each.
     struct caller {
         std::thread::id thread = std::this_thread::get_id();
-        std::list<active_ptr> queue;
+        row<active_run> queue;
         caller* below = nullptr;
     };
     struct by_name {
@@ -162,30 +183,34 @@ private:
     entry_ptr entry_named(std::string_view name) const;
     std::error_code arm(task_entry&, bool admitted);
     void disarm(task_entry&) noexcept;
+    bool come_back(task_entry&) noexcept;
+    void arm_adrift() noexcept;
     void look_at_the_wall(task_entry&);
-    void drop_runs(section&, task_entry&, active_run::reason);
-    void remove(section&, const entry_ptr&);
-    void finish(section&, const entry_ptr&, task_state, const std::string& message);
+    void drop_runs(section&, task_entry&, active_run::reason) noexcept;
+    void remove(section&, const entry_ptr&) noexcept;
+    void finish(section&, const entry_ptr&, task_state, const std::string& message) noexcept;
     void restore(section&, task_record&&, task_recovery&);
-    void go_on(section&, const active_ptr&, task_recovery&);
+    void go_on(section&, const active_ptr&) noexcept;
 
     // Runs.
-    void begin(section&, const entry_ptr&, nanoseconds point);
-    void submit(section&, const active_ptr&);
+    std::vector<active_ptr> make_runs(const entry_ptr&, const std::vector<nanoseconds>& points);
+    void begin(section&, const active_ptr&) noexcept;
+    void begin_waiting(section&, const entry_ptr&) noexcept;
+    void submit(section&, const active_ptr&) noexcept;
     void hand_over(const active_ptr&);
-    void execute(const active_ptr&);
-    void attempt_over(section&, const active_ptr&, task_state, const std::string& message);
-    bool retry(section&, const active_ptr&, const std::string& message);
-    nanoseconds pause_before_next(const active_run&);
-    void park(section&, const active_ptr&, nanoseconds delay);
-    void interrupt(section&, const active_ptr&);
+    void execute(const active_ptr&) noexcept;
+    void attempt_over(section&, const active_ptr&, task_state, const std::string& message) noexcept;
+    bool retry(section&, const active_ptr&, const std::string& message) noexcept;
+    nanoseconds pause_before_next(const active_run&) noexcept;
+    void park(section&, const active_ptr&, nanoseconds delay) noexcept;
+    void cut_off(section&, const active_ptr&, std::error_code refused) noexcept;
     void leave_line(active_run&) noexcept;
-    void run_over(section&, const active_ptr&, task_state, const std::string& message);
-    void leave_pool(section&, active_run&);
-    bool tell_to_stop(section&, active_run&, active_run::reason);
-    bool join_callers(caller&, std::list<active_ptr>& runs) noexcept;
-    active_ptr next_of(caller&);
-    std::error_code arm(active_run&, nanoseconds delay);
+    void run_over(section&, const active_ptr&, task_state, const std::string& message) noexcept;
+    void leave_pool(section&, active_run&) noexcept;
+    bool tell_to_stop(section&, active_run&, active_run::reason) noexcept;
+    bool join_callers(caller&, row<active_run>& runs) noexcept;
+    active_ptr next_of(caller&) noexcept;
+    std::error_code arm(active_run&, nanoseconds delay) noexcept;
     void disarm(active_run&) noexcept;
 
     // Records.
@@ -201,13 +226,14 @@ private:
 
     mutable std::mutex mutex_;
     std::unique_ptr<task_wheel> wheel_;
+    std::unique_ptr<task_wheel> no_wheel_ = std::make_unique<no_wheel>();
     task_scheduler_options options_;
     random_ref jitter_;
     small_random own_random_;
     std::optional<asio::thread_pool> pool_;
     std::size_t pool_limit_ = 0;
     std::size_t in_pool_ = 0;
-    std::list<active_ptr> line_; // for the pool
+    row<active_run> line_; // for the pool
     caller* callers_ = nullptr;
     std::size_t active_ = 0;
     asio::any_io_executor work_; // holds run() while anything runs
@@ -215,7 +241,8 @@ private:
     bool stopped_ = false;
     named<std::shared_ptr<const defined_job>> jobs_;
     named<entry_ptr> tasks_;
-    std::list<entry_ptr> finished_; // oldest first
+    row<task_entry> finished_; // oldest first
+    row<task_entry> adrift_;   // due again, and no memory for their timers
 };
 
 } // namespace cogwheel::detail

@@ -31,36 +31,50 @@ public:
     bool clock_put_back(nanoseconds by, nanoseconds elapsed, nanoseconds now);
 
     /// When the next run is due.
-    std::optional<nanoseconds> next() const noexcept { return next_; }
+    std::optional<nanoseconds> next() const noexcept { return at_.next; }
 
     struct decision {
         std::vector<nanoseconds> begin; ///< the points at which these runs were due
         bool replace = false;           ///< those under way are to stop
     };
 
-    /// Precondition: next() has come.
+    /// Precondition: next() has come. Errors: std::bad_alloc, and then the progress before has to be restored.
     decision expired(nanoseconds now);
 
+    /// All that changes with time.
+    struct progress {
+        std::optional<nanoseconds> next;
+        nanoseconds done{};    // points up to here are: due, or before its time
+        bool was_due = false;  // any point
+        std::int64_t left = 0; // runs that have not begun
+        std::size_t active = 0;
+        std::list<nanoseconds> waiting; // empty for nearly all tasks, and then no memory
+        std::uint64_t missed = 0;       // by the misfire policy
+        std::uint64_t dropped = 0;      // by the overlap policy
+    };
+    const progress& present() const noexcept { return at_; }
+    void go_back_to(progress&& before) noexcept { at_ = std::move(before); }
+
     /// A run has ended.
-    void ended() noexcept { --active_; }
+    void ended() noexcept { --at_.active; }
 
     /// The point of one that has waited and begins now.
     std::optional<nanoseconds> begin_waiting() noexcept;
 
     /// No run begins any more.
     void end() noexcept {
-        next_.reset();
-        waiting_.clear();
+        at_.next.reset();
+        at_.waiting.clear();
     }
 
     /// No run under way, and none to come.
-    bool finished() const noexcept { return active_ == 0 && waiting_.empty() && !next_; }
+    bool finished() const noexcept { return at_.active == 0 && at_.waiting.empty() && !at_.next; }
 
-    std::int64_t left() const noexcept { return left_; }
-    std::size_t active() const noexcept { return active_; }
-    const std::list<nanoseconds>& waiting() const noexcept { return waiting_; }
-    std::uint64_t missed() const noexcept { return missed_; }
-    std::uint64_t dropped() const noexcept { return dropped_; }
+    std::int64_t left() const noexcept { return at_.left; }
+    std::size_t active() const noexcept { return at_.active; }
+    const std::list<nanoseconds>& waiting() const noexcept { return at_.waiting; }
+    std::uint64_t missed() const noexcept { return at_.missed; }
+    std::uint64_t dropped() const noexcept { return at_.dropped; }
 
 private:
     std::vector<nanoseconds> due_by(nanoseconds first, nanoseconds last, nanoseconds now);
@@ -71,14 +85,7 @@ private:
     misfire_policy misfire_;
     task_overlap overlap_;
     nanoseconds grace_;
-    std::optional<nanoseconds> next_;
-    nanoseconds done_{};   // points up to here are: due, or before its time
-    bool was_due_ = false; // any point
-    std::int64_t left_;    // runs that have not begun
-    std::size_t active_ = 0;
-    std::list<nanoseconds> waiting_; // empty for nearly all tasks, and then no memory
-    std::uint64_t missed_ = 0;       // by the misfire policy
-    std::uint64_t dropped_ = 0;      // by the overlap policy
+    progress at_;
 };
 
 } // namespace cogwheel::detail
