@@ -221,6 +221,13 @@ struct attempts_do {
     bool leaves;
 };
 
+struct throwing_at_exit {
+    bool does;
+    ~throwing_at_exit() noexcept(false) {
+        if (does) throw std::logic_error("too late");
+    }
+};
+
 } // namespace
 
 // While async_hedge() has not returned: either it throws, or the handler is called.
@@ -248,12 +255,7 @@ TEST_CASE_TEMPLATE("attempts_throw_in_the_initiating_function_it_throws_or_compl
                     scripted_read& read = r.reads[attempt.number() - 1];
                     if (what == fails_inside || what == fails_inside_and_throws)
                         read.on_start = [&read] { read.complete_here(asio::error::eof, 0); };
-                    struct throwing_at_exit {
-                        bool does;
-                        ~throwing_at_exit() noexcept(false) {
-                            if (does) throw std::logic_error("too late");
-                        }
-                    } const at_exit{what == fails_inside_and_throws || what == starts_and_throws};
+                    const throwing_at_exit at_exit{what == fails_inside_and_throws || what == starts_and_throws};
                     return read.async_run(token);
                 },
                 noting_handler{&out, life});
