@@ -66,7 +66,9 @@ public:
         ::sigaction(SIGHUP, nullptr, &hang_up);
         if (hang_up.sa_handler != SIG_IGN) signals_.add(SIGHUP); // else it was nohup that has started us
         signals_.async_wait([this](std::error_code ec, int) {
-            if (!ec) end();
+            if (ec) return;
+            signals_.clear(); // before anybody can see that the first one has come
+            end();
         });
     }
 

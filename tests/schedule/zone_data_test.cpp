@@ -79,7 +79,7 @@ TEST_CASE("zone_data_of_all_zones_in_both_layouts_as_the_c_library_reads_it") {
 TEST_CASE("zone_data_that_ends_in_a_rule_runs_in_january_and_july_at_the_same_local_time") {
     const auto noon = [](const char* zone, int y, unsigned m) {
         const cron_schedule s(cron_expression("0 12 1 * *"), time_zone(zone));
-        return *s.next(sys_days(year(y) / m / 1) - hours(24)) - sys_days(year(y) / m / 1);
+        return *s.next(sys_days(year(y) / month(m) / 1) - hours(24)) - sys_days(year(y) / month(m) / 1);
     };
     for (const char* const layout : {"slim", "fat"}) {
         const environment_variable tzdir("TZDIR", compiled_zones().directory(layout));

@@ -17,7 +17,7 @@ using namespace std::chrono;
 namespace {
 
 constexpr sys_seconds rule_utc(int y, unsigned m, unsigned d, int hour = 0, int minute = 0) {
-    return sys_days(year(y) / m / d) + hours(hour) + minutes(minute);
+    return sys_days(year(y) / month(m) / day(d)) + hours(hour) + minutes(minute);
 }
 
 std::string tzif_number(std::int64_t n, int size) {

@@ -54,7 +54,8 @@ public:
     explicit keyed_timers(const Wheel& wheel, const Hash& hash = {}, const Equal& equal = {})
         : core_(std::make_unique<core>(wheel, asio::any_io_executor(), hash, equal)) {}
 
-    /// Jobs run on `executor`: a strand, if several threads run its context.
+    /// Jobs run on `executor`: a strand, if several threads run its context. Its run() does not return while timers are armed.
+    /// Lifetime: its context outlives this, but need not outlive the wheel's.
     keyed_timers(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash = {}, const Equal& equal = {})
         : core_(std::make_unique<core>(wheel, std::move(executor), hash, equal)) {}
 

@@ -8,10 +8,10 @@
 #include <cogwheel/asio/detail/engine_user.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/schedule/detail/grid.hpp>
+#include <cogwheel/schedule/detail/keyed_home.hpp>
 #include <cogwheel/schedule/keyed_schedule.hpp>
 #include <cogwheel/wheel/detail/exceptions.hpp>
 
-#include <asio/bind_executor.hpp>
 #include <asio/detail/throw_exception.hpp>
 
 #include <exception>
@@ -70,11 +70,16 @@ public:
     };
     using table = std::unordered_set<record_ptr, by_key, by_key>;
 
+    /// Without an executor, or on the wheel's: jobs run in the wheel's turn.
     keyed_core(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash, const Equal& equal)
-        : wheel_(state_of::get(wheel)),
-          executor_(std::move(executor)),
-          table_(0, by_key{hash, equal}, by_key{hash, equal}) {}
-    ~keyed_core() { clear(); }
+        : wheel_(state_of::get(wheel)), table_(0, by_key{hash, equal}, by_key{hash, equal}) {
+        if (executor && executor != asio::any_io_executor(wheel.get_executor()))
+            home_ = std::make_shared<keyed_home>(std::move(executor));
+    }
+    ~keyed_core() {
+        clear();
+        if (home_ != nullptr) home_->close();
+    }
     keyed_core(const keyed_core&) = delete;
     keyed_core& operator=(const keyed_core&) = delete;
 
@@ -142,13 +147,16 @@ private:
 
     std::error_code arm(const record_ptr& r, nanoseconds due) {
         std::error_code refused;
+        const auto at = point_at<time_point>(due);
         auto expire = [r] {
             if (!r->removed) r->core->expired(r);
         };
-        r->token = executor_
-                       ? wheel_->schedule(point_at<time_point>(due), asio::bind_executor(executor_, std::move(expire)),
-                                          no_callable(), refused)
-                       : wheel_->schedule(point_at<time_point>(due), std::move(expire), no_callable(), refused);
+        if (home_ == nullptr) {
+            r->token = wheel_->schedule(at, std::move(expire), no_callable(), refused);
+        } else {
+            auto go_home = [timer = keyed_home::armed(home_), expire] { timer.home().post(expire); };
+            r->token = wheel_->schedule(at, std::move(go_home), no_callable(), refused);
+        }
         if (!refused) r->due = due;
         return refused;
     }
@@ -180,7 +188,7 @@ private:
     }
 
     engine_user<state_type<Wheel>> wheel_;
-    asio::any_io_executor executor_; // empty: the wheel's turn
+    std::shared_ptr<keyed_home> home_; // nullptr: the wheel's turn
     table table_;
 };
 
