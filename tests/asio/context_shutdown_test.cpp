@@ -189,3 +189,13 @@ TEST_CASE("wheels_executor_is_gone_before_younger_services_are") {
     }
     CHECK(copies == 0);
 }
+
+TEST_CASE("wheels_executor_goes_with_the_wheel") {
+    executor_note note;
+    asio::io_context io;
+    {
+        const manual_timer_wheel wheel(asio::any_io_executor(noted_executor<false>(io, note)));
+        CHECK(note.copies > 0);
+    }
+    CHECK(note.copies == 0);
+}
