@@ -3,6 +3,7 @@
 //
 // The end of the execution context: handlers are destroyed uninvoked, in whatever order things fall.
 #include "support/handler_archetypes.hpp"
+#include "support/noted_executor.hpp"
 #include "support/virtual_wheel.hpp"
 
 #include <asio/bind_executor.hpp>
@@ -150,4 +151,51 @@ TEST_CASE("clock_turned_after_the_context_is_gone_is_harmless") {
         w.wheel.async_wait(10ms, must_not_run());
     }
     manual_clock::advance(1h);
+}
+
+namespace {
+
+/// Notes how many copies of the executor there are when it goes: before all services that are older.
+struct last_look : asio::execution_context::service {
+    using key_type = last_look;
+    static inline asio::execution_context::id id;
+
+    executor_note* note = nullptr;
+    int* copies = nullptr;
+
+    explicit last_look(asio::execution_context& context) : asio::execution_context::service(context) {}
+    ~last_look() override { *copies = note->copies; }
+
+private:
+    void shutdown() noexcept override {}
+};
+
+} // namespace
+
+// A strand's last copy looks for its service, which may be younger than the wheel's.
+TEST_CASE("wheels_executor_is_gone_before_younger_services_are") {
+    executor_note note;
+    int copies = -1;
+    {
+        asio::io_context io;
+        {
+            manual_timer_wheel wheel(asio::any_io_executor(noted_executor<false>(io, note)));
+            wheel.async_wait(1h, must_not_run());
+        }
+        auto& look = asio::use_service<last_look>(io);
+        look.note = &note;
+        look.copies = &copies;
+        CHECK(note.copies > 0);
+    }
+    CHECK(copies == 0);
+}
+
+TEST_CASE("wheels_executor_goes_with_the_wheel") {
+    executor_note note;
+    asio::io_context io;
+    {
+        const manual_timer_wheel wheel(asio::any_io_executor(noted_executor<false>(io, note)));
+        CHECK(note.copies > 0);
+    }
+    CHECK(note.copies == 0);
 }

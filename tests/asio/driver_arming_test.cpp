@@ -4,7 +4,10 @@
 // How often the driver is armed: every arming may be a system call, so only an earlier wake deserves one.
 #include "support/handler_archetypes.hpp"
 #include "support/scripted_driver.hpp"
+#include "support/virtual_wheel.hpp"
 
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
 #include <asio/io_context.hpp>
 
 using namespace cogwheel;
@@ -175,4 +178,34 @@ TEST_CASE("arming_fails_cancel_of_the_last_timer_succeeds") {
     wheel.async_wait(20ms, must_complete({}, &done));
     pass_scripted(io, 20ms);
     CHECK(done);
+}
+
+TEST_CASE("arming_fails_new_wait_throws_its_handler_is_destroyed_and_its_slot_names_nothing") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    asio::cancellation_signal signal;
+    int destroyed = 0;
+    script::the().fail = true;
+    CHECK_THROWS_AS(wheel.async_wait(10ms, asio::bind_cancellation_slot(signal.slot(), must_not_run(&destroyed))),
+                    std::bad_alloc);
+    CHECK(destroyed == 1);
+    CHECK(wheel.pending() == 0);
+    script::the().fail = false;
+    bool done = false; // of the same size, so that it gets the very block
+    wheel.async_wait(20ms, asio::bind_cancellation_slot(asio::cancellation_slot(), must_complete({}, &done)));
+    signal.emit(asio::cancellation_type::terminal);
+    pass_scripted(io, 20ms);
+    CHECK(done);
+}
+
+TEST_CASE("arming_wait_that_was_replaced_makes_no_turn") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    wheel.schedule(1h, [] {});
+    wheel.schedule(10ms, [] {});
+    CHECK(arms() == 2);
+    run_ready(io);
+    CHECK(wheel.stats().turns == 0);
+    pass_scripted(io, 10ms);
+    CHECK(wheel.stats().turns == 1);
 }

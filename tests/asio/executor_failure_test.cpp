@@ -156,3 +156,44 @@ TEST_CASE("post_fails_stop_and_end_of_the_wheel_succeed_with_nothing_planned") {
     pass(f.io, 10ms);
     CHECK(aborted);
 }
+
+namespace {
+
+/// What it took is destroyed uncalled while `*discard`.
+class discarding_executor {
+public:
+    discarding_executor(asio::io_context& io, const bool& discard) : io_(&io), discard_(&discard) {}
+
+    asio::execution_context& query(asio::execution::context_t) const noexcept { return *io_; }
+    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) noexcept {
+        return asio::execution::blocking.never;
+    }
+    template <class F>
+    void execute(F&& f) const {
+        asio::any_io_executor(asio::require(io_->get_executor(), asio::execution::blocking.never))
+            .execute([discard = discard_, call = std::forward<F>(f)]() mutable {
+                if (!*discard) std::move(call)();
+            });
+    }
+
+    friend bool operator==(const discarding_executor&, const discarding_executor&) noexcept = default;
+
+private:
+    asio::io_context* io_;
+    const bool* discard_;
+};
+
+} // namespace
+
+TEST_CASE("turn_destroyed_uncalled_another_follows") {
+    bool discard = false, done = false;
+    asio::io_context io;
+    manual_timer_wheel wheel(asio::any_io_executor(discarding_executor(io, discard)));
+    wheel.async_wait(0ms, must_complete({}, &done));
+    discard = true;
+    for (int i = 0; i < 3; ++i) CHECK(io.poll_one() == 1);
+    CHECK_FALSE(done);
+    discard = false;
+    run_ready(io);
+    CHECK(done);
+}

@@ -5,9 +5,13 @@
 #include "support/handler_archetypes.hpp"
 #include "support/virtual_wheel.hpp"
 
+#include <cogwheel/asio/detail/engine_user.hpp>
+
 #include <asio/strand.hpp>
 
+#include <memory>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 using namespace cogwheel;
@@ -173,6 +177,19 @@ TEST_CASE("body_without_a_lock_is_handed_out_to_its_strand_alone") {
     CHECK(&detail::state_of::get(elsewhere) != body);
     manual_local_timer_wheel again(first);
     CHECK(&detail::state_of::get(again) == body);
+}
+
+TEST_CASE("body_that_somebody_holds_on_to_is_not_handed_out") {
+    asio::io_context io;
+    std::optional<manual_timer_wheel> wheel(io);
+    auto& body = detail::state_of::get(*wheel);
+    auto user = std::make_unique<detail::engine_user<std::remove_reference_t<decltype(body)>>>(body);
+    wheel.reset();
+    const manual_timer_wheel elsewhere(io);
+    CHECK(&detail::state_of::get(elsewhere) != &body);
+    user.reset();
+    const manual_timer_wheel again(io);
+    CHECK(&detail::state_of::get(again) == &body);
 }
 
 TEST_CASE("body_with_a_turn_outstanding_is_not_handed_out") {

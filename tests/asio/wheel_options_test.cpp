@@ -34,6 +34,17 @@ void check_refused(const wheel_options& options, std::initializer_list<const cha
 
 } // namespace
 
+TEST_CASE("options_left_out_are_those_of_most_servers") {
+    const wheel_options options;
+    CHECK(options.tick == 10ms);
+    CHECK(options.slots == 512);
+    CHECK(options.levels.empty());
+    CHECK(options.max_pending == ~std::size_t{0});
+    CHECK(options.work_per_turn == 1024);
+    CHECK(options.reserve == 0);
+    CHECK_FALSE(options.huge_pages);
+}
+
 TEST_CASE("options_tick_not_positive_refused") {
     check_refused({.tick = 0ns}, {"tick", "0 ns", "above zero", "10ms"});
     check_refused({.tick = -3ns}, {"tick", "-3 ns", "above zero"});

@@ -5,8 +5,11 @@
 #include "support/hedge_rig.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
 #include <asio/cancellation_signal.hpp>
 
+#include <deque>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 
@@ -131,4 +134,65 @@ TEST_CASE_TEMPLATE("cancel_signal_destroyed_meanwhile_the_hedge_goes_on", Wheel,
     r.pass(40ms);
     r.ends(2, {}, 1);
     CHECK(out.times == 1);
+}
+
+// The reference that an emission holds on to goes with the context that was to bring it.
+TEST_CASE_TEMPLATE("cancel_context_of_the_handler_destroyed_before_it_runs_the_handler_goes_with_it", Wheel,
+                   BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    cancellation_signal signal;
+    hedge_outcome out;
+    const auto life = std::make_shared<int>();
+    for (auto& read : r.reads)
+        read.on_cancel = [&read](cancellation_type) { read.complete_here(asio::error::operation_aborted, 0); };
+    {
+        asio::io_context other;
+        r.start({.delay = 30ms},
+                bind_cancellation_slot(signal.slot(), asio::bind_executor(other, noting_handler{&out, life})));
+        signal.emit(cancellation_type::terminal);
+        CHECK_FALSE(r.reads[0].pending());
+        CHECK(life.use_count() == 2);
+    }
+    CHECK(life.use_count() == 1);
+    CHECK(out.times == 0);
+    CHECK(r.wheel.pending() == 0);
+}
+
+namespace {
+
+/// Emits when it is destroyed.
+struct emitting_result {
+    cancellation_signal* signal;
+    ~emitting_result() { signal->emit(cancellation_type::terminal); }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("cancel_by_the_result_that_a_later_one_replaces", Wheel, BOTH_WHEELS) {
+    using result = std::shared_ptr<emitting_result>;
+    hedge_rig<Wheel> r;
+    cancellation_signal signal;
+    std::deque<scripted_operation<void(std::error_code, result)>> operations;
+    for (int i = 0; i < 3; ++i) operations.emplace_back(r.io.get_executor());
+    std::error_code end;
+    int times = 0;
+    async_hedge(
+        r.wheel, {.delay = 30ms, .attempts = 3},
+        [&](hedge_attempt& attempt, auto token) { return operations[attempt.number() - 1].async_run(token); },
+        bind_cancellation_slot(signal.slot(), [&](std::error_code ec, const hedge_result&, const result&) {
+            end = ec;
+            ++times;
+        }));
+    r.pass(40ms);
+    r.pass(40ms);
+    operations[0].complete(asio::error::eof, std::make_shared<emitting_result>(&signal));
+    r.run();
+    CHECK(operations[1].cancelled.empty());
+    operations[1].complete(asio::error::eof, nullptr);
+    r.run();
+    CHECK(operations[2].cancelled == std::vector{cancellation_type::terminal});
+    operations[2].complete(asio::error::eof, nullptr);
+    r.run();
+    CHECK(times == 1);
+    CHECK(end == asio::error::operation_aborted);
 }

@@ -138,6 +138,31 @@ TEST_CASE_TEMPLATE("attempt_throws_something_else_later_out_of_run_and_the_other
     CHECK(out.result.winner == 1);
 }
 
+TEST_CASE_TEMPLATE("attempt_throws_something_else_later_when_no_other_is_left_the_hedge_completes_first", Wheel,
+                   BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    asio::io_context other;
+    const auto life = std::make_shared<int>();
+    async_hedge(
+        r.wheel, {.delay = 30ms},
+        [&](hedge_attempt& attempt, auto token) {
+            if (attempt.number() == 2) {
+                r.reads[0].complete_here(asio::error::eof, 1);
+                throw std::logic_error("operation");
+            }
+            return r.reads[0].async_run(token);
+        },
+        asio::bind_executor(other, noting_handler{&out, life}));
+    r.pass(40ms);
+    CHECK(out.times == 0);
+    CHECK_THROWS_AS(run_ready(other), std::logic_error);
+    run_ready(other);
+    CHECK(out.times == 1);
+    CHECK(out.result.attempts == 2);
+    CHECK(life.use_count() == 1);
+}
+
 TEST_CASE_TEMPLATE("handler_throws_out_of_run_nothing_is_left", Wheel, BOTH_WHEELS) {
     hedge_rig<Wheel> r;
     const auto life = std::make_shared<int>();

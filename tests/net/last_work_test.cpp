@@ -101,3 +101,23 @@ TEST_CASE_TEMPLATE("destroyed_request_ends_its_work_last", Wheel, BOTH_WHEELS) {
     io.reset();
     check_last(note);
 }
+
+TEST_CASE("timed_out_request_ends_its_work_without_the_wheels_lock") {
+    executor_note note;
+    asio::io_context other;
+    virtual_wheel w;
+    pending_requests<int, std::string, manual_timer_wheel> requests(w.wheel, noted_executor<false>(other, note));
+    std::error_code end;
+    int ends = 0;
+    requests.async_wait(1, 10ms, [&](std::error_code ec, const std::string&) { end = ec; });
+    CHECK(note.work == 1);
+    note.at_last = [&] {
+        CHECK(w.wheel.pending() == 0); // which takes the lock
+        ++ends;
+    };
+    w.pass(10ms);
+    run_ready(other);
+    note.at_last = nullptr;
+    CHECK(ends >= 1);
+    CHECK(end == asio::error::timed_out);
+}

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a falling factor costs beside its walk: the driver is armed once for all whose limits come sooner, not once for each.
+#include "support/failing_executor.hpp"
 #include "support/scripted_driver.hpp"
 
 #include <cogwheel/net/idle_monitor.hpp>
@@ -32,5 +33,26 @@ TEST_CASE("overload_arming_factor_falls_one_arming_for_all") {
     pass_scripted(io, 2990ms); // the first is 2 s old already
     CHECK(told == 0);
     pass_scripted(io, 20ms);
+    CHECK(told == 1);
+}
+
+TEST_CASE("overload_arming_fails_for_all_then_they_come_at_their_old_time") {
+    asio::io_context io;
+    bool fail = false;
+    scripted_wheel wheel(asio::any_io_executor(failing_executor(io, fail)));
+    basic_idle_monitor<scripted_clock, single_threaded> monitor(wheel, {.reader = 10s});
+    int told = 0;
+    monitor.async_idle([&](std::error_code, const idle_event&) { ++told; });
+    wheel.schedule(10ms, [&] { fail = script::the().fail = true; });
+    CHECK_THROWS_AS(pass_scripted(io, 20ms), std::bad_alloc); // nothing is planned after that
+    fail = false;
+    overload_factor(wheel, 0.5);
+    fail = true;
+    pass_scripted(io, 0s);
+    fail = script::the().fail = false;
+    CHECK(wheel.schedule(1h, [] {})); // brings the turn that was lost
+    pass_scripted(io, 6s);
+    CHECK(told == 0);
+    pass_scripted(io, 4s);
     CHECK(told == 1);
 }

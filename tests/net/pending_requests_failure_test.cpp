@@ -4,6 +4,7 @@
 // Handlers that throw, and executors that take no work just now: every count stays right, and nobody is lost.
 #include "support/failing_executor.hpp"
 #include "support/request_rig.hpp"
+#include "support/scripted_driver.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
@@ -148,4 +149,36 @@ TEST_CASE("drain_cannot_go_on_what_comes_next_sees_to_it") {
     SUBCASE("the object is destroyed") { r.requests.reset(); }
     run_ready(r.io);
     CHECK(r.book.size() == 601);
+}
+
+TEST_CASE("drain_cannot_go_on_and_a_handler_throws_its_exception_leaves_run") {
+    failing_rig r;
+    r.requests->async_wait(0, 1h, [&](std::error_code, const std::string&) {
+        r.fail = true;
+        throw std::runtime_error("handler");
+    });
+    for (int key = 1; key <= 3; ++key) r.ask(key, 1h);
+    for (int key = 0; key < 3; ++key) r.requests->complete(key, "");
+    r.io.restart();
+    CHECK_THROWS_AS(r.io.poll(), std::runtime_error);
+    CHECK(r.book.empty());
+    r.fail = false;
+    CHECK(r.requests->cancel(3));
+    run_ready(r.io);
+    CHECK(r.book == request_book{{1, {}, ""}, {2, {}, ""}, {3, aborted, ""}});
+}
+
+TEST_CASE("driver_cannot_be_armed_the_request_throws_and_leaves_nothing_behind") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    pending_requests<int, std::string, scripted_wheel> requests(wheel);
+    request_book book;
+    script::the().fail = true;
+    CHECK_THROWS_AS(requests.async_wait(1, 1h, book_keeper(book, 1)), std::bad_alloc);
+    script::the().fail = false;
+    CHECK(requests.stats() == request_stats{});
+    CHECK(wheel.pending() == 0);
+    requests.async_wait(1, 10ms, book_keeper(book, 1)); // the key is free
+    pass_scripted(io, 20ms);
+    CHECK(book == request_book{{1, timed_out, ""}});
 }

@@ -111,6 +111,24 @@ TEST_CASE_TEMPLATE("cancel_unheeded_the_attempt_ends_as_it_likes_and_is_the_last
     CHECK(r.read.started == 1);
 }
 
+TEST_CASE_TEMPLATE("cancel_inside_an_emission_is_passed_on_after_it", Wheel, BOTH_WHEELS) {
+    retry_rig<Wheel> r;
+    cancellation_signal signal;
+    retry_outcome out;
+    int depth = 0;
+    r.read.on_cancel = [&](cancellation_type type) {
+        CHECK(++depth == 1);
+        if (type == cancellation_type::partial) signal.emit(cancellation_type::terminal);
+        --depth;
+    };
+    r.start(doubling(), bind_cancellation_slot(signal.slot(), out.handler()));
+    signal.emit(cancellation_type::partial);
+    CHECK(r.read.cancelled == std::vector{cancellation_type::partial, cancellation_type::terminal});
+    r.attempt_fails();
+    CHECK(out.times == 1);
+    CHECK(out.ec == asio::error::operation_aborted);
+}
+
 TEST_CASE_TEMPLATE("cancel_just_before_the_wait_expires_makes_no_further_attempt", Wheel, BOTH_WHEELS) {
     retry_rig<Wheel> r;
     cancellation_signal signal;

@@ -222,6 +222,13 @@ TEST_CASE("cron_schedule_in_utc_is_the_expression") {
     CHECK(!daily.previous(sys_seconds::min()).has_value());
 }
 
+// East of Greenwich the first local times of the year 0 are of the year before in UTC.
+TEST_CASE("cron_schedule_before_the_first_moment_there_is_none") {
+    const cron_schedule daily(cron_expression("0 0 * * *"), time_zone("Europe/Berlin"));
+    CHECK(!daily.previous(utc(0, 1, 1, 0)).has_value());
+    CHECK(!daily.previous(utc(0, 1, 1, 0) + seconds(1)).has_value());
+}
+
 TEST_CASE("cron_schedule_rare_days_over_many_changes_of_the_clock") {
     const cron_schedule leap(cron_expression("0 0 29 2 *"), time_zone("Europe/Berlin"));
     CHECK(leap.next(utc(2096, 3, 1, 0)) == utc(2104, 2, 28, 23));

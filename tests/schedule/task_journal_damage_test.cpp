@@ -207,3 +207,21 @@ TEST_CASE("journal_damage_is_reported_until_the_file_is_rewritten") {
     CHECK(joined(all.warnings) == "");
     CHECK(bodies_of(all) == journal_bodies{{"a", "2"}, {"c", "1"}, {"d", "1"}, {"e", "2"}});
 }
+
+TEST_CASE("journal_once_rewritten_without_its_damage_is_rewritten_again") {
+    const scratch_directory directory;
+    const fs::path file = directory / "tasks";
+    std::string text = journal_of_each_kind(file);
+    text[100] ^= 1;
+    put_bytes(file, text);
+    task_journal journal(file, {.compact_above = 2000});
+    int rewritten = 0;
+    std::uintmax_t size = 0;
+    for (int n = 0; n < 300'000 && rewritten < 2; ++n) { // load() would look for damage anew
+        journal.save(record_of("e", "2"));
+        const auto before = std::exchange(size, fs::file_size(file));
+        if (size < before) ++rewritten;
+    }
+    CHECK(rewritten == 2);
+    CHECK(joined(journal.load().warnings) == "");
+}

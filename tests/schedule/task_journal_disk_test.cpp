@@ -203,6 +203,22 @@ TEST_CASE("journal_change_that_failed_and_could_not_be_cut_off_is_not_read") {
     CHECK(bodies_of(all) == std::map<std::string, std::string>{{"a", "1"}});
 }
 
+TEST_CASE("journal_whose_torn_end_cannot_be_cut_off_is_not_opened") {
+    const scratch_directory directory;
+    const fs::path file = directory / "tasks";
+    {
+        task_journal(file).save(record_of("a", "1"));
+    }
+    const std::string torn = bytes_of(file) + "12345678 S3\thalf a li";
+    put_bytes(file, torn);
+    {
+        const disk_answers answers([&](disk_call call, std::size_t) { return call == disk_call::cut ? EIO : 0; });
+        CHECK_THROWS_AS(task_journal{file}, std::system_error);
+    }
+    CHECK(bytes_of(file) == torn);
+    CHECK(bodies_of(task_journal(file).load()) == std::map<std::string, std::string>{{"a", "1"}});
+}
+
 namespace {
 
 // In a process of its own, on a disk of `bytes`, which goes with it. 0: f has returned 0. 77: it must not mount one.

@@ -141,3 +141,22 @@ TEST_CASE("journal_of_version_1_is_read_and_goes_on_as_one_of_version_2") {
         CHECK(fs::file_size(file) < 600);
     }
 }
+
+TEST_CASE("journal_batch_of_no_number_of_lines_is_reported") {
+    const scratch_directory directory;
+    const fs::path file = directory / "tasks";
+    for (const std::string count : {"0", "2x", "x2", "-1", ""}) {
+        CAPTURE(count);
+        std::string text(detail::journal_header);
+        detail::add_journal_line(text, 'B', 2, count);
+        put_bytes(file, text);
+        {
+            task_journal journal(file);
+            journal.save(record_of("a", "1"));
+        }
+        const auto all = task_journal(file).load();
+        REQUIRE(all.warnings.size() == 1);
+        CHECK(says(all.warnings[0], "a batch of '" + count + "' lines"));
+        CHECK(bodies_of(all) == numbered_bodies{{"a", "1"}});
+    }
+}

@@ -60,3 +60,16 @@ TEST_CASE("json_keeps_exactly_the_sequences_that_are_utf8") {
     t.name = "\xf0\x9f\x98"; // cut off
     CHECK(to_json(std::span(&t, 1)).find("\"\\ufffd\\ufffd\\ufffd\"") != std::string::npos);
 }
+
+TEST_CASE("visible_text_has_a_space_for_each_control_character_alone") {
+    for (unsigned c = 0; c < 0x80; ++c) {
+        CAPTURE(c);
+        const std::string text(1, static_cast<char>(c));
+        CHECK(detail::visible_text(text) == (c < 0x20 || c == 0x7f ? " " : text));
+    }
+    for (unsigned c = 0x80; c < 0xc0; ++c) { // of two bytes
+        CAPTURE(c);
+        const std::string text{'\xc2', static_cast<char>(c)};
+        CHECK(detail::visible_text(text) == (c < 0xa0 ? " " : text));
+    }
+}

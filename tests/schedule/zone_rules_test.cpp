@@ -198,6 +198,10 @@ TEST_CASE("zone_rules_files_that_are_none_are_refused_with_the_reason") {
     CHECK(complaint_of([](tzif& f) { f.changes[0].second = 1; }) == "its changes make no sense");
     CHECK(complaint_of([](tzif& f) { f.changes.push_back(f.changes[0]); }) == "its changes make no sense");
     CHECK(complaint_of([](tzif& f) { f.offsets[0] = hours(27); }) == "it is a day and more from UTC");
+    CHECK(complaint_of([](tzif& f) { f.offsets[0] = hours(26) + seconds(1); }) == "it is a day and more from UTC");
+    CHECK(complaint_of([](tzif& f) { f.offsets[0] = -hours(26) - seconds(1); }) == "it is a day and more from UTC");
+    CHECK(complaint_of([](tzif& f) { f.offsets[0] = hours(26); }) == "none");
+    CHECK(complaint_of([](tzif& f) { f.offsets[0] = -hours(26); }) == "none");
     CHECK(complaint_of([](tzif& f) { f.footer = "CET"; }).find("'CET'") != std::string::npos);
 }
 

@@ -13,14 +13,16 @@
 #include <asio/query.hpp>
 #include <asio/require.hpp>
 
+#include <functional>
 #include <utility>
 
 namespace cogwheel_tests {
 
 struct executor_note {
     int work = 0;
-    int copies = 0;        ///< those that do not count as work
-    int left_at_last = -1; ///< of them, when the last work ended
+    int copies = 0;                ///< those that do not count as work
+    int left_at_last = -1;         ///< of them, when the last work ended
+    std::function<void()> at_last; ///< called then, if there is one
 };
 
 template <bool Tracked>
@@ -35,7 +37,9 @@ public:
     ~noted_executor() {
         if (note_ == nullptr) return;
         if constexpr (Tracked) {
-            if (--note_->work == 0) note_->left_at_last = note_->copies;
+            if (--note_->work != 0) return;
+            note_->left_at_last = note_->copies;
+            if (note_->at_last) note_->at_last();
         } else {
             --note_->copies;
         }

@@ -6,6 +6,8 @@
 #include "support/reference_wheel.hpp"
 #include "support/wheel_bench.hpp"
 
+#include <cogwheel/wheel/detail/slab_memory.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -187,6 +189,38 @@ TEST_CASE("node_table_failing_allocation_changes_nothing") {
     CHECK(known == 2);
     CHECK(others == 512 / 64 - 1); // made with the block
     nodes.detach(embedded);
+}
+
+TEST_CASE("slab_memory_failing_allocation_changes_nothing") {
+    constexpr std::size_t page = cogwheel::detail::slab_memory::alignment;
+    cogwheel::detail::slab_memory memory;
+    for (int i = 0; i < 15; ++i) (void)memory.take(64 * page);
+    std::byte* last = memory.take(page); // the 16th slab, with room left; the next one needs a longer list of them, too
+    const std::size_t footprint = memory.footprint();
+    for (std::size_t n = 0; n < 2; ++n) {
+        const failing_allocations failing(n);
+        CHECK_THROWS_AS((void)memory.take(128 * page), std::bad_alloc);
+    }
+    CHECK(memory.footprint() == footprint);
+    CHECK(memory.take(page) == last + page);
+}
+
+TEST_CASE_TEMPLATE("trim_without_memory_for_its_counters_does_nothing", Wheel, EVERY_WHEEL) {
+    cogwheel::node_table nodes;
+    Wheel wheel(nodes, 512, tick{});
+    timer_node& node = nodes.allocate(64);
+    node.on_expiry(ignore_expiry);
+    wheel.schedule(node, tick{1});
+    wheel.advance(tick{1});
+    nodes.release(node, 64);
+    const cogwheel::timer_id old = node.id();
+    {
+        const failing_allocations failing(0);
+        CHECK(wheel.trim());
+    }
+    CHECK(&nodes.allocate(64) == &node);
+    CHECK(nodes.find(old) == nullptr);
+    CHECK(wheel.check_invariants() == nullptr);
 }
 
 TEST_CASE("advance_failing_to_put_an_entry_back_tries_again") {

@@ -60,6 +60,15 @@ TEST_CASE_TEMPLATE("next_due_dead_entries_at_the_tick_of_a_live_one_do_not_hide_
     CHECK(bench.advance(9).fired == 1);
 }
 
+// Later ones are passed by without a look at their nodes, so that the allowance lasts.
+TEST_CASE_TEMPLATE("next_due_dead_entry_in_a_slot_of_many_later_ones_wakes_nobody", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4);
+    for (std::uint64_t i = 0; i < 20'000; ++i) bench.schedule(13 + 4 * i);
+    bench.wheel.cancel(bench.schedule(9).node);
+    CHECK(bench.next_due() == 13);
+    CHECK(bench.wheel.check_invariants() == nullptr);
+}
+
 TEST_CASE_TEMPLATE("next_due_one_call_drops_a_bounded_number_of_dead_entries", Wheel, EVERY_WHEEL) {
     basic_wheel_bench<Wheel> bench(4);
     constexpr std::size_t dead = 3 * wheel_access::confirm_limit;

@@ -13,6 +13,7 @@
 #include <asio/cancellation_signal.hpp>
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 
@@ -182,4 +183,121 @@ TEST_CASE_TEMPLATE("no_memory_in_the_limits_emission_the_next_turn_tries_again",
     r.run();
     CHECK(result.times == 1);
     CHECK(result.ec == asio::error::timed_out);
+}
+
+TEST_CASE("initiating_function_completes_and_the_post_fails_it_throws_and_the_handler_is_destroyed") {
+    timeout_rig<manual_timer_wheel> r;
+    bool fail = false;
+    auto alive = std::make_shared<int>();
+    auto handler =
+        asio::bind_executor(failing_executor(r.io, fail), [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); });
+    r.read.on_start = [&] {
+        r.read.complete_here({}, 1);
+        fail = true;
+    };
+    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, std::move(handler))), std::bad_alloc);
+    CHECK(alive.use_count() == 1);
+    fail = false;
+    r.pass(1h);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE("emission_while_it_is_initiated_cannot_be_brought_home_the_operation_goes_on") {
+    timeout_rig<manual_timer_wheel> r;
+    bool fail = false;
+    read_result result;
+    asio::cancellation_signal signal;
+    r.read.on_start = [&] {
+        signal.emit(asio::cancellation_type::terminal);
+        fail = true;
+    };
+    r.read.async_run(
+        timeout_after(r.wheel, 1h,
+                      asio::bind_cancellation_slot(
+                          signal.slot(), asio::bind_executor(failing_executor(r.io, fail), result.handler()))));
+    CHECK(r.read.cancelled.empty());
+    fail = false;
+    signal.emit(asio::cancellation_type::terminal);
+    r.run();
+    CHECK(result.times == 1);
+    CHECK(result.ec == asio::error::operation_aborted);
+    CHECK(r.wheel.pending() == 0);
+}
+
+namespace {
+
+/// Fails as failing_executor does, after something else has happened.
+class meddling_executor {
+public:
+    meddling_executor(asio::io_context& io, const bool& fail, const std::function<void()>& meanwhile)
+        : io_(&io), fail_(&fail), meanwhile_(&meanwhile) {}
+
+    asio::execution_context& query(asio::execution::context_t) const noexcept { return *io_; }
+    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) noexcept {
+        return asio::execution::blocking.never;
+    }
+    template <class F>
+    void execute(F&& f) const {
+        if (*fail_) (*meanwhile_)();
+        asio::any_io_executor(failing_executor(*io_, *fail_)).execute(std::forward<F>(f));
+    }
+
+    friend bool operator==(const meddling_executor&, const meddling_executor&) noexcept = default;
+
+private:
+    asio::io_context* io_;
+    const bool* fail_;
+    const std::function<void()>* meanwhile_;
+};
+
+/// The operation ends on another thread, as it were, while its emission fails.
+struct ending_meanwhile {
+    bool fail = false;
+    asio::io_context io;
+    scripted_read read{io.get_executor()};
+    read_result result;
+    asio::cancellation_signal signal;
+    std::function<void()> meanwhile = [this] {
+        if (read.pending()) read.complete_here({}, 1);
+    };
+
+    auto handler() {
+        return asio::bind_cancellation_slot(
+            signal.slot(), asio::bind_executor(meddling_executor(io, fail, meanwhile), result.handler()));
+    }
+    void emit() {
+        fail = true;
+        CHECK_THROWS_AS(signal.emit(asio::cancellation_type::terminal), std::bad_alloc);
+        CHECK(result.times == 0);
+        CHECK_FALSE(read.pending());
+        fail = false;
+    }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("post_fails_in_the_users_cancellation_and_the_operation_ends_meanwhile", Wheel, BOTH_WHEELS) {
+    ending_meanwhile r;
+    Wheel wheel(r.io);
+    r.read.async_run(timeout_after(wheel, 1h, r.handler()));
+    r.emit();
+    run_ready(r.io);
+    CHECK(r.result.times == 1);
+    CHECK_FALSE(r.result.ec);
+    CHECK(wheel.pending() == 0);
+}
+
+TEST_CASE("post_fails_in_the_users_cancellation_and_no_turn_can_be_had_the_next_one_delivers") {
+    ending_meanwhile r;
+    scripted_wheel wheel(asio::any_io_executor(failing_executor(r.io, r.fail)));
+    r.read.async_run(timeout_after(wheel, 1h, r.handler()));
+    wheel.schedule(10ms, [&] { r.fail = script::the().fail = true; });
+    CHECK_THROWS_AS(pass_scripted(r.io, 10ms), std::bad_alloc); // nothing is planned after that
+    r.emit();
+    script::the().fail = false;
+    run_ready(r.io);
+    CHECK(r.result.times == 0);
+    CHECK(wheel.schedule(10ms, [] {}));
+    pass_scripted(r.io, 10ms);
+    CHECK(r.result.times == 1);
 }

@@ -205,7 +205,6 @@ private:
             abort_all();
         }
         if (attached()) engine_->nodes.detach(*this);
-        on_expiry(nullptr);
         engine_->leave(lock);
     }
 

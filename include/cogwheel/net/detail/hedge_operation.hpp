@@ -130,7 +130,6 @@ public:
           handler_(std::forward<H>(handler)) {}
 
     ~hedge_operation() {
-        link_.cut();
         const auto lock = state_->lock();
         way_back_.cut(*state_);
     }

@@ -389,8 +389,7 @@ private:
             const locked_at_the_end relock(c.lock);
             auto self = std::move(static_cast<herald&>(node).self);
             if (c.how == outcome::aborted) self->call(c.lock, self);
-            c.lock.unlock();
-            self.reset(); // as above
+            c.lock.unlock(); // as above: `self` goes first, then the lock is taken again
         }
     };
 
