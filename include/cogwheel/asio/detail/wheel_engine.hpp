@@ -316,7 +316,7 @@ private:
     // Makes sure that a turn comes in time. The end of a turn looks for itself.
     void wake_by(const aim& a) {
         if (turning_ || turn_coming()) return;
-        if (a.at_once || a.due <= wheel_->now() || (planned_ == never && wheel_->size() != 0))
+        if (a.at_once || a.due <= wheel_->now() || (planned_ == never && (wheel_->size() != 0 || !ended_.empty())))
             request_turn();
         else if (a.due.value < planned_)
             plan(start_of(a.due), a.due);
