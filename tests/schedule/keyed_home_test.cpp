@@ -33,7 +33,7 @@ TEST_CASE("keyed_home_destroyed_before_the_wheels_context_turns_again") {
         asio::io_context io;
         std::optional<testing::manual_timer_wheel> wheel(std::in_place, io);
         auto home = std::make_unique<asio::io_context>();
-        std::optional<ids> timers(std::in_place, *wheel, asio::make_strand(*home));
+        auto timers = std::make_unique<ids>(*wheel, asio::make_strand(*home));
         int runs = 0;
         const auto job = std::make_shared<int>();
         CHECK(!timers->add(1, 10ms, [&runs, job] { ++runs; }));
@@ -105,7 +105,7 @@ TEST_CASE("keyed_home_destroyed_while_the_wheels_thread_brings_jobs") {
     std::thread thread([&] { io.run(); });
     for (int round = 0; round < 300; ++round) {
         auto home = std::make_unique<asio::io_context>(1);
-        std::optional<keyed_timers<int>> timers(std::in_place, wheel, asio::make_strand(*home));
+        auto timers = std::make_unique<keyed_timers<int>>(wheel, asio::make_strand(*home));
         for (int key = 0; key < 8; ++key) CHECK(!timers->add(key, std::chrono::microseconds(100 * key), [] {}));
         if (round % 3 == 0) wheel.cancel_all();
         if (round % 3 != 0 && round % 2 == 0) home->run_one();

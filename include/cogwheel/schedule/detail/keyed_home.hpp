@@ -5,6 +5,8 @@
 // was stopped, and then perhaps this executor's context: so only what is here knows the executor, and the table closes it when it goes.
 #pragma once
 
+#include <cogwheel/asio/detail/before_asio.hpp>
+
 #include <asio/any_io_executor.hpp>
 #include <asio/execution/outstanding_work.hpp>
 #include <asio/post.hpp>
