@@ -174,6 +174,32 @@ void idle_monitor_destroyed(trial& t) {
     end(t);
 }
 
+// Its look has to go home to another context.
+void idle_monitor_elsewhere(trial& t) {
+    asio::io_context home(1);
+    std::optional<cogwheel::idle_monitor> monitor(std::in_place, t.wheel, home.get_executor(),
+                                                  cogwheel::idle_limits{.reader = 1ms, .writer = 2ms});
+    const auto run = [&] {
+        t.run();
+        t.attempt([&] {
+            home.restart();
+            home.poll();
+        });
+    };
+    t.begin();
+    t.start([&](watched h) { monitor->async_idle(std::move(h)); });
+    run();
+    t.insist([&] { monitor->cancel(); });
+    t.start([&](watched h) { monitor->async_idle(std::move(h)); }); // the one before may still be in the wheel
+    run();
+    t.start([&](watched h) { monitor->async_idle(std::move(h)); }); // perhaps one too many
+    monitor.reset();
+    run();
+    heap::recover();
+    for (int i = 0; i < 3; ++i) run();
+    end(t);
+}
+
 // ---- requests
 
 using requests_type = cogwheel::pending_requests<int, std::string>;
@@ -243,6 +269,7 @@ test_cases net_cases() {
             {"idle_monitor", idle_monitor},
             {"idle_monitor, cancelled", idle_monitor_cancelled},
             {"idle_monitor, destroyed", idle_monitor_destroyed},
+            {"idle_monitor, elsewhere", idle_monitor_elsewhere},
             {"pending_requests, timed out", timed_out},
             {"pending_requests, timed out elsewhere", timed_out_elsewhere},
             {"pending_requests, answered", answered},

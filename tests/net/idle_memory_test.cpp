@@ -69,6 +69,28 @@ TEST_CASE_TEMPLATE("async_idle_allocates_once_however_often_it_looks", Wheel, BO
     CHECK(memory.allocations == 1);
 }
 
+TEST_CASE_TEMPLATE("async_idle_elsewhere_allocates_once_however_often_it_looks", Wheel, BOTH_WHEELS) {
+    asio::io_context io, home;
+    Wheel wheel(io, {.tick = 1ms});
+    monitor_on<Wheel> idle(wheel, home.get_executor(), {.reader = 10s});
+    allocation_log memory;
+    std::vector<std::error_code> results;
+    for (std::size_t wait = 1; wait <= 3; ++wait) {
+        idle.reset();
+        idle.async_idle(tracked{&memory, &results});
+        for (int i = 0; i < 5; ++i) {
+            pass(io, 9s);
+            run_ready(home);
+            idle.touch();
+        }
+        pass(io, 10s);
+        run_ready(home);
+        CHECK(results.size() == wait);
+        CHECK(memory.live == 0);
+        CHECK(memory.allocations == wait);
+    }
+}
+
 TEST_CASE_TEMPLATE("async_idle_without_memory_throws_and_can_be_started_again", Wheel, BOTH_WHEELS) {
     idle_rig<Wheel> r({.reader = 10s});
     allocation_log memory;

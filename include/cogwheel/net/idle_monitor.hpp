@@ -17,6 +17,7 @@
 
 #include <cogwheel/asio/detail/cancels.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/net/detail/far_look.hpp>
 #include <cogwheel/net/detail/idle_machine.hpp>
 #include <cogwheel/net/detail/idle_operation.hpp>
 #include <cogwheel/net/detail/overload.hpp>
@@ -49,6 +50,7 @@ class basic_idle_monitor {
     using overload = detail::overload<engine>;
     using operation = detail::idle_operation<basic_idle_monitor>;
     using idle_look = detail::idle_look<basic_idle_monitor>;
+    using far_look = detail::far_look<idle_look, engine>;
     friend operation;
     friend idle_look;
 
@@ -58,7 +60,10 @@ public:
     using executor_type = Executor;
 
     /// All kinds count from now. Errors: std::invalid_argument (limits), std::bad_alloc.
-    /// Lifetime: the wheel may go first (async_idle then completes with errc::stopped), its execution context may not.
+    /// Lifetime: the wheel may go first (async_idle then completes with errc::stopped), its execution context may not. The
+    ///   executor's, where it is another one, may go before the wheel's next turn, and before the monitor if a copy of the executor
+    ///   may outlive it (a strand's may not): the handler that waits is destroyed with it, and none is called any more.
+    /// Memory: none; where the executor's context is another one, a block for each async_idle that is in the wheel at once.
     template <class Other>
         requires std::constructible_from<Executor, Other>
     basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const idle_limits& limits)
@@ -66,7 +71,10 @@ public:
     template <class Other>
     basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const Executor& executor,
                        const idle_limits& limits)
-        : machine_(checked(limits), present(), seed()), timer_(detail::state_of::get(wheel)), executor_(executor) {
+        : machine_(checked(limits), present(), seed()),
+          timer_(detail::state_of::get(wheel)),
+          executor_(executor),
+          far_(far_look::between(executor_, timer_.wheel())) {
         const auto lock = timer_.wheel().lock();
         overload_ = &timer_.wheel().template annex<overload>();
         under_load_.timer = &timer_;
@@ -80,7 +88,8 @@ public:
           overload_(other.overload_),
           operation_(std::exchange(other.operation_, nullptr)),
           probe_(std::exchange(other.probe_, nullptr)),
-          executor_(std::move(other.executor_)) {
+          executor_(std::move(other.executor_)),
+          far_(std::move(other.far_)) {
         const auto lock = timer_.wheel().lock();
         under_load_.timer = &timer_;
         overload_->replace(other.under_load_, under_load_);
@@ -101,10 +110,7 @@ public:
             const auto lock = timer_.wheel().lock();
             overload_->leave(under_load_);
         }
-        COGWHEEL_TRY { timer_.cancel(); }
-        COGWHEEL_CATCH {
-            // No memory for a turn of the wheel's: the one that is planned for the timer comes instead.
-        }
+        withdraw();
         if (operation_ != nullptr) operation_->monitor = nullptr; // the timer's end completes it
     }
 
@@ -208,12 +214,14 @@ private:
     template <class Handler>
     void start(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
+        if (far_ != nullptr && far_->is_shut_down()) return; // the handler is destroyed, as everything else is
         if (operation_ != nullptr) {
             using results = std::tuple<std::error_code, idle_event>;
             detail::handler_with_results<handler_type, results> bound{std::forward<Handler>(handler),
                                                                       results(asio::error::already_started, {})};
             return detail::post_to_its_own(executor_, std::move(bound));
         }
+        if (far_ != nullptr && far_->is_away()) far_ = far_->another(); // with one that was cancelled
         auto slot = asio::get_associated_cancellation_slot(handler);
         operation_ =
             &detail::idle_operation_of<basic_idle_monitor, handler_type>::create(*this, std::forward<Handler>(handler));
@@ -252,7 +260,7 @@ private:
     void wait(double factor, bool first) {
         const std::chrono::nanoseconds until = machine_.look_at(factor);
         note_wait(until, machine_.longest_period(), factor);
-        if (!begin(first, false, [&](idle_look look) { timer_.start_wait(std::move(look), point(until)); })) return;
+        if (!begin(first, false, [&](idle_look look) { start_wait(std::move(look), point(until)); })) return;
         if (overload_->factor() >= factor) return;
         COGWHEEL_TRY {
             bring_forward(machine_, overload_->factor()); // it fell after we had asked, and its walk may have passed us
@@ -260,6 +268,13 @@ private:
         COGWHEEL_CATCH {
             // No memory for it: then at the old time.
         }
+    }
+
+    void start_wait(idle_look look, time_point until) {
+        if (far_ == nullptr)
+            timer_.start_wait(std::move(look), until);
+        else
+            far_->depart(std::move(look), [&](timer_node& node) { return timer_.start_wait_of(node, until); });
     }
 
     // f starts an idle_look. False if the operation is over, and with it perhaps the monitor. What the first one throws comes out
@@ -304,6 +319,13 @@ private:
         under_load_.factor = factor;
     }
 
+    void withdraw() noexcept {
+        COGWHEEL_TRY { timer_.cancel(); }
+        COGWHEEL_CATCH {
+            // No memory for a turn of the wheel's: the one that is planned for the timer comes instead.
+        }
+    }
+
     void forget(const operation&) noexcept { operation_ = nullptr; }
 
     static const idle_limits& checked(const idle_limits& limits) {
@@ -327,6 +349,7 @@ private:
     operation* operation_ = nullptr;
     idle_probe* probe_ = nullptr;
     Executor executor_;
+    std::shared_ptr<far_look> far_; // nullptr: the executor's context is the wheel's
 };
 
 template <class Clock, class Locking, timing_wheel Wheel, class Executor>

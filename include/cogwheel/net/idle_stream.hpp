@@ -35,6 +35,8 @@ public:
 
     /// Makes the stream below of `arguments`. All kinds of idleness count from now.
     /// Errors: std::invalid_argument (limits), std::bad_alloc, those of the stream's constructor.
+    /// Lifetime: the wheel may go first, its execution context may not. That of the stream below, where it is another one, may go
+    ///   before the wheel's next turn, also under a close_when_idle(): what waits for an event is destroyed with it.
     template <class... Arguments>
         requires std::constructible_from<Stream, Arguments...>
     idle_stream(const Wheel& wheel, const idle_limits& limits, Arguments&&... arguments)

@@ -92,6 +92,20 @@ struct payload_allocator<T, true> {
     using type = asio::associated_allocator_t<T>;
 };
 
+/// What a wait completes with.
+inline std::error_code wait_error(outcome how) noexcept {
+    switch (how) {
+    case outcome::expired:
+        return {};
+    case outcome::stopped:
+        return errc::stopped;
+    case outcome::rejected:
+        return errc::too_many_timers;
+    default:
+        return asio::error::operation_aborted;
+    }
+}
+
 /// A pending async_wait.
 template <class Handler>
 class waiting_handler {
@@ -107,7 +121,7 @@ public:
     template <class State>
     void deliver(outcome how, State& state) && {
         if (how == outcome::destroyed) return;
-        bound_handler<Handler> bound{std::move(handler_), error_of(how)};
+        bound_handler<Handler> bound{std::move(handler_), wait_error(how)};
         if constexpr (has_executor<Handler>)
             run_associated(std::move(bound), state.executor());
         else
@@ -118,19 +132,6 @@ public:
     auto get_allocator() const noexcept { return allocator_of(handler_); }
 
 private:
-    static std::error_code error_of(outcome how) noexcept {
-        switch (how) {
-        case outcome::expired:
-            return {};
-        case outcome::stopped:
-            return errc::stopped;
-        case outcome::rejected:
-            return errc::too_many_timers;
-        default:
-            return asio::error::operation_aborted;
-        }
-    }
-
     [[no_unique_address]] foreign_work<Handler> work_; // goes after the handler, whose executors may need the context
     Handler handler_;
 };

@@ -73,18 +73,8 @@ public:
                 slot.template emplace<slot_cancel>(*engine_, id);
                 lock.lock();
             }
-            const outcome how = empty() ? engine_->refuse() : outcome::expired;
-            if (how != outcome::expired) {
-                engine_->request_turn();
-                if (slot.is_connected()) slot.clear(); // the next wait in this memory has the same id
-                engine_->defer(how, wait);
-                return;
-            }
-            if (empty()) {
-                attach();
-                engine_->arm(*this, when);
-            }
-            push_back(wait, slot.is_connected());
+            if (!enter(wait, when, slot.is_connected()) && slot.is_connected())
+                slot.clear(); // the next wait in this memory has the same id
         }
         COGWHEEL_CATCH {
             if (slot.is_connected()) slot.clear();
@@ -93,6 +83,16 @@ public:
             wait.on_expiry()(wait, &c);
             COGWHEEL_RETHROW;
         }
+    }
+
+    /// The same for a node of the caller's, whose function hears of the end as that of a listed operation does. False if the
+    /// execution context is being shut down. Errors: std::bad_alloc. Both times the node is not touched again.
+    template <class When>
+    bool start_wait_of(timer_node& wait, When when) {
+        const lock_type lock = engine_->lock();
+        if (engine_->is_shut_down()) return false;
+        enter(wait, when, false);
+        return true;
     }
 
     /// Those who wait complete with operation_aborted. Returns how many.
@@ -169,6 +169,22 @@ private:
             if (wait == nullptr) break;
             wait->on_expiry()(*wait, &c);
         }
+    }
+
+    // False if the wheel refuses the wait, which then ends in the next turn.
+    template <class When>
+    bool enter(timer_node& wait, When when, bool named) {
+        if (empty()) {
+            if (const outcome how = engine_->refuse(); how != outcome::expired) {
+                engine_->request_turn();
+                engine_->defer(how, wait);
+                return false;
+            }
+            attach();
+            engine_->arm(*this, when);
+        }
+        push_back(wait, named);
+        return true;
     }
 
     // Precondition: not empty.

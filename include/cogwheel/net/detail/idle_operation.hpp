@@ -149,6 +149,11 @@ public:
 
     executor_type get_executor() const noexcept { return op_->executor(); }
 
+    /// Its timer leaves the wheel.
+    void withdraw() const noexcept {
+        if (op_->monitor != nullptr) op_->monitor->withdraw();
+    }
+
     void operator()(std::error_code ec = {}) {
         idle_operation<Monitor>& op = *std::exchange(op_, nullptr);
         op.out = op.soon = false;
