@@ -122,7 +122,10 @@ shopt -s nullglob
 patches=(tests/bugs/*.patch)
 if (($#)); then
     patches=()
-    for name in "$@"; do patches+=("tests/bugs/$(basename "$name" .patch).patch"); done
+    for name in "$@"; do
+        [[ $name != -* ]] || fail "no such option: $name; ./dev help tells which there are"
+        patches+=("tests/bugs/$(basename "$name" .patch).patch")
+    done
 elif [[ -n $sample ]]; then
     # Others with each commit, so that in time all have their turn; the same ones when a commit is tried again.
     commit=$(git rev-parse HEAD 2>/dev/null) || commit=none

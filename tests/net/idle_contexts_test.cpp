@@ -32,16 +32,16 @@ using namespace std::chrono_literals;
 namespace {
 
 enum class event { none, timers_cancelled, wheel_stopped, wheel_destroyed, limit_expired, limit_about_to_expire };
-constexpr event events[] = {event::none,          event::timers_cancelled,
-                            event::wheel_stopped, event::wheel_destroyed,
-                            event::limit_expired, event::limit_about_to_expire};
+constexpr event happenings[] = {event::none,          event::timers_cancelled,
+                                event::wheel_stopped, event::wheel_destroyed,
+                                event::limit_expired, event::limit_about_to_expire};
 
 /// Fails if it is invoked; `destroyed` counts its end.
-struct must_not_end {
+struct must_not_hear {
     must_not_run no;
     std::shared_ptr<void> owned;
 
-    explicit must_not_end(int& destroyed, std::shared_ptr<void> o = {}) : no(&destroyed), owned(std::move(o)) {}
+    explicit must_not_hear(int& destroyed, std::shared_ptr<void> o = {}) : no(&destroyed), owned(std::move(o)) {}
     void operator()(std::error_code ec, const idle_event&) const { no(ec); }
     void operator()(const idle_event&) const { no(); }
 };
@@ -100,7 +100,7 @@ struct asking_again {
     ~asking_again() {
         if (idle == nullptr) return;
         CHECK_FALSE(idle->waiting());
-        idle->async_idle(must_not_end(*destroyed));
+        idle->async_idle(must_not_hear(*destroyed));
         CHECK_FALSE(idle->waiting());
     }
     void operator()(std::error_code, const idle_event&) const { FAIL_CHECK("ran"); }
@@ -149,14 +149,14 @@ struct two_contexts {
 } // namespace
 
 TEST_CASE_TEMPLATE("monitors_context_destroyed_before_the_wheels_turns_again", Wheel, BOTH_WHEELS) {
-    for (const event what : events) {
+    for (const event what : happenings) {
         for (const bool object_first : {true, false}) {
             CAPTURE(static_cast<int>(what));
             CAPTURE(object_first);
             two_contexts<Wheel> c;
             std::optional<monitor_on<Wheel>> idle(std::in_place, *c.wheel, c.executor(object_first),
                                                   idle_limits{.reader = 10s});
-            idle->async_idle(must_not_end(c.destroyed));
+            idle->async_idle(must_not_hear(c.destroyed));
             c.happen(what);
             c.destroy(idle, object_first);
         }
@@ -164,14 +164,14 @@ TEST_CASE_TEMPLATE("monitors_context_destroyed_before_the_wheels_turns_again", W
 }
 
 TEST_CASE_TEMPLATE("streams_context_destroyed_before_the_wheels_turns_again", Wheel, BOTH_WHEELS) {
-    for (const event what : events) {
+    for (const event what : happenings) {
         for (const bool object_first : {true, false}) {
             CAPTURE(static_cast<int>(what));
             CAPTURE(object_first);
             two_contexts<Wheel> c;
             std::optional<idle_stream<quiet_stream, Wheel>> stream(std::in_place, *c.wheel, idle_limits{.reader = 10s},
                                                                    c.executor(object_first));
-            stream->close_when_idle(must_not_end(c.destroyed));
+            stream->close_when_idle(must_not_hear(c.destroyed));
             c.happen(what);
             c.destroy(stream, object_first);
         }
@@ -179,13 +179,13 @@ TEST_CASE_TEMPLATE("streams_context_destroyed_before_the_wheels_turns_again", Wh
 }
 
 TEST_CASE_TEMPLATE("socket_goes_with_its_context_by_its_own_handler", Wheel, BOTH_WHEELS) {
-    for (const event what : events) {
+    for (const event what : happenings) {
         CAPTURE(static_cast<int>(what));
         two_contexts<Wheel> c;
         using stream_type = idle_stream<asio::ip::tcp::socket, Wheel>;
         auto stream = std::make_shared<stream_type>(*c.wheel, idle_limits{.reader = 10s}, c.executor(true));
         auto& s = *stream;
-        s.async_idle(must_not_end(c.destroyed, std::move(stream)));
+        s.async_idle(must_not_hear(c.destroyed, std::move(stream)));
         c.happen(what);
         c.home.reset();
         c.check_rest();
@@ -193,15 +193,15 @@ TEST_CASE_TEMPLATE("socket_goes_with_its_context_by_its_own_handler", Wheel, BOT
 }
 
 TEST_CASE_TEMPLATE("monitors_context_destroyed_after_a_cancel_and_another_wait", Wheel, BOTH_WHEELS) {
-    for (const event what : events) {
+    for (const event what : happenings) {
         CAPTURE(static_cast<int>(what));
         two_contexts<Wheel> c;
         auto idle = std::make_shared<monitor_on<Wheel>>(*c.wheel, c.executor(true), idle_limits{.reader = 10s});
         int cancelled = 0;
-        idle->async_idle(must_not_end(cancelled));
+        idle->async_idle(must_not_hear(cancelled));
         idle->cancel(); // its end waits for a turn
         auto& monitor = *idle;
-        monitor.async_idle(must_not_end(c.destroyed, std::move(idle)));
+        monitor.async_idle(must_not_hear(c.destroyed, std::move(idle)));
         c.happen(what);
         c.home.reset();
         CHECK(cancelled == 1);
@@ -304,7 +304,7 @@ TEST_CASE_TEMPLATE("no_way_home_for_now_the_event_comes_with_a_later_turn", Whee
         monitor_on<Wheel> idle(*c.wheel, failing_executor(*c.home, fail), {.reader = 10s});
         idle_log log;
         if (home_goes)
-            idle.async_idle(must_not_end(c.destroyed));
+            idle.async_idle(must_not_hear(c.destroyed));
         else
             idle.async_idle(log.handler());
         fail = true;
@@ -327,7 +327,7 @@ TEST_CASE("monitors_context_destroyed_while_the_wheels_thread_posts_to_it") {
     two_contexts<manual_timer_wheel> c;
     lingering_executor::record record;
     monitor_on<manual_timer_wheel> idle(*c.wheel, lingering_executor(*c.home, record), {.reader = 10s});
-    idle.async_idle(must_not_end(c.destroyed));
+    idle.async_idle(must_not_hear(c.destroyed));
     std::thread thread([&] { pass(c.io, 10s); });
     while (!record.inside) std::this_thread::yield();
     c.home.reset();
