@@ -61,6 +61,7 @@ TEST_CASE("keyed_home_runs_as_long_as_timers_are_armed") {
         return home.stopped();
     };
     CHECK(!timers.add(1, 10ms, [&] { ++runs; }));
+    CHECK(!returns());
     CHECK(!timers.add(2, 20ms, [&] { ++runs; }));
     CHECK(!returns());
     at.pass(10ms);

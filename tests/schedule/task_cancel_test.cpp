@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <stdexcept>
+#include <string>
 
 using namespace cogwheel;
 using namespace cogwheel_tests;
@@ -49,6 +50,35 @@ TEST_CASE("task_cancelled_while_it_runs_is_told") {
     CHECK(tasks.began.size() == 1);
     CHECK(tasks.ran.empty()); // the wait was cut short
     CHECK(tasks.at.wheel.pending() == 0);
+}
+
+TEST_CASE("task_cancelled_while_it_runs_what_waits_for_it_does_not_run") {
+    task_rig tasks;
+    tasks->add({.name = "a", .when = task_trigger::every(1s), .misfire = misfire_policy::catch_up(5)},
+               tasks.lasting(1500ms));
+    tasks.pass(2200ms); // the second one waits
+    CHECK(tasks->cancel("a") == task_cancel_result::running);
+    tasks.pass(20s);
+    CHECK(tasks.began == run_times{1000});
+    CHECK(tasks->find("a")->state == task_state::cancelled);
+}
+
+TEST_CASE("task_replaced_run_leaves_its_last_words") {
+    task_rig tasks;
+    tasks->add({.name = "a", .when = task_trigger::every(1s), .overlap = task_overlap::replace},
+               [&](task_run& run) -> asio::awaitable<void> {
+                   try {
+                       co_await tasks.at.wheel.async_wait(10s, asio::use_awaitable);
+                   } catch (const std::exception&) {
+                       throw std::runtime_error("stopped at " + std::to_string(run.attempt()));
+                   }
+               });
+    tasks.pass(2s);
+    tasks.run();
+    CHECK(tasks->find("a")->cancelled == 1);
+    CHECK(tasks->find("a")->message == "stopped at 1");
+    tasks->cancel("a");
+    tasks.run();
 }
 
 TEST_CASE("task_cancelled_from_its_own_job") {

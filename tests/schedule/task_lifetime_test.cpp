@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 
 using namespace cogwheel;
@@ -173,4 +174,17 @@ TEST_CASE("task_cancel_that_meets_the_start_of_a_coroutine_reaches_it") {
     work.reset();
     loop.join();
     CHECK(wheel.pending() == 0);
+}
+
+TEST_CASE("task_run_that_waits_for_its_next_attempt_goes_with_its_scheduler") {
+    const auto life = std::make_shared<int>();
+    {
+        task_rig tasks;
+        tasks->add({.name = "a"}, [life] { throw std::runtime_error("again"); },
+                   {.attempts = 2, .backoff = backoff::constant(1h)});
+        tasks.pass(20ms);
+        CHECK(tasks->find("a")->history.size() == 1);
+        CHECK(life.use_count() > 1);
+    }
+    CHECK(life.use_count() == 1);
 }
