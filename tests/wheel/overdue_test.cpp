@@ -174,3 +174,20 @@ TEST_CASE_TEMPLATE("overdue_queue_that_moves_on_by_one_a_turn_stays_dense", Whee
     CHECK(bench.wheel.footprint() <= bytes + 64 * 512); // a group of chunks
     CHECK(bench.wheel.size() == 1'000);
 }
+
+TEST_CASE_TEMPLATE("overdue_swept_by_a_handler_none_is_left_out", Wheel, EVERY_WHEEL) {
+    basic_wheel_bench<Wheel> bench(4, 10);
+    std::vector<numbered_timer*> all;
+    for (int i = 0; i < 20; ++i) all.push_back(&bench.schedule(3));
+    numbered_timer &a = *all[10], &b = *all[11];
+    all[5]->then = [&] { // the first of the queue are gone
+        for (int i = 0; i < 3'000; ++i) {
+            bench.wheel.reschedule(a.node, tick{5});
+            bench.wheel.reschedule(b.node, tick{5});
+        }
+        CHECK(bench.wheel.check_invariants() == nullptr);
+    };
+    CHECK(bench.advance(10).fired == 18);
+    CHECK(bench.advance(10).fired == 2);
+    CHECK(bench.wheel.size() == 0);
+}
