@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// See leg.hpp. A command is the number of a repetition, an answer its sample. The command `leave` ends the child, as does the
-// end of the pipe.
+// See leg.hpp. A command is the number of a repetition, an answer its sample. The command `leave` ends the child, as
+// does the end of the pipe.
 #include "leg.hpp"
 
 #include "machine.hpp"

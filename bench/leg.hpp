@@ -50,7 +50,8 @@ static_assert(sizeof(sample) == 10 * 8 + 8 * 8 + 160);
 /// What a leg's process does: a sample for each command on standard input, to standard output.
 void serve(const std::function<std::unique_ptr<leg>()>& make);
 
-/// A leg in a process of its own: `program --leg WORKLOAD CONTENDER TIMERS`. huge_heap: glibc takes its memory in huge pages there.
+/// A leg in a process of its own: `program --leg WORKLOAD CONTENDER TIMERS`. huge_heap: glibc takes its memory in huge
+/// pages there.
 class leg_process {
 public:
     leg_process(const std::string& program, std::string_view workload, std::string_view contender, std::size_t timers,

@@ -3,9 +3,9 @@
 //
 // cogwheel_bench: what timers cost, on this machine, beside other ways to keep them.
 //
-// For each workload and size, every contender gets a process of its own, pinned to the same processor (unless threads are
-// the point); the repetitions go round the contenders, in random order. Figures are CPU time, medians. It fails when results differ between contenders, and never
-// because of a time.
+// For each workload and size, every contender gets a process of its own, pinned to the same processor (unless threads
+// are the point); the repetitions go round the contenders, in random order. Figures are CPU time, medians. It fails
+// when results differ between contenders, and never because of a time.
 #include "machine.hpp"
 #include "options.hpp"
 #include "plan.hpp"

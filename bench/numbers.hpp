@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Which timers an operation is done on: sequences that are made beforehand, and are the same for every contender, in whatever
-// language it is written (splitmix64; Fisher and Yates).
+// Which timers an operation is done on: sequences that are made beforehand, and are the same for every contender, in
+// whatever language it is written (splitmix64; Fisher and Yates).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Several waits race, the first one wins and cancels the others: by awaitable operators, by a cancellation signal from another
-// thread, and by tokens. Every loser is told (operation_aborted), or silent where that was asked for.
+// Several waits race, the first one wins and cancels the others: by awaitable operators, by a cancellation signal from
+// another thread, and by tokens. Every loser is told (operation_aborted), or silent where that was asked for.
 
 #include "support/command_line.hpp"
 #include "support/spawned.hpp"
@@ -45,7 +45,7 @@ int example() {
 
     // Tokens: cancel() tells who has won, for exactly one side gets true or runs.
     cogwheel::timer_token slow =
-        wheel.schedule(1h, [] { std::puts("never"); }, [] { std::puts("slow: was cancelled"); });
+        wheel.schedule(1h, [] { std::puts("never"); }, cogwheel::on_cancel([] { std::puts("slow: was cancelled"); }));
     wheel.schedule(30ms, [slow] { std::printf("fast: cancelled the slow one: %s\n", slow.cancel() ? "yes" : "no"); });
 
     io.run();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A cache of sessions that expire when nobody asks for them: a million keys, each with a time to live that every lookup renews.
-// A part of them is asked for all the time and has to stay; the others have to go, none before its time.
+// A cache of sessions that expire when nobody asks for them: a million keys, each with a time to live that every lookup
+// renews. A part of them is asked for all the time and has to stay; the others have to go, none before its time.
 
 #include "support/command_line.hpp"
 
@@ -32,8 +32,8 @@ A cache whose keys expire when nobody asks for them.
 A duration D is a number and a unit: 500ms, 1.5s, 2m, 1h.
 )";
 
-/// What a session knows: here when it was last asked for, so that the end can be judged. Each that was opened is there, or has
-/// expired: size() + expired() == opened().
+/// What a session knows: here when it was last asked for, so that the end can be judged. Each that was opened is there,
+/// or has expired: size() + expired() == opened().
 class session_store {
 public:
     session_store(const cogwheel::timer_wheel& wheel, std::chrono::nanoseconds ttl) : ttl_(ttl), expiries_(wheel) {}
@@ -94,8 +94,8 @@ struct visits {
     std::uint64_t found = 0, too_late = 0;
 };
 
-/// Asks for the hot ones ten times, each long before its end, if the machine is not busy elsewhere. One that has expired is opened
-/// again, as a cache does.
+/// Asks for the hot ones ten times, each long before its end, if the machine is not busy elsewhere. One that has
+/// expired is opened again, as a cache does.
 asio::awaitable<void> visit(cogwheel::timer_wheel& wheel, session_store& store, const options& wanted, visits& all) {
     const auto begin = clock_type::now();
     cogwheel::interval every(wheel, {.period = wanted.ttl / 4, .times = 10});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A limit on operations of every kind, by one token adapter: a read, an accept, a whole coroutine, and several steps that
-// share one deadline. Each is told apart from a user's cancellation by its error: timed_out.
+// A limit on operations of every kind, by one token adapter: a read, an accept, a whole coroutine, and several steps
+// that share one deadline. Each is told apart from a user's cancellation by its error: timed_out.
 
 #include "support/command_line.hpp"
 #include "support/spawned.hpp"
@@ -39,7 +39,7 @@ asio::awaitable<void> client(cogwheel::local_timer_wheel& wheel, tcp::endpoint s
     tcp::socket socket(co_await asio::this_coro::executor);
 
     // One deadline for all the steps of a beginning; each gets what is left of it.
-    const cogwheel::scope_deadline start(wheel, 2s);
+    const cogwheel::timeout_scope start(wheel, 2s);
     co_await socket.async_connect(server, start(asio::use_awaitable));
     std::puts("connected in time");
 

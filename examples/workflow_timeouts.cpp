@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Requests that wait for somebody's decision: reminded after a while, escalated when nobody reacts, approved by themselves in the end; one
-// begins later, and old ones are cleared away. All of it is tasks with names, so that a decision cancels what was planned for its
-// request. An hour of the workflow is a tenth of a second here.
+// Requests that wait for somebody's decision: reminded after a while, escalated when nobody reacts, approved by
+// themselves in the end; one begins later, and old ones are cleared away. All of it is tasks with names, so that a
+// decision cancels what was planned for its request. An hour of the workflow is a tenth of a second here.
 
 #include "support/command_line.hpp"
 
-#include <cogwheel/schedule/task_scheduler.hpp>
-#include <cogwheel/schedule/task_table.hpp>
+#include <cogwheel/tasks/task_scheduler.hpp>
+#include <cogwheel/tasks/task_table.hpp>
 
 #include <asio/io_context.hpp>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A binary heap whose timers know their place in it, so that each can be moved or taken out; the deadlines lie in the heap. What
-// most event loops have. Deadlines are exact, as theirs are; time passes in virtual milliseconds.
+// A binary heap whose timers know their place in it, so that each can be moved or taken out; the deadlines lie in the
+// heap. What most event loops have. Deadlines are exact, as theirs are; time passes in virtual milliseconds.
 #pragma once
 
 #include "contenders/virtual_time.hpp"

@@ -67,7 +67,7 @@ public:
     static constexpr std::string_view name = "cogwheel-local-now";
 
     void schedule(handle& h, std::uint32_t number, milliseconds delay) {
-        h = wheel_.schedule(delay, turn_, callable(number));
+        h = wheel_.schedule_from(turn_, delay, callable(number));
     }
     void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(delay, turn_); }
 };

@@ -66,7 +66,8 @@ private:
 ///   become ready by that, such as the handlers of cancelled waits.
 /// - handle_is_timer: the handle is not a name that the user keeps, but the contender's own memory.
 /// - real_time: time passes by itself, and what is set to +30 s fires then.
-/// - make_handles(n), if the handles need anything to be made of; close(handles), if there is one, comes before their end.
+/// - make_handles(n), if the handles need anything to be made of; close(handles), if there is one, comes before their
+///   end.
 template <class C>
 concept contender = requires(C& c, typename C::handle& h, std::uint32_t number, milliseconds delay, void (*f)()) {
     requires std::default_initializable<C>;
@@ -89,7 +90,8 @@ fixed_array<typename C::handle> make_handles(C& c, std::size_t n) {
 }
 
 /// - move_to(h, number, at): to a point in time, which after(delay) makes. Points may be exact or whole milliseconds.
-/// - reach(at) lets time pass until the timers due at `at` are on the point of firing; false if it is too late for that.
+/// - reach(at) lets time pass until the timers due at `at` are on the point of firing; false if it is too late for
+///   that.
 /// - fire_until(at) fires everything due before `at`, or all.
 template <class C>
 concept firing_contender = contender<C> && requires(C& c, typename C::handle& h, std::uint32_t number,

@@ -3,7 +3,8 @@
 //
 // The wheel alone, in virtual ticks of 1 ms, as each kind of its users meets it:
 // - core: a bare node per owner, in a block of the node_table that the owner keeps, as it would a steady_timer;
-// - core_by_id: a block per timer, given back when it ends; the user keeps ids, which may outlive it. So does timer_token;
+// - core_by_id: a block per timer, given back when it ends; the user keeps ids, which may outlive it. So does
+//   timer_token;
 // - embedded_core: a node inside the user's own object, a cache line like the floor's;
 // - levels: as core, but the wheel has levels of 64 slots.
 #pragma once
@@ -73,7 +74,7 @@ private:
 
     [[gnu::noinline]] cogwheel::timer_node& make_node() {
         cogwheel::timer_node& node = nodes_.allocate(sizeof(cogwheel::timer_node));
-        node.on_expiry(&expire);
+        node.completion(&expire);
         return node;
     }
 
@@ -112,7 +113,7 @@ public:
 
     void schedule(handle& h, std::uint32_t, milliseconds delay) {
         cogwheel::timer_node& node = nodes_.allocate(sizeof(cogwheel::timer_node));
-        node.on_expiry(&expire);
+        node.completion(&expire);
         wheel_.schedule(node, {after(delay).tick});
         h = node.id();
     }

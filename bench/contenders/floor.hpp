@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The least that a timer can cost: its own cache line, once; and the same for whoever has to know what time it is, because a
-// clock reading waits for the loads before it, so that the cache misses of two operations no longer overlap (a prefetch it does not
-// wait for). For a timer object: the two lines over which its first 64 bytes lie. For whoever is named by a handle: lines, each of
-// which says where the next one is; behind a cancellation signal it is Asio's own handler that says it, and that is replaced by
-// each wait. Keep no time, fire nothing.
+// The least that a timer can cost: its own cache line, once; and the same for whoever has to know what time it is,
+// because a clock reading waits for the loads before it, so that the cache misses of two operations no longer overlap
+// (a prefetch it does not wait for). For a timer object: the two lines over which its first 64 bytes lie. For whoever
+// is named by a handle: lines, each of which says where the next one is; behind a cancellation signal it is Asio's own
+// handler that says it, and that is replaced by each wait. Keep no time, fire nothing.
 #pragma once
 
 #include "contenders/contender.hpp"
@@ -81,7 +81,8 @@ private:
     }
 };
 
-/// A handle of two words, as a token is, and a line behind it; for whoever may be called by any thread, also the lock of each of its calls.
+/// A handle of two words, as a token is, and a line behind it; for whoever may be called by any thread, also the lock
+/// of each of its calls.
 template <int Locks>
 class floor_token : public floor_base {
 public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// idle_monitor: one a connection, with somebody who waits for its next event. move() is what a completed read or write costs;
-// "-now" hands over the clock reading of its turn, one for a batch.
+// idle_monitor: one a connection, with somebody who waits for its next event. move() is what a completed read or write
+// costs; "-now" hands over the clock reading of its turn, one for a batch.
 #pragma once
 
 #include "contenders/asio_loop.hpp"
@@ -21,7 +21,7 @@ public:
     using handle = cogwheel::idle_monitor;
 
     fixed_array<handle> make_handles(std::size_t n) {
-        const cogwheel::idle_limits limits{.all = std::chrono::seconds(30)};
+        const cogwheel::idle_timeouts limits{.all = std::chrono::seconds(30)};
         return fixed_array<handle>(n, wheel_, limits);
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// libev: ev_timer, a 4-ary heap with the times in it. Pushed back by ev_timer_again, as its manual recommends for idle timeouts.
+// libev: ev_timer, a 4-ary heap with the times in it. Pushed back by ev_timer_again, as its manual recommends for idle
+// timeouts.
 #pragma once
 
 #include "contenders/native_loop.hpp"

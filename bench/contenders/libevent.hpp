@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// libevent: struct event, in a binary heap; or in a queue for each duration that was announced ("common timeout"), which suits those
-// who set the same limit on everything. Without its locks, as the loop is used by one thread.
+// libevent: struct event, in a binary heap; or in a queue for each duration that was announced ("common timeout"),
+// which suits those who set the same limit on everything. Without its locks, as the loop is used by one thread.
 #pragma once
 
 #include "contenders/native_loop.hpp"

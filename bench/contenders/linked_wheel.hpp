@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The textbook's hashed wheel: scheme 6 of Varghese & Lauck (1987) with a doubly linked list a slot, through the timers themselves.
-// As many slots as the core beside it, virtual ticks of 1 ms.
+// The textbook's hashed wheel: scheme 6 of Varghese & Lauck (1987) with a doubly linked list a slot, through the timers
+// themselves. As many slots as the core beside it, virtual ticks of 1 ms.
 #pragma once
 
 #include "contenders/virtual_time.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What the event loops of C share: time is the loop's own reading of the steady clock, taken once a turn; a timer is an object of
-// the user's, here with its number behind it. None of them says how many timers are pending, so that is counted here.
+// What the event loops of C share: time is the loop's own reading of the steady clock, taken once a turn; a timer is an
+// object of the user's, here with its number behind it. None of them says how many timers are pending, so that is
+// counted here.
 #pragma once
 
 #include "contenders/contender.hpp"

@@ -6,7 +6,7 @@
 
 #include <cogwheel/schedule/interval.hpp>
 #include <cogwheel/schedule/keyed_timers.hpp>
-#include <cogwheel/schedule/task_scheduler.hpp>
+#include <cogwheel/tasks/task_scheduler.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
@@ -21,7 +21,7 @@ public:
     static constexpr std::string_view name = "cogwheel keyed_timers";
 
     void add(std::size_t number) {
-        timers_.add("task " + std::to_string(number), cogwheel::keyed_schedule::every(std::chrono::seconds(1)), [] {});
+        timers_.add("task " + std::to_string(number), cogwheel::recurrence::every(std::chrono::seconds(1)), [] {});
     }
     std::size_t pending() const { return wheel_.pending(); }
 

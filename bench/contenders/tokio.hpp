@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// tokio's timers, in Rust: a hierarchical wheel of six levels with 64 slots each, ticks of 1 ms, behind a mutex that nobody else
-// wants here. A timer is a Sleep, its user's own object: cancelling is dropping it, pushing back leaves it where it is until then.
-// Its clock is paused and told the time. One at a time in a process (peers/tokio).
+// tokio's timers, in Rust: a hierarchical wheel of six levels with 64 slots each, ticks of 1 ms, behind a mutex that
+// nobody else wants here. A timer is a Sleep, its user's own object: cancelling is dropping it, pushing back leaves it
+// where it is until then. Its clock is paused and told the time. One at a time in a process (peers/tokio).
 #pragma once
 
 #include "contenders/virtual_time.hpp"

@@ -3,8 +3,8 @@
 //
 // wheel_timer, the drop-in for asio::steady_timer: one object a timer, always with a pending async_wait.
 //
-// schedule() aborts the wait and starts another, as steady_timer has to; move() pushes it back by reschedule(), which aborts
-// nobody. "-now" hands over the clock reading of its turn, one for a batch.
+// schedule() aborts the wait and starts another, as steady_timer has to; move() pushes it back by reschedule(), which
+// aborts nobody. "-now" hands over the clock reading of its turn, one for a batch.
 #pragma once
 
 #include "contenders/binding.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// cogwheel_counts SCRIPT ROUNDS: does a fixed script so many times, to be counted from outside (./dev counts). What is counted for
-// 2 rounds less what is counted for 1 is a round, without all that comes before and after.
-// cogwheel_counts: the scripts' names, each with the operations of a round.
+// cogwheel_counts SCRIPT ROUNDS: does a fixed script so many times, to be counted from outside (./dev counts). What is
+// counted for 2 rounds less what is counted for 1 is a round, without all that comes before and after. cogwheel_counts:
+// the scripts' names, each with the operations of a round.
 #include "contenders/binding.hpp"
 #include "contenders/core.hpp"
 #include "contenders/wheel_timer.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The clients, in a process of their own and on another processor than the server, if there is one: their CPU time is not the
-// server's. Orders and reports go over a pair of sockets; at its end the process leaves.
+// The clients, in a process of their own and on another processor than the server, if there is one: their CPU time is
+// not the server's. Orders and reports go over a pair of sockets; at its end the process leaves.
 #pragma once
 
 #include "echo/load.hpp"
@@ -13,8 +13,8 @@ namespace bench::echo {
 
 class clients {
 public:
-    /// Forks: before there is a thread, or an io_context, which would be in both. Makes room for the descriptors of both.
-    /// Errors: std::runtime_error, std::system_error.
+    /// Forks: before there is a thread, or an io_context, which would be in both. Makes room for the descriptors of
+    /// both. Errors: std::runtime_error, std::system_error.
     explicit clients(std::size_t connections);
     clients(const clients&) = delete;
     clients& operator=(const clients&) = delete;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What an idle limit on each of so many connections costs an echo server. The leg's process is the server; its CPU time counts.
+// What an idle limit on each of so many connections costs an echo server. The leg's process is the server; its CPU time
+// counts.
 //
-// The timers are armed and pushed back as they would be in earnest, and none fires. Between repetitions, however, the server does
-// not run, maybe for longer than the limit: its connections are touched before it goes on. So the looks that a monitor's timer
-// takes, one in 30 s, mostly come while nothing is measured: 10,000 of them take 6 ms, which is 0.02 % of a processor.
+// The timers are armed and pushed back as they would be in earnest, and none fires. Between repetitions, however, the
+// server does not run, maybe for longer than the limit: its connections are touched before it goes on. So the looks
+// that a monitor's timer takes, one in 30 s, mostly come while nothing is measured: 10,000 of them take 6 ms, which is
+// 0.02 % of a processor.
 #pragma once
 
 #include "echo/clients.hpp"

@@ -3,8 +3,9 @@
 //
 // Who closes a connection that has been idle for 30 s: nobody, a wheel, or a timer of the connection's own.
 //
-// A policy has one `shared` a server and one object a connection. Each completed read and each completed write is told to it, and
-// it closes the socket itself. Nothing of it counts while requests are served: what is armed is asked afterwards.
+// A policy has one `shared` a server and one object a connection. Each completed read and each completed write is told
+// to it, and it closes the socket itself. Nothing of it counts while requests are served: what is armed is asked
+// afterwards.
 #pragma once
 
 #include <cogwheel/net/idle_monitor.hpp>

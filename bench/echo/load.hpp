@@ -3,10 +3,10 @@
 //
 // The clients' work: requests of 64 bytes, so many in flight, each on a random connection that has none.
 //
-// A closed loop: the next request starts when an answer has come, so the server is always as busy as it can be, and a server
-// that stalls is asked less. The latencies are those of full load, most of which is waiting behind the others in flight; they
-// compare servers, and say little about one that is half idle. On epoll, edge-triggered: cheaper than the server, which has to be
-// the one who is waited for.
+// A closed loop: the next request starts when an answer has come, so the server is always as busy as it can be, and a
+// server that stalls is asked less. The latencies are those of full load, most of which is waiting behind the others in
+// flight; they compare servers, and say little about one that is half idle. On epoll, edge-triggered: cheaper than the
+// server, which has to be the one who is waited for.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An echo server on one thread: a chain of two handlers a connection, which is Asio's cheapest, so that a limit's share of the
-// whole is the largest it can be. It serves while somebody runs its context.
+// An echo server on one thread: a chain of two handlers a connection, which is Asio's cheapest, so that a limit's share
+// of the whole is the largest it can be. It serves while somebody runs its context.
 #pragma once
 
 #include "echo/idle_policies.hpp"
@@ -16,7 +16,8 @@
 
 namespace bench::echo {
 
-/// On a cache line's beginning: what a policy adds decides over the lines that it uses, and not over those of its neighbours.
+/// On a cache line's beginning: what a policy adds decides over the lines that it uses, and not over those of its
+/// neighbours.
 template <class Limit>
 class alignas(64) connection {
 public:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Contenders in other languages, where their tools are installed: Rust's are linked in, Java's have a program of their own.
+// Contenders in other languages, where their tools are installed: Rust's are linked in, Java's have a program of their
+// own.
 #include "plans/loops.hpp"
 
 #ifdef COGWHEEL_BENCH_TOKIO

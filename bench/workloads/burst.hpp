@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a burst does to everybody else: so many timers fire in one millisecond, while another thread sends a byte to a socket of the
-// same loop, waits for it to come back, and sends it again.
+// What a burst does to everybody else: so many timers fire in one millisecond, while another thread sends a byte to a
+// socket of the same loop, waits for it to come back, and sends it again.
 #pragma once
 
 #include "contenders/asio_loop.hpp"

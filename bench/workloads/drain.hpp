@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What stays in memory after a burst: megabytes of the process that are resident before it, with all timers live, when all have
-// fired, and after trim(), if the contender has it. The user's handles are gone by then.
+// What stays in memory after a burst: megabytes of the process that are resident before it, with all timers live, when
+// all have fired, and after trim(), if the contender has it. The user's handles are gone by then.
 #pragma once
 
 #include "workloads/live_set.hpp"

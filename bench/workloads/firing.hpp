@@ -8,9 +8,9 @@
 
 namespace bench {
 
-/// All N timers fire, each at a random moment within so many milliseconds: with one, that is one tick for those who have
-/// ticks of that size, and a million deadlines for those who keep them exactly. They were moved there in random order, so
-/// that the order of firing is not the order in memory.
+/// All N timers fire, each at a random moment within so many milliseconds: with one, that is one tick for those who
+/// have ticks of that size, and a million deadlines for those who keep them exactly. They were moved there in random
+/// order, so that the order of firing is not the order in memory.
 template <firing_contender C, int SpreadMilliseconds>
 class fire_leg final : public timers_leg {
 public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Timers of 30 s that are pushed back before they are due, for ever, as those of busy connections: what they cost beside the
-// push-backs, which are the workload `touch`. Every timer is pushed back once a second, in random order.
+// Timers of 30 s that are pushed back before they are due, for ever, as those of busy connections: what they cost
+// beside the push-backs, which are the workload `touch`. Every timer is pushed back once a second, in random order.
 #pragma once
 
 #include "workloads/live_set.hpp"

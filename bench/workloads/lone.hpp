@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A synchronous client: one timer of 30 s is started, and cancelled long before; run() returns, and the next one begins. The
-// timer stands alone, or limits an operation that completes at once.
+// A synchronous client: one timer of 30 s is started, and cancelled long before; run() returns, and the next one
+// begins. The timer stands alone, or limits an operation that completes at once.
 #pragma once
 
 #include "contenders/asio_loop.hpp"

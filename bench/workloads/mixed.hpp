@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What timers meet in a server, in one sequence: of 100 operations, 90 cancel a random timer and schedule it anew, 9 push one back,
-// 1 makes one fire at once (and schedules one that has fired before). Delays as G. K. Zipf would have them, from 1 ms to 1 h: each
-// rank in milliseconds as probable as its inverse says; 15 s longer than that, so that where time is real nothing else fires.
+// What timers meet in a server, in one sequence: of 100 operations, 90 cancel a random timer and schedule it anew, 9
+// push one back, 1 makes one fire at once (and schedules one that has fired before). Delays as G. K. Zipf would have
+// them, from 1 ms to 1 h: each rank in milliseconds as probable as its inverse says; 15 s longer than that, so that
+// where time is real nothing else fires.
 #pragma once
 
 #include "workloads/live_set.hpp"
@@ -82,7 +83,8 @@ private:
         return list;
     }
 
-    // The last tenth takes turns at firing; half of them has fired already, at any time, so that no other step meets one of them.
+    // The last tenth takes turns at firing; half of them has fired already, at any time, so that no other step meets
+    // one of them.
     std::uint32_t reserved(std::uint64_t turn) const {
         return static_cast<std::uint32_t>(timers_ - firing_ + turn % firing_);
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Two threads with a context and timers of their own, each working on those of the other, as when an answer arrives on one thread
-// and the request's timer lives on another. Timers for any thread are called directly; others have to be asked by a post.
+// Two threads with a context and timers of their own, each working on those of the other, as when an answer arrives on
+// one thread and the request's timer lives on another. Timers for any thread are called directly; others have to be
+// asked by a post.
 #pragma once
 
 #include "contenders/asio_loop.hpp"

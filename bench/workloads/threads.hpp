@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Several threads run one context, and each has its part of the timers to work on: a chain of handlers, a batch of operations each.
-// The handlers of aborted waits run on any. What is measured ends when all chains have.
+// Several threads run one context, and each has its part of the timers to work on: a chain of handlers, a batch of
+// operations each. The handlers of aborted waits run on any. What is measured ends when all chains have.
 #pragma once
 
 #include "contenders/asio_loop.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// connection_pool: a few connections that many share. Idle ones expire, who waits too long is told (pool.hpp is yours to copy).
+// connection_pool: a few connections that many share. Idle ones expire, who waits too long is told (pool.hpp is yours
+// to copy).
 
 #include "program.hpp"
 
@@ -14,7 +15,8 @@ asio::awaitable<std::string> demo::ask(pool_pointer pool, std::string question, 
     const std::size_t size = co_await asio::async_read_until(
         connection.socket(), asio::dynamic_buffer(answer, longest_line), '\n', asio::use_awaitable);
 
-    // The answer is whole, and nothing follows it: so the next one may have it. Otherwise, as after an exception, it is closed.
+    // The answer is whole, and nothing follows it: so the next one may have it. Otherwise, as after an exception, it is
+    // closed.
     if (size == answer.size()) connection.release();
     co_return answer.substr(0, size);
 }

@@ -15,13 +15,13 @@
 // - Timers: one for each idle connection, one for each who waits, none for a connection in use.
 //
 // Thread safety: one thread or one strand, `executor`; acquire() is awaited there.
-// Lifetime: the wheel outlives the last acquire() and release(). Leases keep the pool alive. Call close() in the end: idle
-// connections keep the context running.
+// Lifetime: the wheel outlives the last acquire() and release(). Leases keep the pool alive. Call close() in the end:
+// idle connections keep the context running.
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
-#include <cogwheel/net/deadline.hpp>
+#include <cogwheel/resilience/deadline.hpp>
 
 #include <asio/awaitable.hpp>
 #include <asio/ip/tcp.hpp>
@@ -110,8 +110,8 @@ public:
     /// As close().
     ~connection_pool() { close(); }
 
-    /// A connection by `until`. Errors: asio::error::timed_out; operation_aborted, if the pool was closed or the coroutine
-    /// cancelled; those of async_connect.
+    /// A connection by `until`. Errors: asio::error::timed_out; operation_aborted, if the pool was closed or the
+    /// coroutine cancelled; those of async_connect.
     asio::awaitable<lease> acquire(deadline until) {
         const auto self = this->shared_from_this();
         if (closed_) throw std::system_error{asio::error::operation_aborted};
@@ -199,9 +199,9 @@ private:
         }
     }
 
-    // An idle connection waits for something to read, for no longer than the limit. Whatever ends that closes it: nothing to
-    // read is what it is kept for. The handler holds the socket, for the limit may come after close() and before the handler,
-    // and Asio's cancellation looks at the socket.
+    // An idle connection waits for something to read, for no longer than the limit. Whatever ends that closes it:
+    // nothing to read is what it is kept for. The handler holds the socket, for the limit may come after close() and
+    // before the handler, and Asio's cancellation looks at the socket.
     void rest(const socket_pointer& socket) {
         const std::uint64_t number = ++rests_;
         idle_.emplace(number, socket);

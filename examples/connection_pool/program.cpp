@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The trial. Limits that are to be reached are short, all others long, so a busy machine changes nothing but how long it takes.
+// The trial. Limits that are to be reached are short, all others long, so a busy machine changes nothing but how long
+// it takes.
 
 #include "program.hpp"
 

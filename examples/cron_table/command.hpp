@@ -16,8 +16,8 @@
 
 namespace cron {
 
-/// A process that ends the commands under way when this one has ended, however that was: kill -9 calls no destructor. Each command
-/// is a process group.
+/// A process that ends the commands under way when this one has ended, however that was: kill -9 calls no destructor.
+/// Each command is a process group.
 class guardian {
 public:
     /// Errors: std::system_error.
@@ -38,9 +38,9 @@ private:
     int pipe_ = -1;
 };
 
-/// Runs it by a shell; what it prints goes where ours does. Cancelled, it tells the whole group to end, SIGTERM, and after `grace`
-/// ends what is left of it, SIGKILL. Several may run at once: nothing here blocks.
-/// Errors: std::system_error (no process), std::runtime_error that says how the command has ended, if not well.
+/// Runs it by a shell; what it prints goes where ours does. Cancelled, it tells the whole group to end, SIGTERM, and
+/// after `grace` ends what is left of it, SIGKILL. Several may run at once: nothing here blocks. Errors:
+/// std::system_error (no process), std::runtime_error that says how the command has ended, if not well.
 asio::awaitable<void> run_command(cogwheel::timer_wheel& wheel, guardian& guard, const std::string& command,
                                   std::chrono::nanoseconds grace);
 

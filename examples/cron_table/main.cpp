@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A crontab-like file runs real commands: each in a process of its own, told to stop when it takes too long, with a table of what
-// runs next. One thread, however many commands hang: a job is a coroutine that waits for its process.
+// A crontab-like file runs real commands: each in a process of its own, told to stop when it takes too long, with a
+// table of what runs next. One thread, however many commands hang: a job is a coroutine that waits for its process.
 
 #include "command.hpp"
 #include "support/command_line.hpp"
 #include "support/statistics_signal.hpp"
 #include "table.hpp"
 
-#include <cogwheel/schedule/task_scheduler.hpp>
-#include <cogwheel/schedule/task_table.hpp>
+#include <cogwheel/tasks/task_scheduler.hpp>
+#include <cogwheel/tasks/task_table.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
@@ -54,7 +54,7 @@ public:
                                             [this, command = e.command, grace = wanted.grace](cogwheel::task_run&) {
                                                 return run_command(wheel_, guard_, command, grace);
                                             },
-                                            {.time_limit = wanted.limit});
+                                            {.timeout = wanted.limit});
             if (refused) throw command_line::usage_error(fmt::format("{}: {}", e.name, refused.message()));
         }
         show();

@@ -9,7 +9,7 @@
 //     30 2 * * *     /usr/local/bin/backup
 #pragma once
 
-#include <cogwheel/schedule/task_trigger.hpp>
+#include <cogwheel/tasks/task_trigger.hpp>
 
 #include <iosfwd>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include "options.hpp"
 
-#include "support/command_line.hpp"
+#include "support/address.hpp"
 
 #include <algorithm>
 
@@ -51,7 +51,7 @@ options parse_options(int argc, char** argv) {
         if (name == "--port") {
             result.port = static_cast<std::uint16_t>(line.count(1, 65535));
         } else if (name == "--address") {
-            result.address = line.address();
+            result.address = command_line::read_address(line);
         } else if (name == "--connections") {
             result.connections = line.count(2, 1'000'000);
         } else if (name == "--idle") {

@@ -5,7 +5,8 @@
 //
 // - The stream is closed when it has been idle for as long as the connection may be. Each completed read or write is
 //   activity, which is a store; so are bytes that leave the system's queue, for a slow peer is no idle one.
-// - A write lasts as long as the peer takes some of it now and then. A peer that does not read cannot hold the connection.
+// - A write lasts as long as the peer takes some of it now and then. A peer that does not read cannot hold the
+//   connection.
 //
 // Everything here runs on the connection's executor: a strand of its own where the server has several threads.
 #pragma once

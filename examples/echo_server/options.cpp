@@ -5,7 +5,7 @@
 
 #include "options.hpp"
 
-#include "support/command_line.hpp"
+#include "support/address.hpp"
 
 namespace echo {
 
@@ -35,7 +35,7 @@ options parse_options(int argc, char** argv) {
         if (name == "--port") {
             result.port = static_cast<std::uint16_t>(line.count(0, 65535));
         } else if (name == "--address") {
-            result.address = line.address();
+            result.address = command_line::read_address(line);
         } else if (name == "--idle") {
             result.idle = line.positive_duration();
         } else if (name == "--write-timeout") {

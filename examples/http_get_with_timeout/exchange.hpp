@@ -3,14 +3,14 @@
 //
 // One request and its response, step by step. Each step is told until when; who asks combines the limits.
 //
-// For one thread. The stream watches for pauses itself; all other limits are timers of the operations they bound, and are gone
-// with them.
+// For one thread. The stream watches for pauses itself; all other limits are timers of the operations they bound, and
+// are gone with them.
 #pragma once
 
 #include "response.hpp"
 
-#include <cogwheel/net/deadline.hpp>
 #include <cogwheel/net/idle_stream.hpp>
+#include <cogwheel/resilience/deadline.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>

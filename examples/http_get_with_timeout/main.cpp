@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// http_get_with_timeout: a plain HTTP/1.1 GET whose every step has a limit, and one deadline that travels through all of them.
+// http_get_with_timeout: a plain HTTP/1.1 GET whose every step has a limit, and one deadline that travels through all
+// of them.
 
 #include "program.hpp"
 

@@ -51,8 +51,8 @@ std::string_view next_field(std::string_view& text) {
     return field;
 }
 
-// The name of a field is a token (RFC 9110, 5.6.2). "Content-Length : 5" is none: what one reader takes for the length, another
-// one does not.
+// The name of a field is a token (RFC 9110, 5.6.2). "Content-Length : 5" is none: what one reader takes for the length,
+// another one does not.
 bool is_token(std::string_view name) {
     return !name.empty() && std::ranges::all_of(name, [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||

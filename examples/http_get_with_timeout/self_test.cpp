@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A server whose path says how it behaves, and a client for each path. In each case one limit is short and the others are long,
-// so the outcome does not depend on how busy the machine is.
+// A server whose path says how it behaves, and a client for each path. In each case one limit is short and the others
+// are long, so the outcome does not depend on how busy the machine is.
 
 #include "program.hpp"
 #include "support/accept_loop.hpp"

@@ -66,7 +66,7 @@ asio::awaitable<std::shared_ptr<channel>> client::connect() {
         cogwheel::timeout_after(wheel_, options_.connect,
                                 asio::bind_cancellation_slot(stop_connecting_.slot(), asio::use_awaitable)));
     socket.set_option(tcp::no_delay{true});
-    const cogwheel::idle_limits idle{.reader = 2 * options_.heartbeat, .writer = options_.heartbeat, .jitter = 0.2};
+    const cogwheel::idle_timeouts idle{.reader = 2 * options_.heartbeat, .writer = options_.heartbeat, .jitter = 0.2};
     const auto made = std::make_shared<channel>(wheel_, channel_limits{.idle = idle}, std::move(socket));
     made->on_written([this](std::error_code ec, const std::vector<std::uint64_t>& ids) {
         if (ec) return;

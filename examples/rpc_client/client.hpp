@@ -3,19 +3,19 @@
 //
 // A client of rpc_server that survives what networks do, and all of whose timers are one wheel's:
 //
-// - call() has a deadline; each attempt a timeout, which counts from the moment the request is written. What is worth it is
-//   tried again after a jittered backoff, as long as the budget that all clients share has a token.
+// - call() has a deadline; each attempt a timeout, which counts from the moment the request is written. What is worth
+//   it is tried again after a jittered backoff, as long as the budget that all clients share has a token.
 // - An answer that comes too late is counted, and hurts nobody: its id has been given up.
-// - A lost connection fails what is in flight on it and is made again, with a backoff that begins anew with an answer, and not
-//   because the server has accepted. A connection that nothing goes out on is pinged, and one that nothing comes back from is
-//   dropped: both are idle events.
+// - A lost connection fails what is in flight on it and is made again, with a backoff that begins anew with an answer,
+//   and not because the server has accepted. A connection that nothing goes out on is pinged, and one that nothing
+//   comes back from is dropped: both are idle events.
 #pragma once
 
 #include "support/rpc_channel.hpp"
 
-#include <cogwheel/net/backoff.hpp>
 #include <cogwheel/net/pending_requests.hpp>
-#include <cogwheel/net/retry.hpp>
+#include <cogwheel/resilience/backoff.hpp>
+#include <cogwheel/resilience/retry.hpp>
 
 #include <random>
 

@@ -32,8 +32,8 @@ public:
 
     bool admits_request() const { return now_.requests < limit_.requests; }
 
-    /// Frames that have begun could take all the bytes there are, and none would ever be complete: so one client may go beyond the
-    /// limit with its frame. The next one may when that client has all its answers, or has left.
+    /// Frames that have begun could take all the bytes there are, and none would ever be complete: so one client may go
+    /// beyond the limit with its frame. The next one may when that client has all its answers, or has left.
     bool admits_bytes(const std::shared_ptr<gate>& who, bool frame_has_begun) {
         if (now_.bytes < limit_.bytes) return true;
         if (frame_has_begun && favoured_.expired()) favoured_ = who;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// rpc_server: answers each request with its own body, after a while, in whatever order they become ready. A client that says
-// nothing, not even a ping, for --idle is dropped; one that asks faster than it takes its answers has to wait.
+// rpc_server: answers each request with its own body, after a while, in whatever order they become ready. A client that
+// says nothing, not even a ping, for --idle is dropped; one that asks faster than it takes its answers has to wait.
 
 #include "server.hpp"
 

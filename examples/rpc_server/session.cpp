@@ -112,7 +112,8 @@ void session::drain() {
     finish_if_drained();
 }
 
-// Closed with bytes unread, the connection would be reset, and answers perhaps lost: serve() reads on until the client hangs up.
+// Closed with bytes unread, the connection would be reset, and answers perhaps lost: serve() reads on until the client
+// hangs up.
 void session::finish_if_drained() {
     if (!draining_ || !in_flight_.empty() || channel_->unsent() != 0) return;
     std::error_code ignored;

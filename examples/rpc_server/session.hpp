@@ -3,11 +3,12 @@
 //
 // One client: what it has asked, what it has not been told yet, and when it is read from.
 //
-// - All that the client costs belongs to its session, and goes with it: a timer knows the place of a request, not its body.
-// - A client that costs too much is not read from, and so has to wait with its next request, until its answers are on their way
-//   and taken. The same holds when all clients together cost too much.
-// - Meanwhile its idle limit rests. That it takes its answers is watched by the channel, that it is still there once a second.
-// For one thread.
+// - All that the client costs belongs to its session, and goes with it: a timer knows the place of a request, not its
+//   body.
+// - A client that costs too much is not read from, and so has to wait with its next request, until its answers are on
+//   their way and taken. The same holds when all clients together cost too much.
+// - Meanwhile its idle limit rests. That it takes its answers is watched by the channel, that it is still there once a
+//   second. For one thread.
 #pragma once
 
 #include "load.hpp"
@@ -38,7 +39,8 @@ public:
     /// Errors: std::system_error, the reason for the end.
     asio::awaitable<void> serve(std::shared_ptr<session> self); // main.cpp
 
-    /// No request is taken any more. Those under way are answered; then the client is told the end, and serve() waits for its.
+    /// No request is taken any more. Those under way are answered; then the client is told the end, and serve() waits
+    /// for its.
     void drain();
 
     /// Ends serve().

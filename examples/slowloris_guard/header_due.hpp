@@ -3,10 +3,10 @@
 //
 // Until when a header may take, moved by each piece of it. Arithmetic only: no clock, no timer.
 //
-// Time is bought: a client begins with the grace period, each byte buys 1/rate seconds, and nobody may own more than the grace
-// period. So the client is late when there is a stretch of time, wherever it began, in which fewer bytes came than the rate
-// demands of what the stretch has beyond the grace period: a sliding window in O(1), of all lengths at once. Had the savings no
-// bound, a long first piece would pay for the silence after it.
+// Time is bought: a client begins with the grace period, each byte buys 1/rate seconds, and nobody may own more than
+// the grace period. So the client is late when there is a stretch of time, wherever it began, in which fewer bytes came
+// than the rate demands of what the stretch has beyond the grace period: a sliding window in O(1), of all lengths at
+// once. Had the savings no bound, a long first piece would pay for the silence after it.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// slowloris_guard: a server that wants the whole header of a request within T and at a minimum rate. A connection costs one
-// timer; each piece that arrives moves it, which is a store: whoever drips wakes nobody.
+// slowloris_guard: a server that wants the whole header of a request within T and at a minimum rate. A connection costs
+// one timer; each piece that arrives moves it, which is a store: whoever drips wakes nobody.
 
 #include "program.hpp"
 

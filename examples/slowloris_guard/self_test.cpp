@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Clients of eight kinds, twenty of each, with timers of their own, so that the server's wheel counts the server's alone. Those
-// that are fast enough are so by far, lest a pause of the machine makes them slow.
+// Clients of eight kinds, twenty of each, with timers of their own, so that the server's wheel counts the server's
+// alone. Those that are fast enough are so by far, lest a pause of the machine makes them slow.
 
 #include "program.hpp"
 #include "support/spawned.hpp"

@@ -19,9 +19,9 @@
 
 /// Calls start(socket) for each connection, until that returns false or the acceptor is closed.
 ///
-/// Out of descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), or a connection that died in the queue: the listening socket
-/// stays readable. Trying again at once would spin, giving up would leave a dead server. What start() throws is treated alike.
-/// Lifetime: all arguments outlive it. Spawn it with `rethrow` (spawned.hpp).
+/// Out of descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), or a connection that died in the queue: the
+/// listening socket stays readable. Trying again at once would spin, giving up would leave a dead server. What start()
+/// throws is treated alike. Lifetime: all arguments outlive it. Spawn it with `rethrow` (spawned.hpp).
 template <class Wheel, class Start>
 asio::awaitable<void> accept_loop(asio::ip::tcp::acceptor& acceptor, Wheel& wheel, std::string_view program,
                                   Start start) {

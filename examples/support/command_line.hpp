@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// From the arguments to the exit code. Reads "--name value" and "--name=value". Whatever is wrong becomes a usage_error whose
-// text is one line that names the option, what was given and what would be right.
+// From the arguments to the exit code. Reads "--name value" and "--name=value". Whatever is wrong becomes a usage_error
+// whose text is one line that names the option, what was given and what would be right.
 #pragma once
 
 #include "support/output.hpp"
 
-#include <asio/ip/address.hpp>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -87,14 +86,6 @@ public:
         return given;
     }
 
-    asio::ip::address address() {
-        const std::string text{value()};
-        std::error_code ec;
-        auto result = asio::ip::make_address(text, ec);
-        if (ec) throw usage_error{fmt::format("bad address '{}' for {}: give an IPv4 or IPv6 address", text, name_)};
-        return result;
-    }
-
     [[noreturn]] void unknown() const { throw usage_error{fmt::format("unknown option '{}' (see --help)", name_)}; }
 
 private:
@@ -121,8 +112,9 @@ private:
     std::string_view inline_value_;
 };
 
-/// What the program's body returns; or 2 and a line with the reason if it could not start as asked. If standard output does not
-/// take what was printed: 1 and a line, or 141 without one where nothing reads it any more (as a shell says of SIGPIPE).
+/// What the program's body returns; or 2 and a line with the reason if it could not start as asked. If standard output
+/// does not take what was printed: 1 and a line, or 141 without one where nothing reads it any more (as a shell says of
+/// SIGPIPE).
 template <class Body>
 int run(std::string_view program, Body body) {
     output::prepare();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Standard output is what a program is for: that it cannot be written is an error. Standard error is for people who look: that
-// it cannot be written stops nothing. A line that is written over and over fits the terminal.
+// Standard output is what a program is for: that it cannot be written is an error. Standard error is for people who
+// look: that it cannot be written stops nothing. A line that is written over and over fits the terminal.
 #pragma once
 
 #include <fmt/format.h>

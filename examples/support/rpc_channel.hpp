@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The protocol of rpc_client and rpc_server: frames on a stream that knows when it has gone quiet. Any number of requests may be
-// under way, answers come in any order.
+// The protocol of rpc_client and rpc_server: frames on a stream that knows when it has gone quiet. Any number of
+// requests may be under way, answers come in any order.
 //
 //     4 bytes length of what follows | 8 bytes id | 1 byte kind | body      (big endian)
 //
-// What a peer announces costs nothing: memory follows the bytes that have arrived. A frame that has begun has to be complete in
-// time, so that it is no use to send it byte by byte; a peer that takes none of what is sent to it is dropped.
+// What a peer announces costs nothing: memory follows the bytes that have arrived. A frame that has begun has to be
+// complete in time, so that it is no use to send it byte by byte; a peer that takes none of what is sent to it is
+// dropped.
 #pragma once
 
 #include "support/steady_write.hpp"
 
-#include <cogwheel/net/deadline.hpp>
 #include <cogwheel/net/idle_stream.hpp>
+#include <cogwheel/resilience/deadline.hpp>
 
 #include <asio/co_spawn.hpp>
 #include <asio/ip/tcp.hpp>
@@ -40,7 +41,7 @@ struct frame {
 };
 
 struct channel_limits {
-    cogwheel::idle_limits idle;
+    cogwheel::idle_timeouts idle;
     std::chrono::nanoseconds frame = std::chrono::seconds{10}; // from its first byte to its last one
     std::chrono::nanoseconds write = std::chrono::seconds{10}; // in which the peer takes nothing of what is sent
 };

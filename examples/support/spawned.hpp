@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Tokens for asio::co_spawn where nothing waits for the coroutine. asio::detached drops its exception: an accept loop that has
-// died that way leaves a process that looks alive.
+// Tokens for asio::co_spawn where nothing waits for the coroutine. asio::detached drops its exception: an accept loop
+// that has died that way leaves a process that looks alive.
 #pragma once
 
 #include <exception>

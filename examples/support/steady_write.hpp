@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A write whose limit counts from the last byte that the peer took. The system takes more of a write only when a good part of its
-// own queue, megabytes perhaps, has drained: a peer that reads 100 kB/s makes a write wait for ten seconds, and is no dead one.
+// A write whose limit counts from the last byte that the peer took. The system takes more of a write only when a good
+// part of its own queue, megabytes perhaps, has drained: a peer that reads 100 kB/s makes a write wait for ten seconds,
+// and is no dead one.
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
@@ -28,8 +29,8 @@ private:
     int bytes_ = 0;
 };
 
-/// Writes all of `data`. Returns asio::error::timed_out when the peer has taken nothing for `limit`, which is noticed up to a
-/// quarter of it late; or the write's error. One timer at a time. Lifetime: `stream` and the bytes outlive it.
+/// Writes all of `data`. Returns asio::error::timed_out when the peer has taken nothing for `limit`, which is noticed
+/// up to a quarter of it late; or the write's error. One timer at a time. Lifetime: `stream` and the bytes outlive it.
 template <class Stream, cogwheel::any_timer_wheel Wheel>
 asio::awaitable<std::error_code> write_steadily(Stream& stream, const Wheel& wheel, asio::const_buffer data,
                                                 std::chrono::nanoseconds limit) {

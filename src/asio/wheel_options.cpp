@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Bad options are refused with a sentence that says what to do.
+// Checks the options of a wheel. The message for a bad option says what to do.
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The error category of the helpers for networks.
-#include <cogwheel/asio/detail/error_category.hpp>
+// The error category of net/.
+#include "../detail/error_category.hpp"
+
 #include <cogwheel/net/error.hpp>
 
 namespace cogwheel {
@@ -15,8 +16,6 @@ const char* words(net_errc e) noexcept {
         return "a request with this key is in flight already";
     case net_errc::too_many_requests:
         return "too many requests in flight (request_options::max_in_flight)";
-    case net_errc::circuit_open:
-        return "not called: the circuit breaker is open";
     }
     return nullptr;
 }

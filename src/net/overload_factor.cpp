@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A bad factor is refused with a sentence that says what to do.
+// Checks an overload factor.
 #include <cogwheel/net/overload_factor.hpp>
 
 #include <stdexcept>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Bad options are refused with a sentence that says what to do.
+// Checks the options of a pending_requests.
 #include <cogwheel/net/request_options.hpp>
 
 #include <stdexcept>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Reading a lateness_histogram.
+// The quantiles of a lateness_histogram.
 #include <cogwheel/observe/lateness_histogram.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// When an expression matches: months first, then days, then the time of day.
-#include <cogwheel/schedule/detail/cron_parser.hpp>
+// Finds the points that an expression matches: first the month, then the day, then the time of day.
+#include "cron_parser.hpp"
 
 #include <bit>
 
@@ -15,13 +15,13 @@ using namespace std::chrono;
 constexpr year first_year{0}, last_year{9999};
 constexpr int none = -1;
 
-// The first set bit from `from` on; none.
+// Returns the first set bit from `from` on, or none.
 int bit_from(std::uint64_t bits, int from) {
     if (from > 63) return none;
     const std::uint64_t rest = bits >> from;
     return rest != 0 ? from + std::countr_zero(rest) : none;
 }
-// The last set bit up to `to`; none.
+// Returns the last set bit up to `to`, or none.
 int bit_up_to(std::uint64_t bits, int to) {
     if (to < 0) return none;
     const std::uint64_t rest = bits & ((std::uint64_t{2} << to) - 1);
@@ -32,7 +32,7 @@ unsigned last_day(year_month ym) { return static_cast<unsigned>((ym / last).day(
 
 unsigned weekday_of(year_month_day date) { return weekday(local_days(date)).c_encoding(); }
 
-// The day that nW means in that month; 0: the month has no n-th.
+// Returns the day that nW means in that month, or 0 if the month has no n-th day.
 unsigned nearest_working_day(year_month ym, unsigned n) {
     const unsigned end = last_day(ym);
     if (n > end) return 0;
@@ -42,7 +42,7 @@ unsigned nearest_working_day(year_month ym, unsigned n) {
     return n;
 }
 
-// The time of day in which all three match, at `from` or later; none.
+// Returns the first second of the day, at `from` or later, that all three fields match, or none.
 int time_from(std::uint64_t h, std::uint64_t m, std::uint64_t s, int from) {
     const int hour = from / 3600, minute = from / 60 % 60, second = from % 60;
     int at_hour = bit_from(h, hour);
@@ -59,7 +59,7 @@ int time_from(std::uint64_t h, std::uint64_t m, std::uint64_t s, int from) {
     return at_hour != none ? at_hour * 3600 + bit_from(m, 0) * 60 + bit_from(s, 0) : none;
 }
 
-// The same, at `to` or before.
+// Returns the last second of the day, at `to` or before, that all three fields match, or none.
 int time_up_to(std::uint64_t h, std::uint64_t m, std::uint64_t s, int to) {
     const int hour = to / 3600, minute = to / 60 % 60, second = to % 60;
     int at_hour = bit_up_to(h, hour);

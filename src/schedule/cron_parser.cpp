@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include <cogwheel/schedule/detail/cron_parser.hpp>
-#include <cogwheel/schedule/detail/visible_text.hpp>
+#include "cron_parser.hpp"
+
+#include <cogwheel/detail/visible_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,7 @@ void cron_parser::refuse_at(std::size_t position, const std::string& why) const 
     throw cron_error(text_, position, why);
 }
 
-// A character in a message: whole, and one that can be seen.
+// Returns the character at the present position for a message. A character that cannot be shown is given as its bytes.
 std::string cron_parser::here() const {
     const std::string_view rest = text_.substr(position_);
     const std::size_t length = detail::utf8_length(rest);
@@ -74,7 +75,7 @@ std::size_t cron_parser::count_fields() const {
 }
 
 void cron_parser::parse() {
-    // First, for a line end counts as no blank, and a message about fields would not show it.
+    // Refuses control characters first: a line end is no blank, and a message about the fields would not show it.
     for (; !at_end(); ++position_)
         if (is_control(peek())) refuse(here() + " does not belong here");
     position_ = 0;
@@ -120,7 +121,7 @@ void cron_parser::macro() {
            "' is unknown; there are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly");
 }
 
-// Items separated by commas, up to a blank or the end. Returns where the field begins.
+// Reads items with commas between them, up to a blank or the end. Returns where the field begins.
 template <class Item>
 std::size_t cron_parser::list(Item item) {
     skip_blanks();
@@ -137,7 +138,7 @@ std::uint64_t cron_parser::plain_field(const field& f) {
     return bits;
 }
 
-// All, one, or a range; with a step, one is a range to the end.
+// Reads all values, one value or a range, and a step. With a step, one value is a range to the end of the field.
 std::uint64_t cron_parser::ranges(const field& f) {
     const std::size_t begin = position_;
     range r{f.lowest, f.highest, 1};
@@ -221,7 +222,7 @@ void cron_parser::days_of_week() {
     std::uint64_t bits = 0;
     skip_blanks();
     out_.weekdays_begin_with_star_ = peek() == '*' || peek() == '?';
-    const auto folded = [](std::uint64_t week) { return (week | week >> 7) & 0x7f; }; // 7 is Sunday, too
+    const auto folded = [](std::uint64_t week) { return (week | week >> 7) & 0x7f; }; // 7 is Sunday, as 0 is
     list([&] {
         const std::size_t begin = position_;
         const std::uint64_t some = folded(ranges(weekday));
@@ -241,10 +242,10 @@ void cron_parser::days_of_week() {
     out_.weekdays_ = static_cast<std::uint8_t>(bits);
 }
 
-// Every kind of year there is: any weekday for its first day, leap or not.
+// Returns whether any day matches. 400 years have each kind of year: leap or not, with each weekday as its first day.
 bool cron_parser::has_a_day(const cron_expression& in) {
     using namespace std::chrono;
-    for (int y = 2000; y < 2400; ++y) // the Gregorian calendar's whole cycle; common expressions end in the first month
+    for (int y = 2000; y < 2400; ++y) // the Gregorian cycle; common expressions return in its first month
         for (unsigned m = 1; m <= 12; ++m) {
             if ((in.months_ & bit(static_cast<int>(m))) == 0) continue;
             const unsigned last{static_cast<unsigned>((year(y) / month(m) / std::chrono::last).day())};

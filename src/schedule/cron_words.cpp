@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An expression in words.
+// cron_expression::describe(): an expression in words.
 #include <cogwheel/schedule/cron.hpp>
 
 #include <array>
@@ -24,7 +24,7 @@ std::vector<int> members(std::uint64_t bits) {
     return all;
 }
 
-// a, b and c
+// Joins words as in "a, b and c".
 std::string joined(const std::vector<std::string>& words) {
     std::string all;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -34,7 +34,7 @@ std::string joined(const std::vector<std::string>& words) {
     return all;
 }
 
-// Three in a row and more are a range.
+// Lists the members of a field. Three or more in a row become a range.
 template <class Word>
 std::string listed(std::uint64_t bits, Word word) {
     const std::vector<int> all = members(bits);
@@ -62,7 +62,7 @@ std::string ordinal(int n) {
     return std::to_string(n) + ending;
 }
 
-// The step of a field that is all n-th ones from 0 on; 0 if it is something else.
+// Returns the step of a field that has each n-th value from 0 on, or 0 for any other field.
 int step_of(std::uint64_t bits, int size) {
     const std::vector<int> all = members(bits);
     if (all.size() < 2 || all[0] != 0) return 0;
@@ -123,7 +123,7 @@ std::string cron_expression::describe() const {
     }
     for (const int w : members(last_weekdays_))
         weekdays.push_back("the last " + std::string(weekday_words[static_cast<std::size_t>(w)]) + " of the month");
-    // A field with all days says nothing; without a star to say that both count, it says that every day does.
+    // A field with all days needs no words. Without a star, one matching field is enough, so every day matches.
     const bool every_day = (any_day || any_weekday) && !days_begin_with_star_ && !weekdays_begin_with_star_;
     if (any_day || every_day) days.clear();
     if (any_weekday || every_day) weekdays.clear();

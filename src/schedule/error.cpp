@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The error category of schedules.
-#include <cogwheel/asio/detail/error_category.hpp>
+// The error category of schedules and tasks.
+#include "../detail/error_category.hpp"
+
 #include <cogwheel/schedule/error.hpp>
 
 namespace cogwheel {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The grid of an interval. Every point is an integer sum, so that a million periods are a million periods.
-#include <cogwheel/schedule/detail/fresh_seed.hpp>
-#include <cogwheel/schedule/detail/grid.hpp>
+// The grid of an interval. Each point is an integer sum, so a million periods do not drift.
 #include <cogwheel/schedule/detail/interval_machine.hpp>
+#include <cogwheel/schedule/recurrence.hpp>
 
 #include <algorithm>
 
@@ -14,11 +13,11 @@ interval_machine::interval_machine(const interval_options& options, nanoseconds 
     : options_(options),
       due_(saturating_add(start, options.first_delay.value_or(options.period))),
       end_(end),
-      own_(options.jitter != nanoseconds::zero() && !options.random ? fresh_seed() : 0) {}
+      own_(options.jitter != nanoseconds::zero() && !options.random ? fresh_seed(this, start) : 0) {}
 
 std::optional<interval_machine::nanoseconds> interval_machine::next(nanoseconds now) {
     if (options_.pace == interval_pace::fixed_delay && count_ != 0) due_ = saturating_add(now, options_.period);
-    if (count_ >= options_.times || due_ > end_) return std::nullopt;
+    if (count_ >= static_cast<std::uint64_t>(options_.times) || due_ > end_) return std::nullopt;
     if (options_.jitter == nanoseconds::zero()) return due_;
     const std::uint64_t bits = options_.random ? options_.random() : own_();
     const auto later = scale_bits(bits, static_cast<std::uint64_t>(options_.jitter.count()));
@@ -35,10 +34,10 @@ interval_machine::nanoseconds interval_machine::ticked(nanoseconds now) noexcept
 
 interval_machine::nanoseconds interval_machine::after_missed(nanoseconds now) noexcept {
     const std::int64_t passed =
-        options_.missed == missed_ticks::burst ? 0 : points_passed(due_, options_.period, now - drawn_);
-    missed_ += static_cast<std::uint64_t>(passed); // nobody will see those
+        options_.misfire == interval_misfire::burst ? 0 : points_passed(due_, options_.period, now - drawn_);
+    missed_ += static_cast<std::uint64_t>(passed); // these ticks do not come
     if (passed == 0) return saturating_add(due_, options_.period);
-    if (options_.missed == missed_ticks::delay) return saturating_add(now, options_.period);
+    if (options_.misfire == interval_misfire::delay) return saturating_add(now, options_.period);
     return point_ahead(due_, options_.period, now - drawn_);
 }
 

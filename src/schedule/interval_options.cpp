@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Intervals that make no sense are refused with a sentence that says what to do.
+// Checks the options of an interval. Each message names the value, the range and the remedy.
 #include <cogwheel/schedule/interval_options.hpp>
 
 #include <stdexcept>
@@ -19,7 +19,8 @@ void interval_options::validate() const {
         refuse("period is " + ns(period) + ", but must be above zero; for work without a pause post() it again");
     if (first_delay && *first_delay < zero)
         refuse("first_delay is " + ns(*first_delay) + ", but must be zero or more; zero ticks at once");
-    if (times < 1) refuse("times is 0, but must be at least 1; leave it out to tick for ever");
+    if (times < 1)
+        refuse("times is " + std::to_string(times) + ", but must be at least 1; leave it out to tick for ever");
     if (jitter < zero || jitter >= period)
         refuse("jitter is " + ns(jitter) + ", but must be zero or more and below the period of " + ns(period) +
                "; a tenth of the period spreads well");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The clock's hand, and the wheels that follow it.
+// The time of the manual clock, and the drivers that it wakes.
 #include <cogwheel/testing/manual_clock.hpp>
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace cogwheel {
 namespace {
 
 struct dial {
-    std::mutex mutex; // of all below, and of the drivers' members
+    std::mutex mutex; // guards the members below, and those of the drivers
     std::chrono::nanoseconds now{};
     std::vector<detail::wheel_driver<testing::manual_clock>*> drivers;
 
     static dial& the() {
-        static dial& d = *new dial; // contexts in static storage may end after any other
+        static dial& d = *new dial; // never destroyed: a static context may be destroyed after all other objects
         return d;
     }
 };
@@ -63,14 +63,13 @@ void wheel_driver<testing::manual_clock>::arm(testing::manual_clock::time_point 
     notify(testing::manual_clock::time_point(d.now));
 }
 
-void wheel_driver<testing::manual_clock>::call_off() noexcept {
+void wheel_driver<testing::manual_clock>::cancel_wait() noexcept {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     armed_ = false;
     timer_.cancel();
 }
 
-// The dial's mutex is held.
 void wheel_driver<testing::manual_clock>::notify(testing::manual_clock::time_point now) noexcept {
     if (!armed_ || now < at_) return;
     armed_ = false;

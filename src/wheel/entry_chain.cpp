@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The cold half of the chunk pool, and the sort that a long jump needs.
+// The rarely called functions of the chunk pool, and the sort for a jump: a radix sort with digits of 8 bits.
+#include "trimming.hpp"
+
 #include <cogwheel/wheel/detail/entry_chain.hpp>
-#include <cogwheel/wheel/detail/trimming.hpp>
 
 #include <algorithm>
 #include <new>
@@ -33,7 +34,7 @@ void chunk_pool::reserve(std::size_t count) {
 }
 
 void chunk_pool::trim() noexcept {
-    std::vector<std::uint16_t> free = piece_counters(groups_.size()); // chunks of each group
+    std::vector<std::uint16_t> free = piece_counters(groups_.size()); // the number of free chunks per group
     if (free.empty()) return;
     for (const chunk* c = free_; c != nullptr; c = c->next) ++free[c->group];
     const auto goes = [&](std::size_t g) { return groups_[g].carved == free[g]; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Which levels a wheel gets; all it does with them is hashed_wheel's.
+// Plans the levels of a wheel. entry_wheel does the rest.
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
 
 #include <stdexcept>
@@ -10,7 +10,7 @@ namespace cogwheel {
 
 namespace {
 
-// A level of one slot would never reach farther than the one below.
+// A level of one slot would reach no farther than the level below.
 constexpr std::size_t fewest_slots = 2;
 constexpr std::size_t default_slots = 64;
 
@@ -18,12 +18,12 @@ constexpr std::size_t default_slots = 64;
 
 struct hierarchical_wheel::plan {
     std::size_t slots = 0;
-    std::vector<far_ring> far;
+    std::vector<outer_ring> outer;
 
     static plan of(std::size_t slots) {
         plan p;
         p.slots = std::bit_ceil(std::max(slots, fewest_slots));
-        for (std::uint64_t reach = p.slots; reach <= horizon; reach *= p.slots) p.far.push_back({reach, p.slots});
+        for (std::uint64_t reach = p.slots; reach <= horizon; reach *= p.slots) p.outer.push_back({reach, p.slots});
         return p;
     }
 
@@ -33,7 +33,7 @@ struct hierarchical_wheel::plan {
         plan p;
         p.slots = levels[0].slots;
         for (const wheel_level& level : std::span(levels).subspan(1))
-            p.far.push_back({static_cast<std::uint64_t>(level.tick / levels[0].tick), level.slots});
+            p.outer.push_back({static_cast<std::uint64_t>(level.tick / levels[0].tick), level.slots});
         return p;
     }
 };
@@ -45,6 +45,6 @@ hierarchical_wheel::hierarchical_wheel(node_table& nodes, const wheel_levels& le
     : hierarchical_wheel(nodes, plan::of(levels), now) {}
 
 hierarchical_wheel::hierarchical_wheel(node_table& nodes, const plan& p, tick now)
-    : hashed_wheel(nodes, p.slots, p.far, now) {}
+    : entry_wheel(nodes, p.slots, p.outer, now) {}
 
 } // namespace cogwheel

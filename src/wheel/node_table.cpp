@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The cold half of node_table: pages, places, and giving them back.
-#include <cogwheel/wheel/detail/trimming.hpp>
+// The rarely called functions of node_table: those that make and release pages, and those for embedded nodes.
+#include "trimming.hpp"
+
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 namespace cogwheel {
 
 namespace {
-constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size - 1; // so that indices can be counted
+// One page less than 2^32 indices, so that the number of indices fits 32 bits.
+constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size - 1;
 } // namespace
 
 std::uint32_t node_table::new_page(std::size_t stride) {
@@ -26,7 +28,8 @@ std::uint32_t node_table::new_page(std::size_t stride) {
     return static_cast<std::uint32_t>(pages_.size() - 1);
 }
 
-// The current one, or one that follows it (reserve() makes them ahead, trim() empties them), or a new one.
+// Returns the number of a page with room: the current page, a later one, or a new one. Later pages with room come from
+// reserve() and trim().
 std::uint32_t node_table::page_with_room(std::size_t stride, std::uint32_t current) {
     std::uint32_t p = current == none ? 0 : current;
     while (p < pages_.size() && (pages_[p].stride != stride || pages_[p].used == page_size)) ++p;
@@ -37,14 +40,14 @@ void node_table::refill(std::size_t size_class_index) {
     size_class& c = classes_[size_class_index];
     c.page = page_with_room(min_block << size_class_index, c.page);
     page& p = pages_[c.page];
-    // A few at a time, none across a boundary of the system's pages: a block that was never needed costs no page fault.
+    // Constructs a few blocks at a time, which lie in one page of the system. So an unused block costs no page fault.
     const std::uint32_t first = index_of(c.page, p.used);
     const auto count = static_cast<std::uint32_t>(carved_at_once / p.stride);
-    for (std::uint32_t index = first; index != first + count; ++index) {
-        auto* node = ::new (p.at(index)) timer_node;
-        node->index_ = index;
-        node->generation_ = p.floor;
-        next_free(*node, index + 1 != first + count ? reinterpret_cast<timer_node*>(p.at(index + 1)) : nullptr);
+    for (std::uint32_t i = first; i != first + count; ++i) {
+        auto* node = ::new (p.at(i)) timer_node;
+        index(*node) = i;
+        generation(*node) = p.floor;
+        next_free(*node, i + 1 != first + count ? reinterpret_cast<timer_node*>(p.at(i + 1)) : nullptr);
     }
     p.used = static_cast<std::uint16_t>(p.used + count);
     c.free = reinterpret_cast<timer_node*>(p.at(first));
@@ -68,45 +71,46 @@ void node_table::attach(timer_node& node) {
         ::new (p.at(free_place_)) place{nullptr, p.floor, none};
         ++p.used;
     }
-    node.index_ = free_place_;
+    index(node) = free_place_;
     place& at = place_of(node);
     free_place_ = at.next_free;
     at.node = &node;
-    node.generation_ = at.generation;
-    node.filed_ = timer_node::not_filed;
+    generation(node) = at.generation;
+    filed(node) = not_filed;
 }
 
 void node_table::detach(timer_node& node) noexcept {
     assert(!node.armed());
-    assert(pages_[page_of(node.index_)].stride == sizeof(place));
+    assert(pages_[page_of(index(node))].stride == sizeof(place));
     place& at = place_of(node);
     assert(at.node == &node);
     at.node = nullptr;
-    // A node that was armed very often may have gone round, and beyond.
-    const bool used_up = node.generation_ == 0 || node.generation_ < at.generation;
-    at.generation = node.generation_;
+    // The generation of a node that was armed 2^31 times has wrapped, and may have passed zero.
+    const bool used_up = generation(node) == 0 || generation(node) < at.generation;
+    at.generation = generation(node);
     if (used_up) return; // the place is retired
     at.next_free = free_place_;
-    free_place_ = node.index_;
+    free_place_ = index(node);
 }
 
 void node_table::relocate(timer_node& from, timer_node& to) noexcept {
     place& at = place_of(from);
     assert(at.node == &from);
     at.node = &to;
-    to.deadline_ = std::exchange(from.deadline_, 0);
-    to.filed_ = std::exchange(from.filed_, timer_node::not_filed);
-    to.generation_ = std::exchange(from.generation_, 0);
-    to.index_ = std::exchange(from.index_, 0);
+    deadline(to) = std::exchange(deadline(from), 0);
+    filed(to) = std::exchange(filed(from), not_filed);
+    generation(to) = std::exchange(generation(from), 0);
+    index(to) = std::exchange(index(from), 0);
 }
 
 std::uint32_t node_table::generation_at(std::uint32_t index) const noexcept {
     const page& p = pages_[page_of(index)];
     return p.stride == sizeof(place) ? reinterpret_cast<const place*>(p.at(index))->generation
-                                     : reinterpret_cast<const timer_node*>(p.at(index))->generation_;
+                                     : generation(*reinterpret_cast<const timer_node*>(p.at(index)));
 }
 
-// All of a page's later nodes start where its busiest one is: not if that has half of its lives behind it.
+// Returns true if the whole page is free, and no node of it has used half of its generations. After a trim, all nodes
+// of the page start at the generation of the node that was armed most often.
 bool node_table::is_worth_trimming(std::size_t page_number, std::size_t free) const noexcept {
     const page& p = pages_[page_number];
     if (p.used == 0 || p.used != free) return false;
@@ -116,10 +120,10 @@ bool node_table::is_worth_trimming(std::size_t page_number, std::size_t free) co
 }
 
 void node_table::trim() noexcept {
-    std::vector<std::uint16_t> free = detail::piece_counters(pages_.size()); // nodes of each page
+    std::vector<std::uint16_t> free = detail::piece_counters(pages_.size()); // the number of free nodes per page
     if (free.empty()) return;
     for (const size_class& c : classes_)
-        for (const timer_node* n = c.free; n != nullptr; n = next_free(*n)) ++free[page_of(n->index_)];
+        for (const timer_node* n = c.free; n != nullptr; n = next_free(*n)) ++free[page_of(index(*n))];
     const auto place_at = [this](std::uint32_t i) -> place& {
         return *reinterpret_cast<place*>(pages_[page_of(i)].at(i));
     };
@@ -133,7 +137,7 @@ void node_table::trim() noexcept {
         detail::filter_list(
             c.free, static_cast<timer_node*>(nullptr), [](const timer_node* n) { return next_free(*n); },
             [](timer_node* n, timer_node* next) { next_free(*n, next); },
-            [&](const timer_node* n) { return stays(n->index_); });
+            [&](const timer_node* n) { return stays(index(*n)); });
         c.page = none;
     }
     detail::filter_list(

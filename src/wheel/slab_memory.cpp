@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// See slab_memory.hpp.
+// Takes slabs from operator new, and gives unused pages back by madvise().
 #include <cogwheel/wheel/detail/slab_memory.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::byte* slab_memory::take(std::size_t bytes) {
 }
 
 void slab_memory::add_slab(std::size_t bytes) {
-    // An eighth of what there is: neither a small wheel nor a large one holds much that it does not use.
+    // A slab has an eighth of the memory so far. So the unused part is small in a small wheel and in a large one.
     const std::size_t wanted = std::max(std::min(footprint_ / 8, max_slab) / bytes * bytes, bytes);
     const std::size_t aligned_to = huge_ ? huge_page : alignment;
     const std::size_t size = (wanted + aligned_to - 1) / aligned_to * aligned_to;
@@ -36,19 +36,19 @@ void slab_memory::add_slab(std::size_t bytes) {
     rest_bytes_ = size;
     footprint_ += size;
 #ifdef MADV_HUGEPAGE
-    if (huge_) (void)::madvise(rest_, size, MADV_HUGEPAGE); // fails where there are none
+    if (huge_) (void)::madvise(rest_, size, MADV_HUGEPAGE); // fails on systems without huge pages: no harm
 #endif
 }
 
 void slab_memory::return_run::flush() noexcept {
 #ifdef __linux__
     static const auto system_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    // A part of a huge page would split it, and small pages come back in its place.
+    // With huge pages, releases only whole ones. To release a part would split the page into small pages.
     const std::uintptr_t page = huge_ ? std::max(huge_page, system_page) : system_page;
     const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(begin_) + page - 1) / page * page;
     const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end_) / page * page;
-    // Of private memory: the pages are gone at once, and come back zeroed (madvise(2)).
-    // It may fail where memory is locked; then it stays.
+    // The memory is private: the system takes the pages at once, and later accesses find zeros (madvise(2)).
+    // The call may fail for locked memory, which then stays.
     if (from < to)
         (void)::madvise(begin_ + (from - reinterpret_cast<std::uintptr_t>(begin_)), to - from, MADV_DONTNEED);
 #endif

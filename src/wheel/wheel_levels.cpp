@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Levels that no wheel can be made of are refused with a sentence that says what to do.
+// Checks levels. The text for a bad level says what to do.
 #include <cogwheel/wheel/wheel_levels.hpp>
 
 namespace cogwheel {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a handler may do to the rest of its batch: cancel it, add to it, throw, stop the context.
+// What a callable may do to the rest of its batch: cancel it, push it back, add to it, throw. For waits see
+// conformance/wait_batch_test.
 #include "support/handler_archetypes.hpp"
 #include "support/virtual_wheel.hpp"
 
-#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -29,20 +29,6 @@ TEST_CASE("cancel_sibling_of_the_same_tick_it_does_not_run") {
     CHECK(cancelled == 4);
     CHECK(w.wheel.pending() == 0);
     CHECK(counts_agree(w.wheel.stats()));
-}
-
-TEST_CASE("cancel_all_in_a_handler_siblings_see_aborted_not_success") {
-    virtual_wheel w;
-    int succeeded = 0, aborted = 0;
-    for (int i = 0; i < 5; ++i)
-        w.wheel.async_wait(10ms, [&](std::error_code ec) {
-            ec ? ++aborted : ++succeeded;
-            if (!ec) CHECK(w.wheel.cancel_all() == 4);
-        });
-    w.pass(10ms);
-    CHECK(succeeded == 1);
-    CHECK(aborted == 4);
-    CHECK(w.wheel.stats().cancelled == 4);
 }
 
 TEST_CASE("push_back_of_a_sibling_in_the_same_tick_it_fires_later_only") {
@@ -74,50 +60,6 @@ TEST_CASE("schedule_in_a_handler_overdue_waits_for_the_next_turn") {
     CHECK(runs == 1);
 }
 
-TEST_CASE("throwing_handler_leaves_run_the_rest_comes_with_the_next_run") {
-    virtual_wheel w;
-    int runs = 0;
-    for (int i = 0; i < 6; ++i)
-        w.wheel.async_wait(10ms, [&](std::error_code) {
-            if (++runs % 2 == 0) throw std::runtime_error("from a handler");
-        });
-    manual_clock::advance(10ms);
-    int thrown = 0;
-    for (int i = 0; i < 10; ++i) {
-        try {
-            w.run();
-        } catch (const std::runtime_error&) {
-            ++thrown;
-            CHECK(w.wheel.pending() == 6U - static_cast<unsigned>(runs));
-            CHECK(counts_agree(w.wheel.stats()));
-        }
-    }
-    CHECK(runs == 6);
-    CHECK(thrown == 3);
-    CHECK(w.wheel.stats().fired == 6);
-}
-
-TEST_CASE("throwing_abort_handler_the_other_aborts_still_come") {
-    virtual_wheel w;
-    int aborted = 0;
-    for (int i = 0; i < 4; ++i)
-        w.wheel.async_wait(1h, [&](std::error_code ec) {
-            aborted += ec == asio::error::operation_aborted;
-            throw std::runtime_error("from a handler");
-        });
-    w.wheel.cancel_all();
-    int thrown = 0;
-    for (int i = 0; i < 8; ++i) {
-        try {
-            w.run();
-        } catch (const std::runtime_error&) {
-            ++thrown;
-        }
-    }
-    CHECK(aborted == 4);
-    CHECK(thrown == 4);
-}
-
 TEST_CASE("throwing_handler_later_timers_are_still_driven") {
     virtual_wheel w;
     w.wheel.schedule(10ms, [] { throw std::runtime_error("from a handler"); });
@@ -128,25 +70,6 @@ TEST_CASE("throwing_handler_later_timers_are_still_driven") {
     CHECK_FALSE(later);
     w.pass(40ms);
     CHECK(later);
-}
-
-TEST_CASE("context_stopped_in_a_handler_the_rest_runs_after_restart") {
-    for (const std::uint32_t work : {1U, 2U, 1024U}) {
-        CAPTURE(work);
-        virtual_wheel w({.work_per_turn = work});
-        int runs = 0;
-        for (int i = 0; i < 10; ++i)
-            w.wheel.async_wait(10ms, [&](std::error_code ec) {
-                CHECK_FALSE(ec);
-                if (++runs == 3) w.io.stop();
-            });
-        w.pass(10ms);
-        CHECK(runs >= 3);
-        if (work == 1) CHECK(runs == 3); // as stop() asks for; a larger turn is finished first
-        CHECK(w.wheel.pending() == 10U - static_cast<unsigned>(runs));
-        w.run();
-        CHECK(runs == 10);
-    }
 }
 
 TEST_CASE("nested_poll_in_a_handler_fires_nothing_twice") {

@@ -52,7 +52,7 @@ TEST_CASE("coalescing_keeps_its_range_and_saves_wakeups") {
         const auto in_range = run_thousand(
             slack, [&](auto& wheel, auto delay, auto f) { wheel.schedule_in_range(delay, delay + slack, f); });
         const auto of_a_class =
-            run_thousand(slack, [&](auto& wheel, auto delay, auto f) { wheel.schedule(delay, slack_class{slack}, f); });
+            run_thousand(slack, [&](auto& wheel, auto delay, auto f) { wheel.schedule_coarse(delay, slack, f); });
         MESSAGE("slack " << slack.count() / 1'000'000 << " ms: wake-ups " << exact.wakeups << " exact, "
                          << in_range.wakeups << " in range, " << of_a_class.wakeups << " of a class");
         for (const coalescing_outcome& o : {in_range, of_a_class}) {
@@ -79,8 +79,8 @@ TEST_CASE("coalescing_odd_ranges_are_as_exact_timers") {
     CHECK(fired == 2);
     at.pass(10ms);
     CHECK(fired == 3);
-    at.wheel.schedule(15ms, slack_class{1ms}, count); // finer than a tick
-    at.wheel.schedule(-5ms, slack_class{1s}, count);  // overdue: at once
+    at.wheel.schedule_coarse(15ms, 1ms, count); // finer than a tick
+    at.wheel.schedule_coarse(-5ms, 1s, count);  // overdue: at once
     at.run();
     CHECK(fired == 4);
     at.pass(20ms);
@@ -99,7 +99,7 @@ TEST_CASE("coalescing_odd_ranges_are_as_exact_timers") {
 TEST_CASE("slack_that_is_no_multiple_of_the_tick_groups_by_the_next_one") {
     virtual_wheel at({.tick = 10ms, .slots = 512});
     int fired = 0;
-    for (int i = 1; i <= 30; ++i) at.wheel.schedule(10ms * i, slack_class{25ms}, [&] { ++fired; });
+    for (int i = 1; i <= 30; ++i) at.wheel.schedule_coarse(10ms * i, 25ms, [&] { ++fired; });
     for (int i = 0; i < 33; ++i) at.pass(10ms);
     CHECK(fired == 30);
     CHECK(at.wheel.stats().wakeups <= 11);

@@ -60,7 +60,7 @@ TEST_CASE("post_fails_emit_aborts_all_the_same") {
 TEST_CASE("post_fails_cancel_with_on_cancel_is_told_all_the_same") {
     fixture f;
     bool told = false;
-    const auto token = f.wheel->schedule(1h, must_not_run(), [&] { told = true; });
+    const auto token = f.wheel->schedule(1h, must_not_run(), on_cancel([&] { told = true; }));
     CHECK(static_cast<bool>(f.wheel->schedule(2h, must_not_run())));
     f.fail = true;
     CHECK(token.cancel());

@@ -29,7 +29,7 @@ void check_never(Duration delay) {
 
 } // namespace
 
-TEST_CASE("delay_maximal_does_not_fire") {
+TEST_CASE("delay_maximal_of_any_duration_type_does_not_fire") {
     check_never(std::chrono::hours::max());
     check_never(std::chrono::seconds::max());
     check_never(std::chrono::nanoseconds::max());
@@ -37,7 +37,7 @@ TEST_CASE("delay_maximal_does_not_fire") {
     check_never(std::chrono::duration<std::int64_t, std::ratio<86400 * 365>>::max());
 }
 
-TEST_CASE("delay_minimal_is_overdue") {
+TEST_CASE("delay_minimal_of_any_duration_type_is_overdue") {
     const auto check = [](auto delay) {
         virtual_wheel w;
         bool done = false;

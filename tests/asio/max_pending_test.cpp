@@ -36,7 +36,8 @@ TEST_CASE("limit_two_third_schedule_gives_an_empty_token_and_the_reason") {
     CHECK_FALSE(ec);
     w.wheel.schedule(10ms, [] {});
     int destroyed = 0;
-    CHECK_FALSE(static_cast<bool>(w.wheel.schedule(10ms, must_not_run(&destroyed), must_not_run(&destroyed), ec)));
+    CHECK_FALSE(
+        static_cast<bool>(w.wheel.schedule(10ms, must_not_run(&destroyed), on_cancel(must_not_run(&destroyed)), ec)));
     CHECK(ec == errc::too_many_timers);
     CHECK(destroyed == 2);
     CHECK_FALSE(static_cast<bool>(w.wheel.schedule(10ms, must_not_run())));
@@ -50,7 +51,7 @@ TEST_CASE("limit_reached_cancelling_one_makes_room_at_once") {
     virtual_wheel w({.max_pending = 2});
     const auto silent = w.wheel.schedule(1h, must_not_run());
     bool told = false;
-    const auto loud = w.wheel.schedule(1h, must_not_run(), [&] { told = true; });
+    const auto loud = w.wheel.schedule(1h, must_not_run(), on_cancel([&] { told = true; }));
     CHECK(silent.cancel());
     CHECK(static_cast<bool>(w.wheel.schedule(1h, must_not_run())));
     CHECK(loud.cancel());

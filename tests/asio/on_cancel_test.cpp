@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 TEST_CASE("on_cancel_after_cancel_posted_once_not_inline") {
     virtual_wheel w;
     int cancelled = 0;
-    const auto token = w.wheel.schedule(10ms, must_not_run(), [&] { ++cancelled; });
+    const auto token = w.wheel.schedule(10ms, must_not_run(), on_cancel([&] { ++cancelled; }));
     CHECK(token.cancel());
     CHECK(cancelled == 0);
     CHECK_FALSE(token.cancel());
@@ -32,7 +32,7 @@ TEST_CASE("on_cancel_after_cancel_posted_once_not_inline") {
 TEST_CASE("on_cancel_after_firing_does_not_run") {
     virtual_wheel w;
     int runs = 0;
-    const auto token = w.wheel.schedule(10ms, [&] { ++runs; }, must_not_run());
+    const auto token = w.wheel.schedule(10ms, [&] { ++runs; }, on_cancel(must_not_run()));
     w.pass(10ms);
     CHECK(runs == 1);
     CHECK_FALSE(token.cancel());
@@ -43,7 +43,7 @@ TEST_CASE("on_cancel_cancel_all_stop_and_the_wheels_end_run_it") {
     asio::io_context io;
     std::optional<manual_timer_wheel> wheel(io);
     int cancelled = 0;
-    const auto schedule = [&] { wheel->schedule(10ms, must_not_run(), [&] { ++cancelled; }); };
+    const auto schedule = [&] { wheel->schedule(10ms, must_not_run(), on_cancel([&] { ++cancelled; })); };
     SUBCASE("cancel_all") {
         schedule();
         CHECK(wheel->cancel_all() == 1);
@@ -65,7 +65,7 @@ TEST_CASE("on_cancel_context_destroyed_is_destroyed_uninvoked") {
     int destroyed = 0;
     {
         virtual_wheel w;
-        w.wheel.schedule(10ms, must_not_run(&destroyed), must_not_run(&destroyed));
+        w.wheel.schedule(10ms, must_not_run(&destroyed), on_cancel(must_not_run(&destroyed)));
     }
     CHECK(destroyed == 2);
 }
@@ -74,17 +74,17 @@ TEST_CASE("on_cancel_may_use_every_part_of_the_wheel") {
     virtual_wheel w;
     int cancelled = 0;
     const auto other = w.wheel.schedule(1h, must_not_run());
-    const auto token = w.wheel.schedule(10ms, must_not_run(), [&] {
-        ++cancelled;
-        CHECK(w.wheel.pending() == 1);
-        CHECK(other.pending());
-        CHECK(w.wheel.stats().cancelled == 1);
-        w.wheel.schedule(0ms, [&] { ++cancelled; });
-        CHECK(other.cancel());
-        CHECK(w.wheel.cancel_all() == 1);
-        w.wheel.schedule(0ms, [&] { cancelled += 10; });
-        w.wheel.async_wait(0ms, must_complete());
-    });
+    const auto token = w.wheel.schedule(10ms, must_not_run(), on_cancel([&] {
+                                            ++cancelled;
+                                            CHECK(w.wheel.pending() == 1);
+                                            CHECK(other.pending());
+                                            CHECK(w.wheel.stats().cancelled == 1);
+                                            w.wheel.schedule(0ms, [&] { ++cancelled; });
+                                            CHECK(other.cancel());
+                                            CHECK(w.wheel.cancel_all() == 1);
+                                            w.wheel.schedule(0ms, [&] { cancelled += 10; });
+                                            w.wheel.async_wait(0ms, must_complete());
+                                        }));
     CHECK(token.cancel());
     w.run();
     CHECK(cancelled == 11);
@@ -95,7 +95,7 @@ TEST_CASE("on_cancel_may_destroy_the_wheel") {
     std::optional<manual_timer_wheel> wheel(io);
     bool aborted = false;
     wheel->async_wait(1h, must_abort(&aborted));
-    const auto token = wheel->schedule(10ms, must_not_run(), [&] { wheel.reset(); });
+    const auto token = wheel->schedule(10ms, must_not_run(), on_cancel([&] { wheel.reset(); }));
     CHECK(token.cancel());
     run_ready(io);
     CHECK_FALSE(wheel.has_value());
@@ -146,7 +146,8 @@ TEST_CASE("on_cancel_bound_to_another_context_keeps_that_one_running") {
     asio::io_context other;
     virtual_wheel w;
     bool cancelled = false;
-    const auto token = w.wheel.schedule(10ms, must_not_run(), asio::bind_executor(other, [&] { cancelled = true; }));
+    const auto token =
+        w.wheel.schedule(10ms, must_not_run(), on_cancel(asio::bind_executor(other, [&] { cancelled = true; })));
     CHECK(run_ready(other) == 0);
     CHECK_FALSE(other.stopped()); // it has work
     CHECK(token.cancel());

@@ -77,7 +77,7 @@ TEST_CASE("handler_bound_to_a_queueing_executor_is_executed_once") {
         q.w.pass(10ms);
     }
     SUBCASE("on-cancel callable") {
-        const auto t = q.w.wheel.schedule(10ms, must_not_run(), q.bound([&done] { done = true; }));
+        const auto t = q.w.wheel.schedule(10ms, must_not_run(), on_cancel(q.bound([&done] { done = true; })));
         CHECK(t.cancel());
         q.w.run();
     }

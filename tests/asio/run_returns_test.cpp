@@ -45,7 +45,7 @@ TEST_CASE("run_returns_at_once_when_the_last_timer_has_gone") {
         }
         SUBCASE("token, told") {
             bool told = false;
-            const auto t = wheel->schedule(30h, must_not_run(), [&told] { told = true; });
+            const auto t = wheel->schedule(30h, must_not_run(), on_cancel([&told] { told = true; }));
             CHECK(t.cancel());
             run_ready(io);
             CHECK(told);

@@ -15,7 +15,7 @@ TEST_CASE("stats_every_path_counts_once") {
     w.wheel.async_wait(10ms, must_complete());
     w.wheel.async_wait(1h, must_abort());
     CHECK(w.wheel.schedule(1h, must_not_run()).cancel());
-    const auto told = w.wheel.schedule(1h, must_not_run(), [] {});
+    const auto told = w.wheel.schedule(1h, must_not_run(), on_cancel([] {}));
     CHECK(told.cancel());
     w.wheel.schedule(10ms, [&] { CHECK(counts_agree(w.wheel.stats())); });
     w.wheel.schedule(1h, must_not_run());

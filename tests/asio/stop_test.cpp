@@ -92,7 +92,8 @@ TEST_CASE("stop_later_schedule_answers_an_empty_token") {
     int destroyed = 0;
     CHECK_FALSE(static_cast<bool>(w.wheel.schedule(10ms, must_not_run(&destroyed), ec)));
     CHECK(ec == errc::stopped);
-    CHECK_FALSE(static_cast<bool>(w.wheel.schedule(10ms, must_not_run(&destroyed), must_not_run(&destroyed), ec)));
+    CHECK_FALSE(
+        static_cast<bool>(w.wheel.schedule(10ms, must_not_run(&destroyed), on_cancel(must_not_run(&destroyed)), ec)));
     CHECK_FALSE(static_cast<bool>(w.wheel.schedule_at(manual_clock::now(), must_not_run(&destroyed))));
     CHECK(destroyed == 4);
     CHECK(w.wheel.stats().rejected == 3);

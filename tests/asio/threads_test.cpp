@@ -34,7 +34,7 @@ void play(manual_timer_wheel& wheel, std::vector<timer>& timers, std::size_t fro
         timer& t = timers[i];
         const auto delay = std::chrono::milliseconds(random.below(40));
         if (i % 2 == 0) {
-            const auto token = wheel.schedule(delay, [&t] { ++t.runs; }, [&t] { ++t.told; });
+            const auto token = wheel.schedule(delay, [&t] { ++t.runs; }, on_cancel([&t] { ++t.told; }));
             t.accepted = static_cast<bool>(token);
             tokens.emplace_back(token, &t);
         } else {

@@ -176,7 +176,7 @@ TEST_CASE("reschedule_earlier_zero_or_past_fires_then_and_once") {
 TEST_CASE("reschedule_with_a_clock_reading_counts_from_it") {
     virtual_wheel w;
     const auto now = manual_clock::now();
-    const token_type a = w.wheel.schedule(10ms, now, [] {});
+    const token_type a = w.wheel.schedule_from(now, 10ms, [] {});
     manual_clock::advance(5ms);
     CHECK(a.reschedule(20ms, now));
     CHECK(a.expiry() == now + 20ms);

@@ -5,7 +5,7 @@
 #include "support/handler_archetypes.hpp"
 #include "support/virtual_wheel.hpp"
 
-#include <cogwheel/asio/detail/engine_user.hpp>
+#include <cogwheel/asio/detail/on_wheel.hpp>
 
 #include <asio/strand.hpp>
 
@@ -19,7 +19,7 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-TEST_CASE("destroyed_with_waits_pending_each_is_aborted_once") {
+TEST_CASE("destroyed_with_timers_pending_the_context_is_out_of_work_at_once") {
     asio::io_context io;
     int destroyed = 0;
     {
@@ -40,22 +40,6 @@ TEST_CASE("destroyed_empty_context_has_no_work_left") {
     }
     CHECK(run_ready(io) <= 1);
     CHECK(io.stopped());
-}
-
-TEST_CASE("destroyed_in_a_handler_the_rest_of_the_batch_is_aborted") {
-    asio::io_context io;
-    std::optional<manual_timer_wheel> wheel(io);
-    int succeeded = 0, aborted = 0;
-    for (int i = 0; i < 5; ++i)
-        wheel->async_wait(i < 3 ? 10ms : 1h, [&](std::error_code ec) {
-            if (ec == asio::error::operation_aborted) ++aborted;
-            if (ec) return;
-            ++succeeded;
-            wheel.reset();
-        });
-    pass(io, 10ms);
-    CHECK(succeeded == 1);
-    CHECK(aborted == 4);
 }
 
 TEST_CASE("destroyed_in_a_handler_that_throws_then_the_aborts_still_come") {
@@ -171,25 +155,25 @@ TEST_CASE("body_without_a_lock_is_handed_out_to_its_strand_alone") {
     asio::io_context io;
     const auto first = asio::make_strand(io), second = asio::make_strand(io);
     std::optional<manual_local_timer_wheel> wheel(first);
-    const auto* body = &detail::state_of::get(*wheel);
+    const auto* body = &detail::impl_of(*wheel);
     wheel.reset();
     manual_local_timer_wheel elsewhere(second);
-    CHECK(&detail::state_of::get(elsewhere) != body);
+    CHECK(&detail::impl_of(elsewhere) != body);
     manual_local_timer_wheel again(first);
-    CHECK(&detail::state_of::get(again) == body);
+    CHECK(&detail::impl_of(again) == body);
 }
 
 TEST_CASE("body_that_somebody_holds_on_to_is_not_handed_out") {
     asio::io_context io;
     std::optional<manual_timer_wheel> wheel(io);
-    auto& body = detail::state_of::get(*wheel);
-    auto user = std::make_unique<detail::engine_user<std::remove_reference_t<decltype(body)>>>(body);
+    auto& body = detail::impl_of(*wheel);
+    auto user = std::make_unique<detail::wheel_hold<std::remove_reference_t<decltype(body)>>>(body);
     wheel.reset();
     const manual_timer_wheel elsewhere(io);
-    CHECK(&detail::state_of::get(elsewhere) != &body);
+    CHECK(&detail::impl_of(elsewhere) != &body);
     user.reset();
     const manual_timer_wheel again(io);
-    CHECK(&detail::state_of::get(again) == &body);
+    CHECK(&detail::impl_of(again) == &body);
 }
 
 TEST_CASE("body_with_a_turn_outstanding_is_not_handed_out") {

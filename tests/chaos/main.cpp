@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// chaos_proxy --to PORT: a bad network on the loopback, between a program and its server. Prints where it listens, and at the end
-// (SIGINT, SIGTERM) what it did. The same seed does the same to the same connections.
+// chaos_proxy --to PORT: a bad network on the loopback, between a program and its server. Prints where it listens, and
+// at the end (SIGINT, SIGTERM) what it did. The same seed does the same to the same connections.
 #include "support/chaos_proxy.hpp"
 #include "support/command_line.hpp"
 #include "support/descriptor_limit.hpp"

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// task_worker DIRECTORY LIFE [--finish]: one life of a process whose tasks are to outlive it. Goes on with DIRECTORY/tasks, adds new ones,
-// with names of this life, and notes all that is known in DIRECTORY/log, a line an event, each written at once:
+// task_worker DIRECTORY LIFE [--finish]: one life of a process whose tasks are to outlive it. Goes on with
+// DIRECTORY/tasks, adds new ones, with names of this life, and notes all that is known in DIRECTORY/log, a line an
+// event, each written at once:
 //
 //     +NAME RUNS   add() has returned: the task has to run so often
 //     NAME         its job runs
 //     !NAME        recover() says that it was running when the process ended
 //     ?WORDS       a warning of recover()
 //
-// It is killed by kill_task_worker.py, which reads the log. With --finish it adds nothing, and ends when all tasks have.
-#include <cogwheel/schedule/task_journal.hpp>
-#include <cogwheel/schedule/task_scheduler.hpp>
+// It is killed by kill_task_worker.py, which reads the log. With --finish it adds nothing, and ends when all tasks
+// have.
+#include <cogwheel/tasks/task_journal.hpp>
+#include <cogwheel/tasks/task_scheduler.hpp>
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The pool of examples/connection_pool: what becomes of connections that nobody uses, and of all that is left in the end.
+// The pool of examples/connection_pool: what becomes of connections that nobody uses, and of all that is left in the
+// end.
 #include "pool_rig.hpp"
 
 #include <asio/detached.hpp>

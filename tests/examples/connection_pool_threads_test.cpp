@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The pool of examples/connection_pool on a strand of a context with several threads: everybody gets a connection or is told
-// that there is none, and nothing is lost, whoever comes first.
+// The pool of examples/connection_pool on a strand of a context with several threads: everybody gets a connection or is
+// told that there is none, and nothing is lost, whoever comes first.
 #include "connection_pool/pool.hpp"
 
 #include <asio/co_spawn.hpp>

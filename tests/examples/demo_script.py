@@ -49,7 +49,7 @@ def progress(source, directory):
         steps = f"build a: step\nbuild b: step a\nbuild {last}: step b\n"
         (build / "build.ninja").write_text(rules + steps, encoding="ascii")
     command = 'set -euo pipefail; source "$0"; progress label "$1" -C "$2"'
-    script = os.path.join(source, "src/cmake/progress.sh")
+    script = os.path.join(source, "tools/progress.sh")
 
     done = run("bash", "-c", command, script, ninja, directory / "build-c")
     lines = done.stdout.splitlines()
@@ -67,7 +67,7 @@ def progress(source, directory):
 
 
 def demo(source, examples, directory):
-    script = os.path.join(source, "src/cmake/demo.sh")
+    script = os.path.join(source, "tools/demo.sh")
     done = run(script)
     check("what there will be to see is said before", done.returncode == 0 and "has to be closed 2 s\ndemo: later" in done.stdout)
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Until when a header may take (examples/slowloris_guard): against the definition, which looks at every stretch of time.
+// Until when a header may take (examples/slowloris_guard): against the definition, which looks at every stretch of
+// time.
 #include "slowloris_guard/header_due.hpp"
 
 #include <doctest/doctest.h>

@@ -32,7 +32,6 @@ ARGUMENTS = {
     "echo_load": ["--port", "echo_server", "--connections", "2", "--idle", "200ms", "--chat", "50ms", "--seconds", "2"],
     "echo_server": ["--seconds", "600"],
     "http_get_with_timeout": ["127.0.0.1", "slowloris_guard", "/"],
-    "rate_of_million": ["--timers", "1000", "--period", "100ms"],
     "rpc_client": ["--port", "rpc_server", "--seconds", "1"],
     "session_store": ["--keys", "1000", "--hot", "10", "--ttl", "200ms"],
     "slowloris_guard": [],

@@ -55,8 +55,8 @@ void* __wrap_aligned_alloc(std::size_t alignment, std::size_t bytes) { // NOLINT
     return fails_now() ? nullptr : __real_aligned_alloc(alignment, bytes);
 }
 
-// All the forms in use: a sanitizer brings its own for those that are left out. Not inlined, or the compiler sees free() on what it
-// takes for its own new.
+// All the forms in use: a sanitizer brings its own for those that are left out. Not inlined, or the compiler sees
+// free() on what it takes for its own new.
 [[gnu::noinline]] void* operator new(std::size_t bytes) { return take_or_throw(bytes, 1); }
 [[gnu::noinline]] void* operator new[](std::size_t bytes) { return take_or_throw(bytes, 1); }
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t a) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A heap that runs out of memory on demand: for some allocations in a row, or until it is told to have some again. It sees operator new
-// and the aligned_alloc of Asio (the linker's --wrap). For one thread.
+// A heap that runs out of memory on demand: for some allocations in a row, or until it is told to have some again. It
+// sees operator new and the aligned_alloc of Asio (the linker's --wrap). For one thread.
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// No memory at each allocation of each operation, Asio's own among them: one failure, two and three in a row, and for good until the
-// operation is over. Nothing may be lost: what is neither complete, nor pending, nor reported by an exception of the call that started it.
-// While memory is out, calls and run() may throw; once it is back, all that is pending completes.
+// No memory at each allocation of each operation, Asio's own among them: one failure, two and three in a row, and for
+// good until the operation is over. Nothing may be lost: what is neither complete, nor pending, nor reported by an
+// exception of the call that started it. While memory is out, calls and run() may throw; once it is back, all that is
+// pending completes.
 //
 //     failure_injection [--case NAME] [--point N --window N] [--list]
 //
-// Each case has a process of its own, so that one that ends by std::terminate is a finding like others. Exit: 0 nothing lost.
+// Each case has a process of its own, so that one that ends by std::terminate is a finding like others. Exit: 0 nothing
+// lost.
 #include "failure/trial.hpp"
 
 #include <cstdlib>

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "failure/trial.hpp"
 
-#include <cogwheel/net/circuit_breaker.hpp>
-#include <cogwheel/net/hedge.hpp>
 #include <cogwheel/net/idle_stream.hpp>
 #include <cogwheel/net/pending_requests.hpp>
-#include <cogwheel/net/retry.hpp>
+#include <cogwheel/resilience/circuit_breaker.hpp>
+#include <cogwheel/resilience/hedge.hpp>
+#include <cogwheel/resilience/retry.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/buffer.hpp>
@@ -134,7 +134,7 @@ void idle_stream(trial& t) {
     char byte = 0;
     t.begin();
     std::optional<cogwheel::idle_stream<asio::local::stream_protocol::socket>> stream;
-    t.insist([&] { stream.emplace(t.wheel, cogwheel::idle_limits{.reader = 1ms}, std::move(s.ours)); });
+    t.insist([&] { stream.emplace(t.wheel, cogwheel::idle_timeouts{.reader = 1ms}, std::move(s.ours)); });
     t.insist([&] { stream->close_when_idle(); });
     t.start([&](watched h) { stream->async_read_some(asio::buffer(&byte, 1), std::move(h)); });
     t.run();
@@ -167,7 +167,7 @@ void idle_monitor_cancelled(trial& t) {
 }
 
 void idle_monitor_destroyed(trial& t) {
-    std::optional<cogwheel::idle_monitor> monitor(std::in_place, t.wheel, cogwheel::idle_limits{.reader = 1h});
+    std::optional<cogwheel::idle_monitor> monitor(std::in_place, t.wheel, cogwheel::idle_timeouts{.reader = 1h});
     t.begin();
     t.start([&](watched h) { monitor->async_idle(std::move(h)); });
     monitor.reset();
@@ -178,7 +178,7 @@ void idle_monitor_destroyed(trial& t) {
 void idle_monitor_elsewhere(trial& t) {
     asio::io_context home(1);
     std::optional<cogwheel::idle_monitor> monitor(std::in_place, t.wheel, home.get_executor(),
-                                                  cogwheel::idle_limits{.reader = 1ms, .writer = 2ms});
+                                                  cogwheel::idle_timeouts{.reader = 1ms, .writer = 2ms});
     const auto run = [&] {
         t.run();
         t.attempt([&] {

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "failure/trial.hpp"
 
-#include <cogwheel/schedule/calendar.hpp>
 #include <cogwheel/schedule/interval.hpp>
 #include <cogwheel/schedule/keyed_timers.hpp>
-#include <cogwheel/schedule/task_scheduler.hpp>
+#include <cogwheel/schedule/wall_clock.hpp>
+#include <cogwheel/tasks/task_scheduler.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
@@ -77,7 +77,8 @@ void keyed_elsewhere(trial& t) { keyed(t, true); }
 void calendar(trial& t) {
     t.begin();
     t.start([&](watched h) {
-        cogwheel::async_wait_until(t.wheel, std::chrono::system_clock::now() + 2ms, std::move(h), {.recheck = 1ms});
+        cogwheel::async_wait_until_date(t.wheel, std::chrono::system_clock::now() + 2ms, std::move(h),
+                                        {.recheck = 1ms});
     });
     end(t);
 }
@@ -86,8 +87,8 @@ void calendar_cancelled(trial& t) {
     asio::cancellation_signal signal;
     t.begin();
     t.start([&](watched h) {
-        cogwheel::async_wait_until(t.wheel, std::chrono::system_clock::now() + 1h,
-                                   asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+        cogwheel::async_wait_until_date(t.wheel, std::chrono::system_clock::now() + 1h,
+                                        asio::bind_cancellation_slot(signal.slot(), std::move(h)));
     });
     t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
     end(t);
@@ -156,7 +157,7 @@ void tasks(trial& t) {
 
 void tasks_with_retries(trial& t) {
     task_trial all(t);
-    cogwheel::job_options options{.attempts = 3, .time_limit = 1h};
+    cogwheel::job_options options{.attempts = 3, .timeout = 1h};
     options.backoff = cogwheel::backoff::constant(1ms);
     t.begin();
     all.add("fails twice", cogwheel::task_trigger::once(1ms), options, 2);
@@ -232,8 +233,8 @@ test_cases schedule_cases() {
             {"interval, cancelled", interval_cancelled},
             {"keyed_timers", keyed_in_the_turn},
             {"keyed_timers elsewhere", keyed_elsewhere},
-            {"async_wait_until", calendar},
-            {"async_wait_until, cancelled", calendar_cancelled},
+            {"async_wait_until_date", calendar},
+            {"async_wait_until_date, cancelled", calendar_cancelled},
             {"task_scheduler", tasks},
             {"task_scheduler, retries", tasks_with_retries},
             {"task_scheduler, periodic", tasks_that_repeat},

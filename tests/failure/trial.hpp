@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// One run of a case, and a ledger of its handlers. A handler is accounted for when it was called, once, or when the call that it was
-// given to threw, and then it must not be called. Anything else is lost.
+// One run of a case, and a ledger of its handlers. A handler is accounted for when it was called, once, or when the
+// call that it was given to threw, and then it must not be called. Anything else is lost.
 #pragma once
 
 #include "failure/heap.hpp"
@@ -56,8 +56,8 @@ class trial {
 public:
     asio::io_context io{1};
     cogwheel::timer_wheel wheel{io, {.tick = std::chrono::milliseconds(1)}};
-    /// Another executor than the wheel's, which has to queue. No strand: Asio's own is stuck, or ends the program, where it has no memory to
-    /// go on with what it has queued (1.22 to 1.36).
+    /// Another executor than the wheel's, which has to queue. No strand: Asio's own is stuck, or ends the program,
+    /// where it has no memory to go on with what it has queued (1.22 to 1.36).
     asio::any_io_executor elsewhere{asio::require(io.get_executor(), asio::execution::blocking.never)};
 
     trial() { ledger_.reserve(64); }
@@ -88,8 +88,8 @@ public:
         ledger_.back().may_go = true;
         return started;
     }
-    /// The same for a handler with an executor of its own that has to queue it. Where that has no memory, Asio destroys the handler, and
-    /// run() throws; where the timer is ours, it is the same.
+    /// The same for a handler with an executor of its own that has to queue it. Where that has no memory, Asio destroys
+    /// the handler, and run() throws; where the timer is ours, it is the same.
     template <class F>
     bool start_bound(F f) {
         const bool started = start(std::move(f));

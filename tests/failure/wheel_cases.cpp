@@ -40,7 +40,7 @@ void schedule_cancelled(trial& t) {
 void on_cancel(trial& t) {
     t.begin();
     cogwheel::timer_wheel::token_type token;
-    t.start([&](watched h) { token = t.wheel.schedule(1h, [] {}, std::move(h)); });
+    t.start([&](watched h) { token = t.wheel.schedule(1h, [] {}, cogwheel::on_cancel(std::move(h))); });
     t.insist([&] { token.cancel(); });
     end(t);
 }
@@ -105,7 +105,7 @@ template <class F>
 void all_ended(trial& t, F f) {
     t.begin();
     for (int i = 0; i < 3; ++i) t.start([&](watched h) { t.wheel.async_wait(1h, std::move(h)); });
-    t.start([&](watched h) { t.wheel.schedule(1h, [] {}, std::move(h)); });
+    t.start([&](watched h) { t.wheel.schedule(1h, [] {}, cogwheel::on_cancel(std::move(h))); });
     t.start_silent([&](watched h) { t.wheel.schedule(1h, std::move(h)); });
     t.insist(f);
     end(t);
@@ -130,7 +130,7 @@ void wheel_destroyed(trial& t) {
     std::optional<cogwheel::timer_wheel> wheel(std::in_place, t.io);
     t.begin();
     for (int i = 0; i < 3; ++i) t.start([&](watched h) { wheel->async_wait(1h, std::move(h)); });
-    t.start([&](watched h) { wheel->schedule(1h, [] {}, std::move(h)); });
+    t.start([&](watched h) { wheel->schedule(1h, [] {}, cogwheel::on_cancel(std::move(h))); });
     wheel.reset();
     end(t);
 }

@@ -30,7 +30,7 @@ def say(text):
 
 
 def project_files():
-    command = ["bash", "-c", "source src/cmake/files.sh; project_files"]
+    command = ["bash", "-c", "source tools/files.sh; project_files"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\n")[:-1]
 
 

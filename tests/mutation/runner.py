@@ -16,7 +16,8 @@ import time
 from schemata import blamed, weave
 
 # Which folders of tests keep a room's promises; each is a program. After them: what is run for those that survive them.
-FOLDERS = {"wheel": ["wheel"], "asio": ["asio", "asio/conformance", "asio/timeouts"], "net": ["net"], "schedule": ["schedule"]}
+FOLDERS = {"wheel": ["wheel"], "asio": ["asio", "asio/conformance", "asio/timeouts"], "resilience": ["resilience"], "net": ["net"],
+           "schedule": ["schedule"], "calendar": ["calendar"], "tasks": ["tasks"]}
 LAST = {"asio": [("timer_stress", ["--threads", "8", "--operations", "200000", "--seed", "1"])]}
 MEMORY = 6 << 30
 

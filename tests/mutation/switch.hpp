@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The switch that woven mutants ask: all of them are compiled at once, and an environment variable says which one is on.
-// Included by the compiler's -include, before anything else.
+// The switch that woven mutants ask: all of them are compiled at once, and an environment variable says which one is
+// on. Included by the compiler's -include, before anything else.
 #pragma once
 
 #include <cstdlib>

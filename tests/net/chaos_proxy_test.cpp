@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The proxy with real sockets on the loopback: what peers see of each kind of chaos, that the counts say so, and that no
-// descriptor is left. Nothing is asserted about time.
+// The proxy with real sockets on the loopback: what peers see of each kind of chaos, that the counts say so, and that
+// no descriptor is left. Nothing is asserted about time.
 #include "support/chaos_proxy.hpp"
 
 #include <asio/connect.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A monitor or stream at home on another context than the wheel's. Home may go first, whatever has happened to the wheel.
+// A monitor or stream at home on another context than the wheel's. Home may go first, whatever has happened to the
+// wheel.
 #include "support/failing_executor.hpp"
 #include "support/handler_archetypes.hpp"
 #include "support/idle_rig.hpp"
@@ -155,7 +156,7 @@ TEST_CASE_TEMPLATE("monitors_context_destroyed_before_the_wheels_turns_again", W
             CAPTURE(object_first);
             two_contexts<Wheel> c;
             std::optional<monitor_on<Wheel>> idle(std::in_place, *c.wheel, c.executor(object_first),
-                                                  idle_limits{.reader = 10s});
+                                                  idle_timeouts{.reader = 10s});
             idle->async_idle(must_not_hear(c.destroyed));
             c.happen(what);
             c.destroy(idle, object_first);
@@ -169,8 +170,8 @@ TEST_CASE_TEMPLATE("streams_context_destroyed_before_the_wheels_turns_again", Wh
             CAPTURE(static_cast<int>(what));
             CAPTURE(object_first);
             two_contexts<Wheel> c;
-            std::optional<idle_stream<quiet_stream, Wheel>> stream(std::in_place, *c.wheel, idle_limits{.reader = 10s},
-                                                                   c.executor(object_first));
+            std::optional<idle_stream<quiet_stream, Wheel>> stream(
+                std::in_place, *c.wheel, idle_timeouts{.reader = 10s}, c.executor(object_first));
             stream->close_when_idle(must_not_hear(c.destroyed));
             c.happen(what);
             c.destroy(stream, object_first);
@@ -183,7 +184,7 @@ TEST_CASE_TEMPLATE("socket_goes_with_its_context_by_its_own_handler", Wheel, BOT
         CAPTURE(static_cast<int>(what));
         two_contexts<Wheel> c;
         using stream_type = idle_stream<asio::ip::tcp::socket, Wheel>;
-        auto stream = std::make_shared<stream_type>(*c.wheel, idle_limits{.reader = 10s}, c.executor(true));
+        auto stream = std::make_shared<stream_type>(*c.wheel, idle_timeouts{.reader = 10s}, c.executor(true));
         auto& s = *stream;
         s.async_idle(must_not_hear(c.destroyed, std::move(stream)));
         c.happen(what);
@@ -196,7 +197,7 @@ TEST_CASE_TEMPLATE("monitors_context_destroyed_after_a_cancel_and_another_wait",
     for (const event what : happenings) {
         CAPTURE(static_cast<int>(what));
         two_contexts<Wheel> c;
-        auto idle = std::make_shared<monitor_on<Wheel>>(*c.wheel, c.executor(true), idle_limits{.reader = 10s});
+        auto idle = std::make_shared<monitor_on<Wheel>>(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
         int cancelled = 0;
         idle->async_idle(must_not_hear(cancelled));
         idle->cancel(); // its end waits for a turn
@@ -211,7 +212,7 @@ TEST_CASE_TEMPLATE("monitors_context_destroyed_after_a_cancel_and_another_wait",
 
 TEST_CASE_TEMPLATE("each_of_two_waits_that_are_in_the_wheel_at_once_ends", Wheel, BOTH_WHEELS) {
     two_contexts<Wheel> c;
-    monitor_on<Wheel> idle(*c.wheel, c.executor(true), idle_limits{.reader = 10s});
+    monitor_on<Wheel> idle(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
     idle_log first, second;
     idle.async_idle(first.handler());
     idle.cancel();
@@ -231,7 +232,7 @@ TEST_CASE_TEMPLATE("each_of_two_waits_that_are_in_the_wheel_at_once_ends", Wheel
 
 TEST_CASE_TEMPLATE("monitor_elsewhere_looks_again_until_it_is_idle", Wheel, BOTH_WHEELS) {
     two_contexts<Wheel> c;
-    monitor_on<Wheel> idle(*c.wheel, c.executor(true), idle_limits{.reader = 10s});
+    monitor_on<Wheel> idle(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
     idle_log log;
     asio::cancellation_signal signal;
     for (const bool cancels : {false, true}) {
@@ -263,7 +264,7 @@ TEST_CASE_TEMPLATE("monitor_elsewhere_looks_again_until_it_is_idle", Wheel, BOTH
 
 TEST_CASE_TEMPLATE("run_of_the_monitors_context_waits_for_the_event", Wheel, BOTH_WHEELS) {
     two_contexts<Wheel> c;
-    monitor_on<Wheel> idle(*c.wheel, c.executor(true), idle_limits{.reader = 10s});
+    monitor_on<Wheel> idle(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
     idle_log log;
     idle.async_idle(log.handler());
     run_ready(*c.home);
@@ -276,7 +277,7 @@ TEST_CASE_TEMPLATE("run_of_the_monitors_context_waits_for_the_event", Wheel, BOT
 
 TEST_CASE_TEMPLATE("destroyed_handler_may_still_wait_and_is_destroyed", Wheel, BOTH_WHEELS) {
     two_contexts<Wheel> c;
-    auto idle = std::make_shared<monitor_on<Wheel>>(*c.wheel, c.executor(true), idle_limits{.reader = 10s});
+    auto idle = std::make_shared<monitor_on<Wheel>>(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
     auto& monitor = *idle;
     monitor.async_idle(asking_again<Wheel>(std::move(idle), c.destroyed));
     c.home.reset();
@@ -289,7 +290,7 @@ TEST_CASE_TEMPLATE("wheels_context_destroyed_first_the_handler_is_destroyed_unca
     {
         asio::io_context io;
         Wheel wheel(io);
-        auto idle = std::make_shared<monitor_on<Wheel>>(wheel, asio::make_strand(home), idle_limits{.reader = 10s});
+        auto idle = std::make_shared<monitor_on<Wheel>>(wheel, asio::make_strand(home), idle_timeouts{.reader = 10s});
         auto& monitor = *idle;
         monitor.async_idle(asking_again<Wheel>(std::move(idle), destroyed));
     }
@@ -347,7 +348,7 @@ TEST_CASE("monitors_context_destroyed_while_the_wheels_thread_brings_events") {
         std::vector<std::unique_ptr<idle_stream<quiet_stream>>> streams;
         const asio::any_io_executor plain = home->get_executor();
         for (int i = 0; i < 8; ++i) {
-            const idle_limits limits{.reader = 100us * (i + 1)};
+            const idle_timeouts limits{.reader = 100us * (i + 1)};
             monitors.push_back(std::make_unique<idle_monitor>(
                 wheel, i % 2 == 0 ? asio::any_io_executor(asio::make_strand(*home)) : plain, limits));
             monitors.back()->async_idle([](std::error_code, const idle_event&) {});

@@ -33,7 +33,9 @@ struct far_rig {
     std::optional<monitor> idle;
     idle_log log;
 
-    explicit far_rig(const idle_limits& limits = {.reader = 10s}) { idle.emplace(wheel, home.get_executor(), limits); }
+    explicit far_rig(const idle_timeouts& limits = {.reader = 10s}) {
+        idle.emplace(wheel, home.get_executor(), limits);
+    }
 
     void wait() { idle->async_idle(log.handler()); }
     void expire() { // the wheel is done with it, the executor has not run it
@@ -74,7 +76,7 @@ TEST_CASE_TEMPLATE("destroyed_while_its_expiry_is_on_the_way_it_never_fires", Wh
 }
 
 TEST_CASE_TEMPLATE("destroyed_with_all_limits_off_the_wait_is_aborted", Wheel, BOTH_WHEELS) {
-    far_rig<Wheel> r{idle_limits()};
+    far_rig<Wheel> r{idle_timeouts()};
     r.wait();
     r.idle.reset();
     CHECK(r.log.size() == 0);
@@ -188,7 +190,7 @@ TEST_CASE_TEMPLATE("moved_or_assigned_while_waiting_its_probe_goes_along", Wheel
         r.wait();
         std::optional<typename far_rig<Wheel>::monitor> moved;
         if (assigned) {
-            moved.emplace(r.wheel, r.home.get_executor(), idle_limits{.reader = 1s});
+            moved.emplace(r.wheel, r.home.get_executor(), idle_timeouts{.reader = 1s});
             moved->set_probe(&of_the_other);
             *moved = std::move(*r.idle);
         } else {
@@ -276,7 +278,7 @@ TEST_CASE_TEMPLATE("context_destroyed_with_all_limits_off_the_handler_is_destroy
     {
         asio::io_context io;
         Wheel wheel(io);
-        auto idle = std::make_shared<monitor_on<Wheel>>(wheel, idle_limits{});
+        auto idle = std::make_shared<monitor_on<Wheel>>(wheel, idle_timeouts{});
         auto& monitor = *idle;
         monitor.async_idle([owned, idle = std::move(idle)](std::error_code, idle_event) { ++*owned; });
     }
@@ -293,7 +295,7 @@ TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_uncalled", Wheel,
             asio::io_context io;
             Wheel wheel(io, {.tick = 1ms});
             // The handler owns the monitor, as a connection's handlers own the connection.
-            auto idle = std::make_shared<monitor_on<Wheel>>(wheel, home->get_executor(), idle_limits{.reader = 10s});
+            auto idle = std::make_shared<monitor_on<Wheel>>(wheel, home->get_executor(), idle_timeouts{.reader = 10s});
             auto& monitor = *idle;
             monitor.async_idle([owned, idle = std::move(idle)](std::error_code, idle_event) { ++*owned; });
             if (on_the_way) {

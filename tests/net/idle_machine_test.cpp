@@ -5,7 +5,7 @@
 #include "support/random.hpp"
 
 #include <cogwheel/net/detail/idle_machine.hpp>
-#include <cogwheel/net/random_ref.hpp>
+#include <cogwheel/resilience/random.hpp>
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@
 using namespace std::chrono_literals;
 using cogwheel::idle_event;
 using cogwheel::idle_kind;
-using cogwheel::idle_limits;
+using cogwheel::idle_timeouts;
 using cogwheel::detail::idle_machine;
 using nanoseconds = std::chrono::nanoseconds;
 
@@ -42,7 +42,7 @@ struct machine_rig : idle_machine {
     } system;
     double factor = 1;
 
-    explicit machine_rig(const idle_limits& limits, nanoseconds now = 0s) : idle_machine(limits, now, 1) {}
+    explicit machine_rig(const idle_timeouts& limits, nanoseconds now = 0s) : idle_machine(limits, now, 1) {}
 
     step ask(nanoseconds now) { return next(now, factor, system); }
     bool silent_at(nanoseconds now) { return !ask(now).event; }
@@ -270,7 +270,7 @@ TEST_CASE("factor_shortens_the_running_period_and_lengthening_it_is_not_early") 
 
 TEST_CASE("jitter_is_a_share_that_the_generator_of_the_seed_says") {
     cogwheel::detail::small_random random(42); // the same generator
-    idle_limits limits{.reader = 10s, .writer = 20s, .all = 40s, .jitter = 0.5};
+    idle_timeouts limits{.reader = 10s, .writer = 20s, .all = 40s, .jitter = 0.5};
     limits.seed = 42;
     machine_rig r(limits);
     const auto share = [&] { return static_cast<float>(random() >> 40) * 0x1p-24F * 0.5F; };
@@ -324,7 +324,7 @@ TEST_CASE("random_scripts_agree_with_a_reference_that_remembers_everything") {
         CAPTURE(seed);
         cogwheel_tests::random_source random(seed);
         const auto limit = [&] { return nanoseconds(static_cast<std::int64_t>(random.below(4) * random.below(20))); };
-        const idle_limits limits{.reader = limit(), .writer = limit(), .all = limit()};
+        const idle_timeouts limits{.reader = limit(), .writer = limit(), .all = limit()};
         const nanoseconds of[] = {limits.reader, limits.writer, limits.all};
         machine_rig r(limits);
         std::vector<nanoseconds> reads{0ns}, writes{0ns};

@@ -44,7 +44,7 @@ struct stream_rig {
     idle_log log;
     std::array<char, 65536> buffer{};
 
-    explicit stream_rig(const idle_limits& limits) {
+    explicit stream_rig(const idle_timeouts& limits) {
         socket_type mine(io);
         asio::local::connect_pair(mine, peer);
         stream.emplace(wheel, limits, std::move(mine));

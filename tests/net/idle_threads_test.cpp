@@ -38,7 +38,7 @@ struct connection : std::enable_shared_from_this<connection> {
     connection(manual_timer_wheel& wheel, strand s, idle_tally& t)
         : home(std::move(s)),
           counts(t),
-          idle(std::in_place, wheel, home, idle_limits{.reader = 2ms, .all = 3ms, .jitter = 0.5}) {}
+          idle(std::in_place, wheel, home, idle_timeouts{.reader = 2ms, .all = 3ms, .jitter = 0.5}) {}
 
     void wait() {
         ++counts.started;

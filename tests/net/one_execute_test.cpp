@@ -6,10 +6,10 @@
 #include "support/scripted_operation.hpp"
 #include "support/virtual_wheel.hpp"
 
-#include <cogwheel/net/hedge.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
 #include <cogwheel/net/pending_requests.hpp>
-#include <cogwheel/net/retry.hpp>
+#include <cogwheel/resilience/hedge.hpp>
+#include <cogwheel/resilience/retry.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>
@@ -48,7 +48,7 @@ struct queueing_rig {
     }
 };
 
-using limits = idle_limits;
+using limits = idle_timeouts;
 using monitor_type = basic_idle_monitor<manual_clock, multi_threaded>;
 using requests_type = pending_requests<int, std::string, manual_timer_wheel>;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a falling factor costs beside its walk: the driver is armed once for all whose limits come sooner, not once for each.
+// What a falling factor costs beside its walk: the driver is armed once for all whose limits come sooner, not once for
+// each.
 #include "support/failing_executor.hpp"
 #include "support/scripted_driver.hpp"
 
@@ -22,7 +23,7 @@ TEST_CASE("overload_arming_factor_falls_one_arming_for_all") {
     std::deque<basic_idle_monitor<scripted_clock, single_threaded>> monitors;
     int told = 0;
     for (int i = 0; i < 100; ++i) { // the walk meets the last to expire first
-        monitors.emplace_back(wheel, idle_limits{.reader = 10s});
+        monitors.emplace_back(wheel, idle_timeouts{.reader = 10s});
         monitors.back().async_idle([&](std::error_code, const idle_event&) { ++told; });
         pass_scripted(io, 20ms);
     }

@@ -37,7 +37,7 @@ TEST_CASE_TEMPLATE("factor_falls_running_limits_are_shorter_at_once", Wheel, BOT
 
 TEST_CASE_TEMPLATE("factor_falls_limits_set_meanwhile_are_shorter_too", Wheel, BOTH_WHEELS) {
     const auto first = [] {
-        idle_limits limits;
+        idle_timeouts limits;
         SUBCASE("none before") {}
         SUBCASE("shorter ones before") { limits.reader = 30s; }
         return limits;
@@ -147,7 +147,7 @@ TEST_CASE_TEMPLATE("factor_with_thousands_of_monitors_is_worked_off_in_turns", W
     std::deque<std::optional<monitor_on<Wheel>>> monitors;
     std::size_t events = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        monitors.emplace_back(std::in_place, wheel, idle_limits{.reader = 100s});
+        monitors.emplace_back(std::in_place, wheel, idle_timeouts{.reader = 100s});
         monitors.back()->async_idle([&](std::error_code ec, idle_event) { events += !ec; });
     }
     overload_factor(wheel, 0.1);
@@ -179,7 +179,7 @@ TEST_CASE_TEMPLATE("factor_set_while_a_walk_is_under_way_reaches_all", Wheel, BO
     std::deque<monitor_on<Wheel>> monitors;
     std::size_t events = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        monitors.emplace_back(wheel, idle_limits{.reader = 100s});
+        monitors.emplace_back(wheel, idle_timeouts{.reader = 100s});
         monitors.back().async_idle([&](std::error_code ec, idle_event) { events += !ec; });
     }
     overload_factor(wheel, 0.5);
@@ -194,7 +194,7 @@ TEST_CASE_TEMPLATE("wheel_destroyed_while_a_walk_is_under_way", Wheel, BOTH_WHEE
     asio::io_context io;
     idle_log log;
     auto wheel = std::make_unique<Wheel>(io);
-    auto idle = std::make_unique<monitor_on<Wheel>>(*wheel, idle_limits{.reader = 10s});
+    auto idle = std::make_unique<monitor_on<Wheel>>(*wheel, idle_timeouts{.reader = 10s});
     idle->async_idle(log.handler());
     overload_factor(*wheel, 0.5);
     wheel.reset();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Pipelined requests over real sockets through a bad network: each ends exactly once, answered, timed out or failed, and the
-// counts add up to the number sent. Nothing is asserted about time.
+// Pipelined requests over real sockets through a bad network: each ends exactly once, answered, timed out or failed,
+// and the counts add up to the number sent. Nothing is asserted about time.
 #include "support/chaos_proxy.hpp"
 
 #include <cogwheel/net/pending_requests.hpp>
@@ -54,7 +54,7 @@ public:
         const auto self = shared_from_this();
         const auto [ec] = co_await socket_.async_connect(server, with_error);
         for (std::uint32_t id = 0; id < each; ++id) {
-            requests_.async_wait(id, request_limit::from_write(250ms, deadline::after(10s)),
+            requests_.async_wait(id, request_timeout::from_write(250ms, deadline::after(10s)),
                                  [self](std::error_code failed, const message& m) { self->ended(failed, m); });
         }
         if (ec) {

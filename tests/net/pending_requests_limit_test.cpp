@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// When a request's limit begins and ends: durations, deadlines, the moment of writing, and those that are past or never come.
+// When a request's limit begins and ends: durations, deadlines, the moment of writing, and those that are past or never
+// come.
 #include "support/request_rig.hpp"
 
 using namespace cogwheel;
@@ -9,7 +10,7 @@ using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
 TEST_CASE("request_limit_says_when_it_passes") {
-    using limit = basic_request_limit<manual_clock>;
+    using limit = basic_request_timeout<manual_clock>;
     using point = limit::deadline_type;
     const manual_clock::time_point t0(100s);
     const auto at = [](auto t) { return point(manual_clock::time_point(t)); };

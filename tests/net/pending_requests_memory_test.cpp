@@ -163,7 +163,8 @@ TEST_CASE_TEMPLATE("heap_exhausted_the_call_throws_and_nothing_changes", R, EVER
 }
 
 TEST_CASE_TEMPLATE("heap_exhausted_at_each_allocation_in_turn_nothing_is_lost", R, EVERY_REQUESTS) {
-    // Slot, block, table, entry of the wheel, driver: whichever fails, the handler is destroyed, and nothing else happens.
+    // Slot, block, table, entry of the wheel, driver: whichever fails, the handler is destroyed, and nothing else
+    // happens.
     allocation_log log;
     R r;
     int succeeded = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Random scripts in virtual time against a std::map that knows, for each request, how it may end. After each step the counts and
-// all that is in flight are compared; each handler is compared when it is invoked. Scripts stop at every handler of the context,
-// so answers also come between a timeout's steps.
+// Random scripts in virtual time against a std::map that knows, for each request, how it may end. After each step the
+// counts and all that is in flight are compared; each handler is compared when it is invoked. Scripts stop at every
+// handler of the context, so answers also come between a timeout's steps.
 #include "support/random.hpp"
 #include "support/request_rig.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Clients on strands of a context that several threads run, on one wheel: answers, timeouts and cancellations meet on different
-// threads, and every request completes exactly once, on its strand.
+// Clients on strands of a context that several threads run, on one wheel: answers, timeouts and cancellations meet on
+// different threads, and every request completes exactly once, on its strand.
 #include "support/random.hpp"
 #include "support/request_rig.hpp"
 #include "support/threads.hpp"

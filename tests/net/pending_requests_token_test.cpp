@@ -144,7 +144,6 @@ TEST_CASE("net_errors_have_a_category_and_messages") {
     CHECK(ec.message() == "a request with this key is in flight already");
     CHECK(make_error_code(net_errc::too_many_requests).message() ==
           "too many requests in flight (request_options::max_in_flight)");
-    CHECK(make_error_code(net_errc::circuit_open).message() == "not called: the circuit breaker is open");
     CHECK(std::error_code(99, net_category()).message() == "unknown cogwheel.net error 99");
     CHECK(ec != std::error_code(errc::stopped)); // the same number of another category
 }

@@ -81,13 +81,13 @@ private:
     void start(int key) {
         const auto verdict = table_.admit(key);
         if (started_.contains(key)) {
-            REQUIRE(verdict.what == admission::duplicate_key);
+            REQUIRE(verdict.what == request_admission::duplicate_key);
             ++expected_.refused;
         } else if (started_.size() == max_) {
-            REQUIRE(verdict.what == admission::too_many);
+            REQUIRE(verdict.what == request_admission::too_many);
             ++expected_.refused;
         } else {
-            REQUIRE(verdict.what == admission::accepted);
+            REQUIRE(verdict.what == request_admission::accepted);
             requests_[key] = std::make_unique<asked>(key, ++time_);
             table_.insert(*requests_[key], verdict.hash);
             started_[key] = time_;
@@ -162,10 +162,10 @@ TEST_CASE("request_table_duplicate_at_the_limit_is_a_duplicate") {
     const auto verdict = table.admit(7);
     asked request(7, 0);
     table.insert(request, verdict.hash);
-    CHECK(table.admit(7).what == admission::duplicate_key);
-    CHECK(table.admit(8).what == admission::too_many);
+    CHECK(table.admit(7).what == request_admission::duplicate_key);
+    CHECK(table.admit(8).what == request_admission::too_many);
     table.remove(request, ending::answered);
-    CHECK(table.admit(8).what == admission::accepted);
+    CHECK(table.admit(8).what == request_admission::accepted);
     table.count_refused(); // elsewhere
     CHECK(table.stats().refused == 3);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The grid of an interval, in plain numbers: what each policy makes of late ticks, and that a million periods do not drift.
+// The grid of an interval, in plain numbers: what each policy makes of late ticks, and that a million periods do not
+// drift.
 #include <cogwheel/schedule/detail/interval_machine.hpp>
 
 #include <doctest/doctest.h>
@@ -37,40 +38,40 @@ void run_table(interval_machine machine, const std::vector<step>& table) {
     }
 }
 
-interval_machine every_10(missed_ticks missed) {
-    return {{.period = nanoseconds(10), .missed = missed}, nanoseconds(0), never};
+interval_machine every_10(interval_misfire missed) {
+    return {{.period = nanoseconds(10), .misfire = missed}, nanoseconds(0), never};
 }
 
 } // namespace
 
 TEST_CASE("interval_missed_ticks_skip_goes_on_with_the_grid_ahead") {
-    run_table(every_10(missed_ticks::skip), {
-                                                {10, 10, 20, 0},
-                                                {29, 20, 30, 0}, // late, but the next one is not due yet
-                                                {40, 30, 50, 1}, // 40 has come with it
-                                                {85, 50, 90, 4}, // 60, 70, 80
-                                                {90, 90, 100, 4},
-                                            });
+    run_table(every_10(interval_misfire::skip), {
+                                                    {10, 10, 20, 0},
+                                                    {29, 20, 30, 0}, // late, but the next one is not due yet
+                                                    {40, 30, 50, 1}, // 40 has come with it
+                                                    {85, 50, 90, 4}, // 60, 70, 80
+                                                    {90, 90, 100, 4},
+                                                });
 }
 
 TEST_CASE("interval_missed_ticks_delay_moves_the_grid") {
-    run_table(every_10(missed_ticks::delay), {
-                                                 {10, 10, 20, 0},
-                                                 {29, 20, 30, 0},
-                                                 {40, 30, 50, 1},
-                                                 {85, 50, 95, 4},
-                                                 {95, 95, 105, 4},
-                                             });
+    run_table(every_10(interval_misfire::delay), {
+                                                     {10, 10, 20, 0},
+                                                     {29, 20, 30, 0},
+                                                     {40, 30, 50, 1},
+                                                     {85, 50, 95, 4},
+                                                     {95, 95, 105, 4},
+                                                 });
 }
 
 TEST_CASE("interval_missed_ticks_burst_makes_up_for_all") {
-    run_table(every_10(missed_ticks::burst), {
-                                                 {10, 10, 20, 0},
-                                                 {45, 20, 30, 0},
-                                                 {45, 30, 40, 0},
-                                                 {45, 40, 50, 0},
-                                                 {50, 50, 60, 0},
-                                             });
+    run_table(every_10(interval_misfire::burst), {
+                                                     {10, 10, 20, 0},
+                                                     {45, 20, 30, 0},
+                                                     {45, 30, 40, 0},
+                                                     {45, 40, 50, 0},
+                                                     {50, 50, 60, 0},
+                                                 });
 }
 
 TEST_CASE("interval_fixed_delay_counts_from_the_question") {

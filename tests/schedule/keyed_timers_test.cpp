@@ -76,9 +76,7 @@ TEST_CASE("keyed_negative_delay_is_at_once_and_its_grid_begins_now") {
     virtual_wheel at({.tick = 10ms});
     ids timers(at.wheel);
     const auto start = manual_clock::now();
-    const auto delay = [](std::chrono::nanoseconds d) {
-        return keyed_schedule{.delay = d, .period = 100ms, .times = {}};
-    };
+    const auto delay = [](std::chrono::nanoseconds d) { return recurrence{.delay = d, .period = 100ms, .times = {}}; };
     CHECK(!timers.add(1, delay(-30ms), [] {}));
     CHECK(!timers.add(2, delay(std::chrono::nanoseconds::min()), [] {}));
     CHECK(!timers.add(3, delay(50ms), [] {}));
@@ -93,8 +91,8 @@ TEST_CASE("keyed_period_for_ever_skips_what_is_past") {
     ids timers(at.wheel);
     const auto start = manual_clock::now();
     int runs = 0;
-    CHECK(!timers.add(7, keyed_schedule::every(100ms), [&] { ++runs; }));
-    CHECK(timers.remaining_runs(7) == keyed_schedule::for_ever);
+    CHECK(!timers.add(7, recurrence::every(100ms), [&] { ++runs; }));
+    CHECK(timers.remaining_runs(7) == forever);
     for (int i = 1; i <= 1000; ++i) {
         at.pass(100ms);
         CHECK(timers.expiry(7) == start + (i + 1) * 100ms);
@@ -139,10 +137,10 @@ TEST_CASE("keyed_bad_schedules_are_refused_and_nothing_is_armed") {
     virtual_wheel at;
     ids timers(at.wheel);
     const auto job = [] {};
-    CHECK(timers.add(1, keyed_schedule::every(0ms), job) == schedule_errc::bad_period);
-    CHECK(timers.add(1, keyed_schedule::every(-1ms), job) == schedule_errc::bad_period);
-    CHECK(timers.add(1, keyed_schedule::every(1ms, 0), job) == schedule_errc::bad_times);
-    CHECK(timers.add(1, keyed_schedule::every(1ms, -3), job) == schedule_errc::bad_times);
+    CHECK(timers.add(1, recurrence::every(0ms), job) == schedule_errc::bad_period);
+    CHECK(timers.add(1, recurrence::every(-1ms), job) == schedule_errc::bad_period);
+    CHECK(timers.add(1, recurrence::every(1ms, 0), job) == schedule_errc::bad_times);
+    CHECK(timers.add(1, recurrence::every(1ms, -3), job) == schedule_errc::bad_times);
     CHECK(timers.add(1, {.delay = 1ms, .times = 2}, job) == schedule_errc::bad_period);
     CHECK(timers.empty());
     CHECK(at.wheel.pending() == 0);
@@ -213,12 +211,12 @@ TEST_CASE("keyed_batch_adds_until_one_is_refused") {
     virtual_wheel at;
     names timers(at.wheel);
     run_log log;
-    using entry = std::tuple<std::string, keyed_schedule, std::function<void(const std::string&)>>;
+    using entry = std::tuple<std::string, recurrence, std::function<void(const std::string&)>>;
     std::vector<entry> entries;
-    for (const char* name : {"a", "b", "c"}) entries.emplace_back(name, keyed_schedule::once(10ms), log.note());
+    for (const char* name : {"a", "b", "c"}) entries.emplace_back(name, recurrence::once(10ms), log.note());
     CHECK(timers.add_all(entries) == std::pair<std::size_t, std::error_code>(3, {}));
     std::vector<entry> more;
-    for (const char* name : {"d", "b", "e"}) more.emplace_back(name, keyed_schedule::once(10ms), log.note());
+    for (const char* name : {"d", "b", "e"}) more.emplace_back(name, recurrence::once(10ms), log.note());
     CHECK(timers.add_all(more) == std::pair<std::size_t, std::error_code>(1, schedule_errc::duplicate_key));
     CHECK(timers.size() == 4);
     at.pass(10ms);
@@ -230,7 +228,7 @@ TEST_CASE("keyed_for_each_sees_all_with_their_times") {
     ids timers(at.wheel);
     const auto start = manual_clock::now();
     CHECK(!timers.add(1, 100ms, [] {}));
-    CHECK(!timers.add(2, keyed_schedule::every(1s, 5), [] {}));
+    CHECK(!timers.add(2, recurrence::every(1s, 5), [] {}));
     std::map<int, std::pair<manual_clock::time_point, std::int64_t>> seen;
     timers.for_each([&](int key, manual_clock::time_point due, std::int64_t left) { seen[key] = {due, left}; });
     CHECK(seen.size() == 2);
@@ -246,7 +244,7 @@ TEST_CASE("keyed_job_may_remove_replace_or_add_its_own_key") {
     names timers(at.wheel);
     std::vector<std::string> ran;
     const std::string long_name(100, 'x'); // on the heap: used after it was removed
-    CHECK(!timers.add(long_name, keyed_schedule::every(10ms), [&](const std::string& key) {
+    CHECK(!timers.add(long_name, recurrence::every(10ms), [&](const std::string& key) {
         CHECK(timers.remove(key));
         ran.push_back(key);
     }));
@@ -254,7 +252,7 @@ TEST_CASE("keyed_job_may_remove_replace_or_add_its_own_key") {
         CHECK(!timers.contains(key)); // its last run
         CHECK(!timers.add(key, 10ms, [&] { ran.push_back("again"); }));
     }));
-    CHECK(!timers.add("replaced", keyed_schedule::every(10ms), [&](const std::string& key) {
+    CHECK(!timers.add("replaced", recurrence::every(10ms), [&](const std::string& key) {
         CHECK(!timers.add(key, 10ms, [&] { ran.push_back("replacement"); }, on_duplicate::replace));
     }));
     for (int i = 0; i < 5; ++i) at.pass(10ms);
@@ -268,7 +266,7 @@ TEST_CASE("keyed_job_may_destroy_the_whole") {
     std::optional<ids> timers(std::in_place, at.wheel);
     int runs = 0;
     for (int key = 0; key < 10; ++key)
-        CHECK(!timers->add(key, keyed_schedule::every(10ms), [&, big = std::string(100, 'x')] {
+        CHECK(!timers->add(key, recurrence::every(10ms), [&, big = std::string(100, 'x')] {
             timers.reset();
             runs += big.size() == 100;
         }));
@@ -282,7 +280,7 @@ TEST_CASE("keyed_throwing_job_runs_again_and_the_others_too") {
     ids timers(at.wheel);
     int runs = 0;
     for (int key = 0; key < 3; ++key)
-        CHECK(!timers.add(key, keyed_schedule::every(10ms, 2), [&] {
+        CHECK(!timers.add(key, recurrence::every(10ms, 2), [&] {
             ++runs;
             throw std::runtime_error("job");
         }));
@@ -301,7 +299,7 @@ TEST_CASE("keyed_removed_while_its_job_is_on_its_way_does_not_run") {
     asio::io_context jobs; // runs when the test says so
     std::optional<ids> timers(std::in_place, at.wheel, jobs.get_executor());
     int runs = 0;
-    for (int key = 0; key < 4; ++key) CHECK(!timers->add(key, keyed_schedule::every(100ms), [&] { ++runs; }));
+    for (int key = 0; key < 4; ++key) CHECK(!timers->add(key, recurrence::every(100ms), [&] { ++runs; }));
     at.pass(100ms);
     CHECK(at.wheel.pending() == 0); // all four have fired
     CHECK(runs == 0);
@@ -349,12 +347,12 @@ TEST_CASE("keyed_period_that_a_full_wheel_refuses_is_told") {
     virtual_wheel at({.max_pending = 1});
     ids timers(at.wheel);
     int runs = 0;
-    CHECK(!timers.add(1, keyed_schedule::every(100ms), [&] { ++runs; }));
+    CHECK(!timers.add(1, recurrence::every(100ms), [&] { ++runs; }));
     at.wheel.cancel_all();
     timers.clear();
     asio::io_context jobs;
     ids elsewhere(at.wheel, jobs.get_executor());
-    CHECK(!elsewhere.add(1, keyed_schedule::every(100ms), [&] { ++runs; }));
+    CHECK(!elsewhere.add(1, recurrence::every(100ms), [&] { ++runs; }));
     at.pass(100ms);
     auto other = at.wheel.schedule(1s, [] {}); // takes the only place
     CHECK_THROWS_AS(run_ready(jobs), std::system_error);

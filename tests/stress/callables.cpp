@@ -103,11 +103,12 @@ void restart(player& p, timer_wheel& wheel, callable_cell& c) {
     case 3:
     case 4:
         c.silent = false;
-        c.token = wheel.schedule(delay, owning(true, true), on_cancel{&r, &c, serial}, ec);
+        c.token = wheel.schedule(delay, owning(true, true), cogwheel::on_cancel(on_cancel{&r, &c, serial}), ec);
         break;
     case 5:
         c.silent = false;
-        c.token = wheel.schedule_at(c.earliest(), owning(true, true), on_cancel{&r, &c, serial}, ec);
+        c.token =
+            wheel.schedule_at(c.earliest(), owning(true, true), cogwheel::on_cancel(on_cancel{&r, &c, serial}), ec);
         break;
     default:
         c.token = wheel.schedule(delay, owning(true), ec);

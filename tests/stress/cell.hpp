@@ -3,8 +3,9 @@
 //
 // One thing that is started and has to end once, and the ticket that its handler holds.
 //
-// A cell is used again and again; its serial number tells the uses apart, so that an end that comes twice is seen, however
-// late. Who starts a cell, or calls for its end, holds its guard. Who ends it does not: that is the library, on any thread.
+// A cell is used again and again; its serial number tells the uses apart, so that an end that comes twice is seen,
+// however late. Who starts a cell, or calls for its end, holds its guard. Who ends it does not: that is the library, on
+// any thread.
 #pragma once
 
 #include "findings.hpp"

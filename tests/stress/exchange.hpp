@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An operation of somebody else, as timeout_after needs one: it waits until any thread completes it, and heeds cancellation.
+// An operation of somebody else, as timeout_after needs one: it waits until any thread completes it, and heeds
+// cancellation.
 //
 // One waits at a time, for use number `serial` of a cell, and completes with that number.
 #pragma once
@@ -26,8 +27,8 @@ class exchange {
     using executor = asio::io_context::executor_type;
 
 public:
-    /// Completion signature: void(std::error_code, std::uint64_t serial). `at_once`: another thread may complete it before
-    /// this returns. The cell is only looked at.
+    /// Completion signature: void(std::error_code, std::uint64_t serial). `at_once`: another thread may complete it
+    /// before this returns. The cell is only looked at.
     template <class Token>
     auto async_take(const executor& ex, const cell& of, std::uint64_t serial, bool at_once, Token&& token) {
         return asio::async_initiate<Token, void(std::error_code, std::uint64_t)>(

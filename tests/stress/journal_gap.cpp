@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// journal_gap [TASKS=50000 [SECONDS=20 [DIRECTORY]]]: does the wheel stand still while the journal is rewritten? Two runs on one thread, each
-// with a timer of 5 ms, that every time replaces 200 of the tasks: in the first the journal is never rewritten, in the second whenever half of
-// it is out of date. Prints the longest times between two expiries of the timer, and the same without the time for which the thread was ready
-// but other threads of the machine had its processor (Linux). It judges nothing.
+// journal_gap [TASKS=50000 [SECONDS=20 [DIRECTORY]]]: does the wheel stand still while the journal is rewritten? Two
+// runs on one thread, each with a timer of 5 ms, that every time replaces 200 of the tasks: in the first the journal is
+// never rewritten, in the second whenever half of it is out of date. Prints the longest times between two expiries of
+// the timer, and the same without the time for which the thread was ready but other threads of the machine had its
+// processor (Linux). It judges nothing.
 //
 //     cmake --preset release && cmake --build build/release --target journal_gap && build/release/tests/journal_gap
-#include <cogwheel/schedule/task_journal.hpp>
-#include <cogwheel/schedule/task_scheduler.hpp>
+#include <cogwheel/tasks/task_journal.hpp>
+#include <cogwheel/tasks/task_scheduler.hpp>
 
 #include <asio/io_context.hpp>
 

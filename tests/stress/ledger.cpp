@@ -68,7 +68,8 @@ void compare(const ledger& l, const cogwheel::wheel_stats& s, std::uint64_t wait
     if (s.scheduled != s.fired + s.cancelled + s.pending)
         findings::add("{}: the wheel counts {} scheduled, but {} fired, {} cancelled and {} pending", where,
                       s.scheduled, s.fired, s.cancelled, s.pending);
-    // A limit that fires may come too late for its operation, which then succeeds. What fired may be dropped on its way.
+    // A limit that fires may come too late for its operation, which then succeeds. What fired may be dropped on its
+    // way.
     const std::uint64_t timers_fired = (timers.succeeded + waits_per_timer - 1) / waits_per_timer;
     expect("fired", s.fired,
            succeeded - limits.succeeded - timers.succeeded + timers_fired + limits.timed_out - l.unreported,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What was called and how it ended, in numbers. Each thread keeps a ledger of its own; they are added up when it is done.
+// What was called and how it ended, in numbers. Each thread keeps a ledger of its own; they are added up when it is
+// done.
 #pragma once
 
 #include <cogwheel/observe/wheel_stats.hpp>
@@ -56,8 +57,8 @@ struct ledger {
 
 std::string table(const ledger& l);
 
-/// Adds to the findings where the wheel counts otherwise than the program did. One expiry of a wheel_timer completes up to
-/// `waits_per_timer`. `at_end`: nothing was counted afterwards; else only what is too much shows.
+/// Adds to the findings where the wheel counts otherwise than the program did. One expiry of a wheel_timer completes up
+/// to `waits_per_timer`. `at_end`: nothing was counted afterwards; else only what is too much shows.
 void compare(const ledger& l, const cogwheel::wheel_stats& s, std::uint64_t waits_per_timer, bool at_end,
              const std::string& where);
 

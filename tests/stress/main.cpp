@@ -3,12 +3,14 @@
 //
 // timer_stress: all that may be called from any thread, called from many at once, millions of times, in real time.
 //
-// A few threads run one io_context. The others schedule, wait, cancel, push back, emit signals, use timer objects, limit
-// operations and complete them, mostly what another thread has started; now and then one cancels all, and in each round one stops
-// the wheel, or destroys it, or the context is destroyed with all that is pending. After each round every single thing that was
-// started must have ended once, for a reason, not too early, and the wheel must have counted the same.
+// A few threads run one io_context. The others schedule, wait, cancel, push back, emit signals, use timer objects,
+// limit operations and complete them, mostly what another thread has started; now and then one cancels all, and in each
+// round one stops the wheel, or destroys it, or the context is destroyed with all that is pending. After each round
+// every single thing that was started must have ended once, for a reason, not too early, and the wheel must have
+// counted the same.
 //
-// It measures no time and expects none; a run in which nothing happens for a minute is aborted. Memory: 19,000 timers at the most.
+// It measures no time and expects none; a run in which nothing happens for a minute is aborted. Memory: 19,000 timers
+// at the most.
 #include "match.hpp"
 
 #include <cstdio>

@@ -129,8 +129,8 @@ public:
     // ---- the way of the round ----
 
     bool over() const noexcept { return done.load(std::memory_order_relaxed) >= planned.operations || findings::any(); }
-    /// `n` operations were done: now and then that makes `by` the one who cancels all, or ends the wheel. Preconditions: `by`
-    /// holds no lease.
+    /// `n` operations were done: now and then that makes `by` the one who cancels all, or ends the wheel.
+    /// Preconditions: `by` holds no lease.
     void note(std::uint64_t n, player& by);
     void end_wheel(player& by);
 

@@ -3,8 +3,8 @@
 //
 // A TCP proxy that treats connections as bad networks and bad peers do (chaos_script.hpp), to test programs through it.
 //
-// One buffer a direction, of a fixed size; what does not fit is left to the kernel, and so to the sender. Everything runs on one
-// executor, which must be a strand if several threads run its context. Pauses are timers of a wheel.
+// One buffer a direction, of a fixed size; what does not fit is left to the kernel, and so to the sender. Everything
+// runs on one executor, which must be a strand if several threads run its context. Pauses are timers of a wheel.
 #pragma once
 
 #include "support/asio_versions.hpp"
@@ -49,7 +49,8 @@ class chaos_proxy {
 public:
     using planner = std::function<chaos_plan(std::uint64_t connection)>;
 
-    /// Accepts at once. `plan` is asked for each connection, numbered from 0. Errors: std::system_error (the address is taken).
+    /// Accepts at once. `plan` is asked for each connection, numbered from 0. Errors: std::system_error (the address is
+    /// taken).
     chaos_proxy(const asio::any_io_executor& executor, const cogwheel::timer_wheel& wheel, const tcp::endpoint& listen,
                 const tcp::endpoint& server, planner plan, const chaos_options& options = {})
         : state_(std::make_shared<state>(executor, wheel, listen, server, std::move(plan), options)) {
@@ -133,7 +134,8 @@ private:
             ++owner->counts.finished;
         }
 
-        // Both peers see the end of a stream. What they still send is read, for a socket that is closed with bytes unread resets.
+        // Both peers see the end of a stream. What they still send is read, for a socket that is closed with bytes
+        // unread resets.
         void truncate() {
             std::error_code ignored;
             truncated = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a chaos proxy does to a connection: a script for each direction, made from a seed and the connection's number, so that a
-// run that failed can be run again. Knows neither sockets nor clock: a cursor says what comes next.
+// What a chaos proxy does to a connection: a script for each direction, made from a seed and the connection's number,
+// so that a run that failed can be run again. Knows neither sockets nor clock: a cursor says what comes next.
 #pragma once
 
 #include "support/random.hpp"
@@ -112,7 +112,8 @@ inline chaos_plan make_chaos(std::uint64_t seed, std::uint64_t connection, const
     return plan;
 }
 
-/// One direction's way through its script. The caller obeys next(), says forwarded() after each order to forward, and asks again.
+/// One direction's way through its script. The caller obeys next(), says forwarded() after each order to forward, and
+/// asks again.
 class chaos_cursor {
 public:
     enum class what { read, forward, wait, drop, close, reset };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a cron expression means, as plainly as can be: is this minute in, and if not, the next one. Shares nothing with the parser: fields
-// are cut by blanks, items by commas, and each value is asked of each item.
+// What a cron expression means, as plainly as can be: is this minute in, and if not, the next one. Shares nothing with
+// the parser: fields are cut by blanks, items by commas, and each value is asked of each item.
 #pragma once
 
 #include <chrono>

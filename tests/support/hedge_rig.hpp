@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a test of async_hedge needs: a read for each attempt, which does what the test says, and a note of what came of it all.
+// What a test of async_hedge needs: a read for each attempt, which does what the test says, and a note of what came of
+// it all.
 #pragma once
 
 #include "support/read_outcome.hpp"
 #include "support/scripted_operation.hpp"
 
-#include <cogwheel/net/hedge.hpp>
+#include <cogwheel/resilience/hedge.hpp>
 
 #include <doctest/doctest.h>
 

@@ -10,8 +10,8 @@
 
 namespace cogwheel_tests {
 
-/// True if the system has been told of any memory that huge pages are welcome there (proc(5), VmFlags); nothing if it has none, or does
-/// not say.
+/// True if the system has been told of any memory that huge pages are welcome there (proc(5), VmFlags); nothing if it
+/// has none, or does not say.
 inline std::optional<bool> huge_pages_asked_for() {
     if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) return std::nullopt;
     std::ifstream maps("/proc/self/smaps");

@@ -44,7 +44,7 @@ struct idle_rig {
     monitor_on<Wheel> idle;
     idle_log log;
 
-    explicit idle_rig(const cogwheel::idle_limits& limits,
+    explicit idle_rig(const cogwheel::idle_timeouts& limits,
                       const cogwheel::wheel_options& options = {.tick = std::chrono::milliseconds(1)})
         : wheel(io, options), idle(wheel, limits) {}
 

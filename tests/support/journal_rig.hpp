@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What the tests of task journals share: a directory that goes away, files as strings, and records, at random and side by side.
+// What the tests of task journals share: a directory that goes away, files as strings, and records, at random and side
+// by side.
 #pragma once
 
 #include "support/random.hpp"
 
-#include <cogwheel/schedule/task_storage.hpp>
+#include <cogwheel/tasks/task_storage.hpp>
 
 #include <cerrno>
 #include <cstdlib>
@@ -112,14 +113,14 @@ inline cogwheel::task_trigger random_trigger(random_source& random) {
 }
 
 inline cogwheel::task_record random_record(random_source& random, std::string name) {
-    using cogwheel::misfire_policy;
+    using cogwheel::task_misfire;
     using wall_point = cogwheel::task_trigger::wall_point;
     const auto point = [&] { return wall_point(std::chrono::nanoseconds(random_number(random))); };
     cogwheel::task_record record = record_of(std::move(name), random_bytes(random, 40));
     record.task.job = random_bytes(random, 10);
     record.task.when = random_trigger(random);
-    const misfire_policy policies[] = {misfire_policy::fire_once(), misfire_policy::skip(),
-                                       misfire_policy::catch_up(static_cast<std::uint32_t>(random()))};
+    const task_misfire policies[] = {task_misfire::fire_once(), task_misfire::skip(),
+                                     task_misfire::catch_up(static_cast<std::uint32_t>(random()))};
     record.task.misfire = policies[random.below(3)];
     record.task.overlap = static_cast<cogwheel::task_overlap>(random.below(3));
     record.runs_left = random_number(random);

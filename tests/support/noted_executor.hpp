@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An executor that notes how many copies of it are left when its last work ends. From then on the context may be destroyed, and
-// a copy that goes later may look for what was there, as a strand's does.
+// An executor that notes how many copies of it are left when its last work ends. From then on the context may be
+// destroyed, and a copy that goes later may look for what was there, as a strand's does.
 #pragma once
 
-#include <cogwheel/asio/detail/before_asio.hpp>
+#include <cogwheel/detail/before_asio.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/execution.hpp>

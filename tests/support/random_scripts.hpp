@@ -42,7 +42,8 @@ std::size_t run_random(std::uint64_t first_seed, std::size_t scripts, std::size_
     return scripts * operations;
 }
 
-/// More than a million operations on wheels of 1, 4, 8 and 512 slots: small scripts by the thousand, and some with thousands of timers.
+/// More than a million operations on wheels of 1, 4, 8 and 512 slots: small scripts by the thousand, and some with
+/// thousands of timers.
 template <class Wheel>
 void compare_with_reference() {
     std::size_t operations = 0;

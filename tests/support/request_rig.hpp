@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// pending_requests in virtual time, and a book of how requests ended. The same tests run where the wheel's turns are turns of
-// the strand, and where they are not.
+// pending_requests in virtual time, and a book of how requests ended. The same tests run where the wheel's turns are
+// turns of the strand, and where they are not.
 #pragma once
 
 #include "support/asio_versions.hpp"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a test of async_retry needs: an operation that does what the test says, a policy without surprises, and a note of what
-// came of it all.
+// What a test of async_retry needs: an operation that does what the test says, a policy without surprises, and a note
+// of what came of it all.
 #pragma once
 
 #include "support/read_outcome.hpp"
 #include "support/scripted_operation.hpp"
 
-#include <cogwheel/net/retry.hpp>
+#include <cogwheel/resilience/retry.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Ten thousand clients lose their server at the same moment, and it is back after 30 s. Each calls it by async_retry, on one
-// wheel in virtual time; who gives up comes back 5 to 15 s later. What is counted are the calls that the server would see.
+// Ten thousand clients lose their server at the same moment, and it is back after 30 s. Each calls it by async_retry,
+// on one wheel in virtual time; who gives up comes back 5 to 15 s later. What is counted are the calls that the server
+// would see.
 #pragma once
 
 #include "support/virtual_wheel.hpp"
 
-#include <cogwheel/net/retry.hpp>
+#include <cogwheel/resilience/retry.hpp>
 
 #include <algorithm>
 #include <deque>

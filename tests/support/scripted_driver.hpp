@@ -61,7 +61,7 @@ public:
         script().armed_for = at;
         serial_ = serial;
     }
-    void call_off() noexcept {
+    void cancel_wait() noexcept {
         ++script().calls_off;
         wake();
     }

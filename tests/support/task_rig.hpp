@@ -6,7 +6,7 @@
 
 #include "support/virtual_wheel.hpp"
 
-#include <cogwheel/schedule/task_scheduler.hpp>
+#include <cogwheel/tasks/task_scheduler.hpp>
 
 #include <asio/use_awaitable.hpp>
 

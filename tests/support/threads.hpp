@@ -12,8 +12,8 @@
 
 namespace cogwheel_tests {
 
-/// Threads that run a context; at the end, until it has nothing left. Make it before a wheel in virtual time: the wheel goes
-/// first then, and with it a wake-up that nobody would bring about any more.
+/// Threads that run a context; at the end, until it has nothing left. Make it before a wheel in virtual time: the wheel
+/// goes first then, and with it a wake-up that nobody would bring about any more.
 class runners {
 public:
     runners(asio::io_context& io, int count) : work_(io.get_executor()) {

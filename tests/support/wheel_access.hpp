@@ -9,15 +9,14 @@
 namespace cogwheel {
 
 struct wheel_access {
-    static void set_generation(timer_node& node, std::uint32_t value) { node.generation_ = value; }
-    static void set_overdue_serial(hashed_wheel& wheel, std::uint64_t value) { wheel.overdue_serial_ = value; }
-    static void set_overdue_serial(hierarchical_wheel& wheel, std::uint64_t value) { wheel.overdue_serial_ = value; }
-    static std::uint32_t index(const timer_node& node) { return node.index_; }
-    static constexpr std::size_t garbage_slack = hashed_wheel::garbage_slack;
-    static constexpr std::uint64_t horizon = hashed_wheel::horizon;
-    static std::size_t all_slots(const hashed_wheel& wheel) { return wheel.all_slots(); }
-    static std::size_t all_slots(const hierarchical_wheel& wheel) { return wheel.all_slots(); }
-    static constexpr std::uint32_t confirm_limit = hashed_wheel::confirm_allowance / hashed_wheel::confirm_look;
+    static void set_generation(timer_node& node, std::uint32_t value) { node_access::generation(node) = value; }
+    static void set_overdue_serial(detail::entry_wheel& wheel, std::uint64_t value) { wheel.overdue_serial_ = value; }
+    static std::uint32_t index(const timer_node& node) { return node_access::index(node); }
+    static constexpr std::size_t garbage_slack = detail::entry_wheel::garbage_slack;
+    static constexpr std::uint64_t horizon = detail::entry_wheel::horizon;
+    static std::size_t all_slots(const detail::entry_wheel& wheel) { return wheel.all_slots(); }
+    static constexpr std::uint32_t confirm_limit =
+        detail::entry_wheel::confirm_allowance / detail::entry_wheel::confirm_look;
 };
 
 } // namespace cogwheel

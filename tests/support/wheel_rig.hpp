@@ -158,7 +158,7 @@ private:
         if (kind < 8) {
             t.bytes = sizes[kind];
             t.node = &nodes_.allocate(t.bytes);
-            t.node->on_expiry(&wheel_rig::on_expiry);
+            t.node->completion(&wheel_rig::on_expiry);
         } else {
             t.bytes = 0;
             t.node = new cogwheel::timer_node(&wheel_rig::on_expiry);

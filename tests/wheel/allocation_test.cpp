@@ -4,7 +4,7 @@
 // After reserve() nothing allocates; and where an allocation fails, nothing is lost, fired twice or left half done.
 #include "support/random.hpp"
 #include "support/reference_wheel.hpp"
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <cogwheel/wheel/detail/slab_memory.hpp>
 
@@ -89,7 +89,7 @@ TEST_CASE_TEMPLATE("reserve_then_nothing_allocates", Wheel, EVERY_WHEEL) {
             const std::size_t any = live.empty() ? 0 : random.below(live.size());
             if (live.size() < timers && random.below(3) != 0) {
                 timer_node& node = nodes.allocate(64);
-                node.on_expiry(ignore_expiry);
+                node.completion(ignore_expiry);
                 wheel.schedule(node, tick{deadline});
                 live.push_back(&node);
             } else if (!live.empty() && random.below(2) == 0) {
@@ -125,7 +125,7 @@ TEST_CASE_TEMPLATE("reserve_then_timers_of_one_slot_allocate_nothing", Wheel, EV
     const std::size_t before = allocations;
     for (std::uint64_t i = 0; i < 10'000; ++i) {
         timer_node& node = nodes.allocate(64);
-        node.on_expiry(ignore_expiry);
+        node.completion(ignore_expiry);
         wheel.schedule(node, tick{1 + 512 * (1 + i % 7)});
     }
     for (std::uint64_t now = 1; now < 2'000; ++now) wheel.advance(tick{now});
@@ -148,7 +148,7 @@ TEST_CASE_TEMPLATE("reserve_in_the_worst_case_nothing_allocates", Wheel, EVERY_W
         const std::size_t vector = allocations - before;
         for (std::size_t i = 0; i < timers; ++i) {
             live.push_back(&nodes.allocate(64));
-            live.back()->on_expiry(ignore_expiry);
+            live.back()->completion(ignore_expiry);
         }
         for (std::uint64_t round = 0; round < 20; ++round) {
             const std::uint64_t now = wheel.now().value;
@@ -209,7 +209,7 @@ TEST_CASE_TEMPLATE("trim_without_memory_for_its_counters_does_nothing", Wheel, E
     cogwheel::node_table nodes;
     Wheel wheel(nodes, 512, tick{});
     timer_node& node = nodes.allocate(64);
-    node.on_expiry(ignore_expiry);
+    node.completion(ignore_expiry);
     wheel.schedule(node, tick{1});
     wheel.advance(tick{1});
     nodes.release(node, 64);
@@ -233,7 +233,7 @@ TEST_CASE("advance_failing_to_put_an_entry_back_tries_again") {
         std::vector<timer_node*> timers;
         for (std::uint64_t i = 0; i < used + 2; ++i) {
             timer_node& node = *timers.emplace_back(&nodes.allocate(64));
-            node.on_expiry(ignore_expiry);
+            node.completion(ignore_expiry);
             wheel.schedule(node, tick{i == pushed_back ? 1 : i < 3 ? 257 : i - 1});
         }
         wheel.reschedule(*timers[pushed_back], tick{257});

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // An advance does as much as its budget says, says whether more is left, and what it leaves stays pending.
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ using cogwheel::work_budget;
 TEST_CASE_TEMPLATE("advance_budget_of_n_expiries_fires_at_most_n", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) {
         for (const std::uint32_t n : {1U, 2U, 10U, 64U}) {
-            basic_wheel_bench<Wheel> bench(4);
+            basic_wheel_fixture<Wheel> bench(4);
             for (int i = 0; i < 200; ++i) bench.schedule(3);
             std::uint64_t total = 0;
             for (int turn = 0; turn < 1000; ++turn) {
@@ -30,7 +30,7 @@ TEST_CASE_TEMPLATE("advance_budget_of_n_expiries_fires_at_most_n", Wheel, EVERY_
 }
 
 TEST_CASE_TEMPLATE("advance_budget_of_overdue_timers_is_charged_too", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 50);
+    basic_wheel_fixture<Wheel> bench(4, 50);
     for (int i = 0; i < 20; ++i) bench.schedule(0);
     CHECK(bench.advance(50, work_budget::expiries(5)).fired == 5);
     CHECK(bench.advance(50, work_budget::expiries(5)).more);
@@ -39,7 +39,7 @@ TEST_CASE_TEMPLATE("advance_budget_of_overdue_timers_is_charged_too", Wheel, EVE
 }
 
 TEST_CASE_TEMPLATE("advance_budget_pays_for_dead_entries_and_moves", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     for (int i = 0; i < 400; ++i) bench.schedule(3);
     bench.schedule(3);
     for (std::size_t i = 0; i < 200; ++i) bench.wheel.cancel(bench.timers[i].node);
@@ -54,7 +54,7 @@ TEST_CASE_TEMPLATE("advance_budget_pays_for_dead_entries_and_moves", Wheel, EVER
 }
 
 TEST_CASE_TEMPLATE("advance_leftover_timers_can_be_cancelled_and_moved", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     for (int i = 0; i < 4; ++i) bench.schedule(2);
     bench.advance(2, {1});
     bench.advance(2, {1});
@@ -73,7 +73,7 @@ TEST_CASE_TEMPLATE("advance_leftover_timers_can_be_cancelled_and_moved", Wheel, 
 }
 
 TEST_CASE_TEMPLATE("advance_budget_spent_does_nothing_and_loses_nothing", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     bench.schedule(2);
     const auto result = bench.advance(9, {0});
     CHECK(result.fired == 0);
@@ -83,7 +83,7 @@ TEST_CASE_TEMPLATE("advance_budget_spent_does_nothing_and_loses_nothing", Wheel,
 
 TEST_CASE_TEMPLATE("advance_over_empty_revolutions_costs_one_small_budget", Wheel, EVERY_WHEEL) {
     // Eight hours of 10 ms, a timer at the end: a handful of turns of 64 units each, not one turn a revolution.
-    basic_wheel_bench<Wheel> bench(512);
+    basic_wheel_fixture<Wheel> bench(512);
     bench.schedule(2'880'000);
     int turns = 0;
     while (bench.fired.empty() && turns < 100) {
@@ -96,7 +96,7 @@ TEST_CASE_TEMPLATE("advance_over_empty_revolutions_costs_one_small_budget", Whee
 TEST_CASE_TEMPLATE("far_timers_armed_behind_leftovers_are_found_again", Wheel, EVERY_WHEEL) {
     // Between the present and what has been walked to lies work left over; ticks are told apart all the same.
     constexpr std::uint64_t far = std::uint64_t{1} << 31;
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     numbered_timer& t = bench.make();
     for (int i = 0; i < 8; ++i) bench.schedule(2);
     bench.advance(20, {1});

@@ -3,7 +3,7 @@
 //
 // The choice of a tick within a range: round ones against a search of all, occupied ones against what was filed.
 #include "support/random.hpp"
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <cogwheel/wheel/coalescing.hpp>
 
@@ -38,7 +38,7 @@ TEST_CASE("round_up_to_a_multiple_saturates") {
 TEST_CASE_TEMPLATE("occupied_names_a_tick_of_the_range_that_was_filed", Wheel, EVERY_WHEEL) {
     for (const std::size_t slots : {1U, 4U, 512U}) {
         random_source random(slots);
-        basic_wheel_bench<Wheel> bench(slots, 77);
+        basic_wheel_fixture<Wheel> bench(slots, 77);
         std::set<std::uint64_t> filed;
         for (int i = 0; i < 300; ++i) {
             const std::uint64_t at = 78 + random.below(i % 10 == 0 ? 100'000 : 600);
@@ -51,7 +51,7 @@ TEST_CASE_TEMPLATE("occupied_names_a_tick_of_the_range_that_was_filed", Wheel, E
             CHECK(filed.count(found->value) == 1);
         }
         // What is alone in its slot is found.
-        basic_wheel_bench<Wheel> lonely(slots, 77);
+        basic_wheel_fixture<Wheel> lonely(slots, 77);
         for (const std::uint64_t at : {std::uint64_t{80}, std::uint64_t{5'000}, std::uint64_t{1'000'000}}) {
             numbered_timer& t = lonely.schedule(at);
             CHECK(lonely.wheel.occupied(tick{78}, tick{2'000'000}) == tick{at});

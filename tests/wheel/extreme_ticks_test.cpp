@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The first and the last ticks, and those around which a 31, 32 or 63-bit counter would wrap.
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ TEST_CASE_TEMPLATE("advance_around_every_wrap_fires_at_the_very_tick", Wheel, EV
         for (const std::size_t slots : {1U, 4U, 512U}) {
             CAPTURE(wrap);
             CAPTURE(slots);
-            basic_wheel_bench<Wheel> bench(slots, wrap - 10);
+            basic_wheel_fixture<Wheel> bench(slots, wrap - 10);
             for (std::uint64_t t = wrap - 9; t <= wrap + 10; ++t) bench.schedule(t);
             for (std::uint64_t t = wrap - 9; t <= wrap + 10; ++t) {
                 CHECK(bench.next_due() == t);
@@ -33,7 +33,7 @@ TEST_CASE_TEMPLATE("advance_around_every_wrap_fires_at_the_very_tick", Wheel, EV
 TEST_CASE_TEMPLATE("schedule_the_last_tick_fires_there_and_not_before", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t start :
          {std::uint64_t{0}, std::uint64_t{1}, last_tick / 2, last_tick - 600, last_tick - 1}) {
-        basic_wheel_bench<Wheel> bench(4, start);
+        basic_wheel_fixture<Wheel> bench(4, start);
         bench.schedule(last_tick);
         CHECK(bench.advance(last_tick - 1).fired == 0);
         CHECK(bench.wheel.size() == 1);
@@ -45,7 +45,7 @@ TEST_CASE_TEMPLATE("schedule_the_last_tick_fires_there_and_not_before", Wheel, E
 }
 
 TEST_CASE_TEMPLATE("schedule_at_the_end_of_time_is_overdue", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, last_tick);
+    basic_wheel_fixture<Wheel> bench(4, last_tick);
     bench.schedule(last_tick);
     bench.schedule(0);
     CHECK(bench.next_due() == last_tick);
@@ -54,7 +54,7 @@ TEST_CASE_TEMPLATE("schedule_at_the_end_of_time_is_overdue", Wheel, EVERY_WHEEL)
 }
 
 TEST_CASE_TEMPLATE("schedule_tick_zero_is_overdue_at_the_start", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     bench.schedule(0);
     CHECK(bench.next_due() == 0);
     CHECK(bench.advance(0).fired == 1);
@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("schedule_tick_zero_is_overdue_at_the_start", Wheel, EVERY_WH
 }
 
 TEST_CASE_TEMPLATE("advance_from_the_first_tick_to_the_last_fires_everything_in_order", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(8);
+    basic_wheel_fixture<Wheel> bench(8);
     std::uint64_t at = 1;
     for (int i = 0; i < 62; ++i, at <<= 1) bench.schedule(at + 1);
     bench.schedule(last_tick);
@@ -74,7 +74,7 @@ TEST_CASE_TEMPLATE("advance_from_the_first_tick_to_the_last_fires_everything_in_
 }
 
 TEST_CASE_TEMPLATE("deadlines_exactly_32_bits_apart_are_told_apart", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     bench.schedule(5);
     bench.schedule(5 + (1ULL << 32));
     bench.schedule(5 + (1ULL << 33));
@@ -86,7 +86,7 @@ TEST_CASE_TEMPLATE("deadlines_exactly_32_bits_apart_are_told_apart", Wheel, EVER
 }
 
 TEST_CASE_TEMPLATE("cancelled_life_32_bits_ago_does_not_lend_its_entry", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     numbered_timer& t = bench.schedule(5);
     bench.wheel.cancel(t.node);
     bench.wheel.schedule(t.node, tick{5 + (1ULL << 32)});

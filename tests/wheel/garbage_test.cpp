@@ -4,7 +4,7 @@
 // Dead entries are bounded whatever the script, and the request pattern makes hardly any.
 #include "support/random.hpp"
 #include "support/wheel_access.hpp"
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 #include "support/wheels_under_test.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ struct pool_bench {
 
     void schedule(std::uint64_t deadline) {
         timer_node& node = nodes.allocate(64);
-        node.on_expiry(ignore_expiry);
+        node.completion(ignore_expiry);
         wheel.schedule(node, tick{deadline});
         live.push_back(&node);
     }
@@ -140,7 +140,7 @@ TEST_CASE_TEMPLATE("footprint_does_not_grow_with_time", Wheel, EVERY_WHEEL) {
 TEST_CASE("footprint_far_timers_armed_while_their_slot_is_read_take_8_bytes_each") {
     // A budget of 1 stops in the middle of the slot; what is armed then starts a chunk that the rest joins.
     constexpr std::uint64_t slots = 4, far = slots * 100'000;
-    wheel_bench bench(slots);
+    wheel_fixture bench(slots);
     numbered_timer& due = bench.make(); // for a slot without a due timer is not read
     for (std::uint64_t now = slots; bench.timers.size() < 5'000; now += slots) {
         bench.wheel.schedule(due.node, tick{now});

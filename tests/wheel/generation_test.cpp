@@ -4,7 +4,7 @@
 // An id names one life of one timer: stale when that life ends, and never valid again, whoever gets the node next and
 // however often.
 #include "support/wheel_access.hpp"
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ struct block_bench {
 
     timer_node& allocate() {
         timer_node& node = nodes.allocate(64);
-        node.on_expiry(ignore_expiry);
+        node.completion(ignore_expiry);
         return node;
     }
 };

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Handlers may do anything but advance: cancel and move siblings of the same tick, clear, destroy themselves, throw.
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 // n timers at one tick; the first to fire does `act` to each of the others.
 template <class Wheel, class Act>
-void first_of_a_tick(basic_wheel_bench<Wheel>& bench, int n, std::uint64_t at, Act act) {
+void first_of_a_tick(basic_wheel_fixture<Wheel>& bench, int n, std::uint64_t at, Act act) {
     for (int i = 0; i < n; ++i) {
         numbered_timer& t = bench.schedule(at);
         t.then = [&bench, &t, act] {
@@ -31,7 +31,7 @@ void first_of_a_tick(basic_wheel_bench<Wheel>& bench, int n, std::uint64_t at, A
 
 TEST_CASE_TEMPLATE("cancel_siblings_of_the_same_tick_do_not_fire", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) { // walked to, jumped to
-        basic_wheel_bench<Wheel> bench(4);
+        basic_wheel_fixture<Wheel> bench(4);
         first_of_a_tick(bench, 100, 3, [&](numbered_timer& t) { bench.wheel.cancel(t.node); });
         CHECK(bench.advance(to).fired == 1);
         CHECK(bench.wheel.size() == 0);
@@ -41,7 +41,7 @@ TEST_CASE_TEMPLATE("cancel_siblings_of_the_same_tick_do_not_fire", Wheel, EVERY_
 
 TEST_CASE_TEMPLATE("reschedule_siblings_later_fire_then", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) {
-        basic_wheel_bench<Wheel> bench(4);
+        basic_wheel_fixture<Wheel> bench(4);
         first_of_a_tick(bench, 100, 3, [&](numbered_timer& t) { bench.wheel.reschedule(t.node, tick{to + 9}); });
         CHECK(bench.advance(to).fired == 1);
         CHECK(bench.wheel.size() == 99);
@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE("reschedule_siblings_later_fire_then", Wheel, EVERY_WHEEL) {
 
 TEST_CASE_TEMPLATE("cancel_and_schedule_a_sibling_anew_fires_at_its_new_tick_once", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) {
-        basic_wheel_bench<Wheel> bench(4);
+        basic_wheel_fixture<Wheel> bench(4);
         first_of_a_tick(bench, 100, 3, [&](numbered_timer& t) {
             bench.wheel.cancel(t.node);
             bench.wheel.schedule(t.node, tick{to + 4}); // the same slot, a revolution later
@@ -66,7 +66,7 @@ TEST_CASE_TEMPLATE("cancel_and_schedule_a_sibling_anew_fires_at_its_new_tick_onc
 
 TEST_CASE_TEMPLATE("handler_that_throws_leaves_advance_and_the_next_call_goes_on", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) {
-        basic_wheel_bench<Wheel> bench(4);
+        basic_wheel_fixture<Wheel> bench(4);
         for (int i = 0; i < 10; ++i) bench.schedule(3).then = [] { throw std::runtime_error("handler"); };
         for (std::size_t thrown = 1; thrown <= 10; ++thrown) {
             CHECK_THROWS_AS(bench.advance(to), std::runtime_error);
@@ -79,7 +79,7 @@ TEST_CASE_TEMPLATE("handler_that_throws_leaves_advance_and_the_next_call_goes_on
 }
 
 TEST_CASE_TEMPLATE("overdue_handler_that_clears_and_arms_loses_nothing", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 9);
+    basic_wheel_fixture<Wheel> bench(4, 9);
     bench.schedule(0).then = [&] {
         bench.wheel.clear([](cogwheel::timer_node&) {});
         bench.schedule(0);
@@ -91,7 +91,7 @@ TEST_CASE_TEMPLATE("overdue_handler_that_clears_and_arms_loses_nothing", Wheel, 
 }
 
 TEST_CASE_TEMPLATE("overdue_handler_that_throws_is_not_called_again", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 9);
+    basic_wheel_fixture<Wheel> bench(4, 9);
     bench.schedule(0).then = [] { throw std::runtime_error("handler"); };
     bench.schedule(0);
     CHECK_THROWS_AS(bench.advance(9), std::runtime_error);
@@ -101,7 +101,7 @@ TEST_CASE_TEMPLATE("overdue_handler_that_throws_is_not_called_again", Wheel, EVE
 }
 
 TEST_CASE_TEMPLATE("clear_inside_a_handler_fires_nothing_more", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     int visited = 0;
     for (int i = 0; i < 100; ++i)
         bench.schedule(3).then = [&] { bench.wheel.clear([&](cogwheel::timer_node&) { ++visited; }); };
@@ -122,7 +122,7 @@ TEST_CASE_TEMPLATE("clear_may_give_blocks_back_while_it_visits", Wheel, EVERY_WH
     Wheel wheel(nodes, 4);
     for (std::uint64_t i = 0; i < 3000; ++i) {
         auto& node = nodes.allocate(64);
-        node.on_expiry(ignore_expiry);
+        node.completion(ignore_expiry);
         wheel.schedule(node, tick{1 + i});
     }
     std::size_t visited = 0;
@@ -162,7 +162,7 @@ TEST_CASE_TEMPLATE("handler_that_destroys_its_own_node_and_siblings_is_safe", Wh
 }
 
 TEST_CASE_TEMPLATE("size_is_exact_inside_handlers", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     for (std::size_t i = 0; i < 20; ++i)
         bench.schedule(2).then = [&] { CHECK(bench.wheel.size() == 20 - bench.fired.size()); };
     bench.advance(2);
@@ -170,7 +170,7 @@ TEST_CASE_TEMPLATE("size_is_exact_inside_handlers", Wheel, EVERY_WHEEL) {
 
 TEST_CASE_TEMPLATE("interrupted_advance_returns_after_that_timer_and_the_next_goes_on", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t to : {std::uint64_t{3}, std::uint64_t{1'000}}) {
-        basic_wheel_bench<Wheel> bench(4);
+        basic_wheel_fixture<Wheel> bench(4);
         for (int i = 0; i < 5; ++i) bench.schedule(3).then = [&] { bench.wheel.interrupt(); };
         for (int fired = 1; fired <= 5; ++fired) {
             const auto result = bench.advance(to);
@@ -183,7 +183,7 @@ TEST_CASE_TEMPLATE("interrupted_advance_returns_after_that_timer_and_the_next_go
 }
 
 TEST_CASE_TEMPLATE("interrupt_outside_of_an_advance_has_no_effect", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     for (int i = 0; i < 5; ++i) bench.schedule(3);
     bench.wheel.interrupt();
     CHECK(bench.advance(3).fired == 5);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What only a wheel of levels has: shapes, the way down, the last level's rounds. The rest is tested for every wheel.
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -55,7 +55,7 @@ struct guarded_timers {
 } // namespace
 
 TEST_CASE("levels_of_a_clock_fire_at_their_tick_near_every_hand") {
-    basic_wheel_bench<by_the_clock> bench(0, 3);
+    basic_wheel_fixture<by_the_clock> bench(0, 3);
     CHECK(bench.wheel.levels() == 5);
     std::vector<std::uint64_t> due;
     for (const std::uint64_t hand : {std::uint64_t{1}, second, minute, hour, day, 30 * day, 90 * day})
@@ -96,7 +96,7 @@ TEST_CASE("levels_a_timer_going_down_is_not_touched") {
 }
 
 TEST_CASE("levels_going_down_is_bounded_by_the_budget") {
-    basic_wheel_bench<hierarchical_wheel> bench(8);
+    basic_wheel_fixture<hierarchical_wheel> bench(8);
     for (int i = 0; i < 5000; ++i) bench.schedule(4096 + 3); // all in one far slot
     bench.advance(4094);
     std::size_t calls = 0;
@@ -108,7 +108,7 @@ TEST_CASE("levels_going_down_is_bounded_by_the_budget") {
 }
 
 TEST_CASE("levels_going_down_half_way_then_a_jump_leaves_none_behind") {
-    basic_wheel_bench<hierarchical_wheel> bench(8);
+    basic_wheel_fixture<hierarchical_wheel> bench(8);
     for (int i = 0; i < 5000; ++i) bench.schedule(4096 + 3);
     bench.advance(4095);
     CHECK(bench.advance(4096, work_budget::expiries(1)).more); // some have gone down, most have not
@@ -120,7 +120,7 @@ TEST_CASE("levels_going_down_half_way_then_a_jump_leaves_none_behind") {
 }
 
 TEST_CASE("levels_a_far_timer_is_not_met_on_the_way_of_a_near_one") {
-    basic_wheel_bench<uneven_levels> bench(0); // 5 slots of 1 tick, 3 of 4, 4 of 12
+    basic_wheel_fixture<uneven_levels> bench(0); // 5 slots of 1 tick, 3 of 4, 4 of 12
     bench.schedule(20);
     for (int i = 0; i < 1000; ++i)
         bench.schedule(20 + 16); // in the last level: that of 4 ticks would have it beside the 20
@@ -130,7 +130,7 @@ TEST_CASE("levels_a_far_timer_is_not_met_on_the_way_of_a_near_one") {
 }
 
 TEST_CASE("levels_take_memory_from_their_first_timer_on") {
-    basic_wheel_bench<hierarchical_wheel> bench(512);
+    basic_wheel_fixture<hierarchical_wheel> bench(512);
     CHECK(bench.wheel.levels() == 4);
     bench.schedule(5);
     const std::size_t near = bench.wheel.footprint();

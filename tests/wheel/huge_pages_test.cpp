@@ -26,7 +26,7 @@ struct table {
 
     timer_node& arm(std::uint64_t due) {
         timer_node& node = nodes.allocate(32);
-        node.on_expiry([](timer_node& n, void* self) {
+        node.completion([](timer_node& n, void* self) {
             ++static_cast<table*>(self)->fired;
             static_cast<table*>(self)->nodes.release(n, 32);
         });

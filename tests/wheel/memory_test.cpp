@@ -46,7 +46,7 @@ TEST_CASE_TEMPLATE("trim_of_a_wheel_its_nodes_leave_memory_too", Wheel, EVERY_WH
     std::vector<timer_node*> mine;
     for (std::size_t i = 0; i < count; ++i) {
         mine.push_back(&nodes.allocate(each));
-        mine.back()->on_expiry([](timer_node&, void*) {});
+        mine.back()->completion([](timer_node&, void*) {});
         wheel.schedule(*mine.back(), {1 + i});
         pages.add(mine.back(), each);
     }

@@ -3,7 +3,7 @@
 //
 // next_due() is never late, exact where nothing was pushed back, and not moved by timers that are dead.
 #include "support/wheel_access.hpp"
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ constexpr std::uint64_t nothing = ~std::uint64_t{0};
 } // namespace
 
 TEST_CASE_TEMPLATE("next_due_empty_wheel_is_nothing", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 3);
+    basic_wheel_fixture<Wheel> bench(4, 3);
     CHECK(bench.next_due() == nothing);
     numbered_timer& t = bench.schedule(5);
     CHECK(bench.next_due() == 5);
@@ -26,7 +26,7 @@ TEST_CASE_TEMPLATE("next_due_empty_wheel_is_nothing", Wheel, EVERY_WHEEL) {
 
 TEST_CASE_TEMPLATE("next_due_is_exact_over_revolutions", Wheel, EVERY_WHEEL) {
     for (const std::size_t slots : {1U, 4U, 512U}) {
-        basic_wheel_bench<Wheel> bench(slots);
+        basic_wheel_fixture<Wheel> bench(slots);
         for (std::uint64_t i = 270; i > 0; --i) {
             bench.schedule(37 * i);
             CHECK(bench.next_due() == 37 * i);
@@ -41,7 +41,7 @@ TEST_CASE_TEMPLATE("next_due_is_exact_over_revolutions", Wheel, EVERY_WHEEL) {
 
 TEST_CASE_TEMPLATE("next_due_dead_entries_wake_nobody", Wheel, EVERY_WHEEL) {
     for (const std::size_t slots : {1U, 4U, 512U}) {
-        basic_wheel_bench<Wheel> bench(slots);
+        basic_wheel_fixture<Wheel> bench(slots);
         bench.schedule(90'000);
         for (std::uint64_t i = 0; i < 1'000; ++i) bench.schedule(1 + i * 7);
         for (std::size_t i = 1; i <= 1'000; ++i) bench.wheel.cancel(bench.timers[i].node);
@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE("next_due_dead_entries_wake_nobody", Wheel, EVERY_WHEEL) {
 }
 
 TEST_CASE_TEMPLATE("next_due_dead_entries_at_the_tick_of_a_live_one_do_not_hide_it", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     for (int i = 0; i < 300; ++i) bench.schedule(9);
     for (std::size_t i = 0; i < 300; ++i)
         if (i != 150) bench.wheel.cancel(bench.timers[i].node);
@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("next_due_dead_entries_at_the_tick_of_a_live_one_do_not_hide_
 
 // Later ones are passed by without a look at their nodes, so that the allowance lasts.
 TEST_CASE_TEMPLATE("next_due_dead_entry_in_a_slot_of_many_later_ones_wakes_nobody", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     for (std::uint64_t i = 0; i < 20'000; ++i) bench.schedule(13 + 4 * i);
     bench.wheel.cancel(bench.schedule(9).node);
     CHECK(bench.next_due() == 13);
@@ -70,7 +70,7 @@ TEST_CASE_TEMPLATE("next_due_dead_entry_in_a_slot_of_many_later_ones_wakes_nobod
 }
 
 TEST_CASE_TEMPLATE("next_due_one_call_drops_a_bounded_number_of_dead_entries", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     constexpr std::size_t dead = 3 * wheel_access::confirm_limit;
     bench.schedule(100'000);
     for (std::size_t i = 0; i < dead; ++i) bench.schedule(9);
@@ -86,7 +86,7 @@ TEST_CASE_TEMPLATE("next_due_one_call_drops_a_bounded_number_of_dead_entries", W
 TEST_CASE_TEMPLATE("next_due_dead_entries_at_many_ticks_are_dropped_a_bounded_number_at_a_time", Wheel, EVERY_WHEEL) {
     for (const std::size_t slots : {4U, 512U}) {
         CAPTURE(slots);
-        basic_wheel_bench<Wheel> bench(slots);
+        basic_wheel_fixture<Wheel> bench(slots);
         constexpr std::size_t dead = 10 * wheel_access::confirm_limit;
         constexpr std::uint64_t far = 300'000;
         bench.schedule(far + dead);
@@ -105,7 +105,7 @@ TEST_CASE_TEMPLATE("next_due_dead_entries_at_many_ticks_are_dropped_a_bounded_nu
 }
 
 TEST_CASE_TEMPLATE("next_due_pushed_back_timer_costs_one_early_call", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     numbered_timer& t = bench.schedule(10);
     bench.wheel.reschedule(t.node, tick{17});
     bench.wheel.reschedule(t.node, tick{1'000});
@@ -115,7 +115,7 @@ TEST_CASE_TEMPLATE("next_due_pushed_back_timer_costs_one_early_call", Wheel, EVE
 }
 
 TEST_CASE_TEMPLATE("next_due_moved_earlier_is_exact", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     numbered_timer& t = bench.schedule(1'000);
     for (std::uint64_t at = 900; at > 10; at -= 100) {
         bench.wheel.reschedule(t.node, tick{at});
@@ -126,7 +126,7 @@ TEST_CASE_TEMPLATE("next_due_moved_earlier_is_exact", Wheel, EVERY_WHEEL) {
 }
 
 TEST_CASE_TEMPLATE("next_due_beyond_the_horizon_comes_nearer_in_steps_of_it", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(512, 77);
+    basic_wheel_fixture<Wheel> bench(512, 77);
     const std::uint64_t far = 77 + 3 * wheel_access::horizon + 5;
     bench.schedule(far);
     int steps = 0;
@@ -142,7 +142,7 @@ TEST_CASE_TEMPLATE("next_due_beyond_the_horizon_comes_nearer_in_steps_of_it", Wh
 }
 
 TEST_CASE_TEMPLATE("next_due_inside_a_handler_is_now", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     bench.schedule(3).then = [&] { CHECK(bench.next_due() == 3); };
     bench.schedule(8);
     bench.advance(3);
@@ -150,7 +150,7 @@ TEST_CASE_TEMPLATE("next_due_inside_a_handler_is_now", Wheel, EVERY_WHEEL) {
 }
 
 TEST_CASE_TEMPLATE("next_due_leftover_of_the_nearer_half_of_the_way_is_not_taken_over", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     numbered_timer& t = bench.schedule(10);
     bench.wheel.cancel(t.node);
     bench.wheel.schedule(t.node, tick{1'000});

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Nodes in a list: first in, first out, each with an id that is valid while it is there; and nodes that change their address.
+// Nodes in a list: first in, first out, each with an id that is valid while it is there; and nodes that change their
+// address.
 #include "support/wheel_access.hpp"
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <cogwheel/wheel/node_list.hpp>
 
@@ -163,7 +164,7 @@ TEST_CASE("node_list_erase_of_the_last_one_names_the_list") {
 TEST_CASE("node_list_popped_node_can_go_to_the_wheel_and_come_back") {
     three t;
     hashed_wheel wheel(t.nodes, 8);
-    t.b.on_expiry(remember_address);
+    t.b.completion(remember_address);
     (void)drained(t.list); // the wheel takes every node of its table for its own
     wheel.schedule(t.b, tick{3});
     CHECK(wheel.check_invariants() == nullptr);

@@ -3,7 +3,7 @@
 //
 // Blocks and places: warm ones first, addresses that stay, an index that leads back to its node.
 #include "support/wheel_access.hpp"
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -64,7 +64,7 @@ TEST_CASE("node_table_for_each_visits_every_node_once_in_order_of_index") {
     std::vector<std::unique_ptr<timer_node>> embedded;
     const auto handed_out = [](timer_node&, void*) {};
     for (int i = 0; i < 1500; ++i) {
-        nodes.allocate(64).on_expiry(handed_out);
+        nodes.allocate(64).completion(handed_out);
         nodes.attach(*embedded.emplace_back(std::make_unique<timer_node>(handed_out)));
     }
     nodes.detach(*embedded.front());
@@ -74,7 +74,7 @@ TEST_CASE("node_table_for_each_visits_every_node_once_in_order_of_index") {
     nodes.for_each([&](timer_node& node) {
         in_order &= seen + spare == 0 || wheel_access::index(node) > before;
         before = wheel_access::index(node);
-        ++(node.on_expiry() != nullptr ? seen : spare);
+        ++(node.completion() != nullptr ? seen : spare);
     });
     CHECK(in_order);
     CHECK(seen == 2999);

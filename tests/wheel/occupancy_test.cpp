@@ -4,7 +4,7 @@
 // The bitmap finds what a loop over the slots finds, from everywhere, round the end and for every limit.
 #include "support/random.hpp"
 
-#include <cogwheel/wheel/detail/occupancy.hpp>
+#include <cogwheel/wheel/detail/slot_ring.hpp>
 
 #include <doctest/doctest.h>
 

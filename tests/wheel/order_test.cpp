@@ -3,7 +3,7 @@
 //
 // Earlier ticks fire before later ones: within a revolution, across a jump of any length, overdue timers in between.
 #include "support/random.hpp"
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ void expect_order(std::size_t slots, std::uint64_t start, std::uint64_t range, s
     CAPTURE(slots);
     CAPTURE(start);
     CAPTURE(range);
-    basic_wheel_bench<Wheel> bench(slots, start);
+    basic_wheel_fixture<Wheel> bench(slots, start);
     random_source random(range);
     for (std::size_t i = 0; i < count; ++i) bench.schedule(start + 1 + random.below(range));
     const auto result = bench.advance(start + range);
@@ -42,7 +42,7 @@ TEST_CASE_TEMPLATE("advance_over_any_distance_fires_in_order_of_ticks", Wheel, E
 }
 
 TEST_CASE_TEMPLATE("advance_in_steps_over_more_than_a_revolution_fires_each_at_its_tick", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     for (std::uint64_t t = 1; t <= 40; ++t) bench.schedule(t);
     for (std::uint64_t t = 1; t <= 40; ++t) {
         bench.advance(t);
@@ -51,7 +51,7 @@ TEST_CASE_TEMPLATE("advance_in_steps_over_more_than_a_revolution_fires_each_at_i
 }
 
 TEST_CASE_TEMPLATE("advance_overdue_fires_after_its_tick_and_before_later_ones", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     bench.schedule(3); // 0
     bench.schedule(5); // 1
     bench.advance(2);
@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("advance_overdue_fires_after_its_tick_and_before_later_ones",
 }
 
 TEST_CASE_TEMPLATE("advance_overdue_across_a_jump_keeps_its_place", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     bench.schedule(10);      // 0
     bench.schedule(1'000);   // 1
     bench.schedule(100'000); // 2
@@ -76,7 +76,7 @@ TEST_CASE_TEMPLATE("advance_overdue_across_a_jump_keeps_its_place", Wheel, EVERY
 }
 
 TEST_CASE_TEMPLATE("advance_backward_is_waited_for", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(8, 100);
+    basic_wheel_fixture<Wheel> bench(8, 100);
     bench.schedule(101);
     CHECK(bench.advance(50).fired == 0);
     CHECK(bench.wheel.now().value == 100);
@@ -84,7 +84,7 @@ TEST_CASE_TEMPLATE("advance_backward_is_waited_for", Wheel, EVERY_WHEEL) {
 }
 
 TEST_CASE_TEMPLATE("advance_eight_hours_with_timers_beyond_leaves_them", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(512);
+    basic_wheel_fixture<Wheel> bench(512);
     constexpr std::uint64_t eight_hours = 2'880'000;
     for (std::uint64_t i = 0; i < 200; ++i) bench.schedule(eight_hours + 1 + i * 37);
     bench.schedule(eight_hours);

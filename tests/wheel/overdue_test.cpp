@@ -3,7 +3,7 @@
 //
 // What is due when it is armed waits for the next advance, and never fires inline or in the one that is running.
 #include "support/wheel_access.hpp"
-#include "support/wheel_bench.hpp"
+#include "support/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ using namespace cogwheel_tests;
 using cogwheel::tick;
 
 TEST_CASE_TEMPLATE("schedule_past_deadline_counts_as_now_and_fires_in_the_next_advance", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 100);
+    basic_wheel_fixture<Wheel> bench(4, 100);
     for (const std::uint64_t deadline : {0U, 99U, 100U}) {
         numbered_timer& t = bench.schedule(deadline);
         CHECK(t.node.armed());
@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("schedule_past_deadline_counts_as_now_and_fires_in_the_next_a
 }
 
 TEST_CASE_TEMPLATE("schedule_from_a_handler_overdue_waits_for_the_next_advance", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     numbered_timer& self = bench.schedule(1);
     self.then = [&] { bench.wheel.schedule(self.node, tick{0}); };
     for (int turn = 1; turn <= 5; ++turn) {
@@ -39,7 +39,7 @@ TEST_CASE_TEMPLATE("schedule_from_a_handler_overdue_waits_for_the_next_advance",
 }
 
 TEST_CASE_TEMPLATE("reschedule_sibling_that_is_due_to_the_past_waits_for_the_next_advance", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     numbered_timer& first = bench.schedule(2);
     numbered_timer& second = bench.schedule(2);
     // Whichever fires first pushes the other one out of this turn.
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("reschedule_sibling_that_is_due_to_the_past_waits_for_the_nex
 }
 
 TEST_CASE_TEMPLATE("overdue_cancelled_does_not_fire_and_may_be_armed_again", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 10);
+    basic_wheel_fixture<Wheel> bench(4, 10);
     numbered_timer& t = bench.schedule(3);
     bench.wheel.cancel(t.node);
     CHECK(bench.wheel.size() == 0);
@@ -70,7 +70,7 @@ TEST_CASE_TEMPLATE("overdue_cancelled_does_not_fire_and_may_be_armed_again", Whe
 }
 
 TEST_CASE_TEMPLATE("overdue_moved_later_fires_then_only", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 10);
+    basic_wheel_fixture<Wheel> bench(4, 10);
     numbered_timer& t = bench.schedule(3);
     bench.wheel.reschedule(t.node, tick{12});
     CHECK(bench.next_due() == 12);
@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("overdue_moved_later_fires_then_only", Wheel, EVERY_WHEEL) {
 
 TEST_CASE_TEMPLATE("overdue_serial_wrap_loses_nothing", Wheel, EVERY_WHEEL) {
     for (const std::uint64_t serial : {(1ULL << 32) - 3, (1ULL << 33) - 2, (1ULL << 62) - 3}) {
-        basic_wheel_bench<Wheel> bench(4, 10);
+        basic_wheel_fixture<Wheel> bench(4, 10);
         cogwheel::wheel_access::set_overdue_serial(bench.wheel, serial);
         for (int i = 0; i < 6; ++i) bench.schedule(10);
         bench.wheel.cancel(bench.timers[2].node);
@@ -91,7 +91,7 @@ TEST_CASE_TEMPLATE("overdue_serial_wrap_loses_nothing", Wheel, EVERY_WHEEL) {
 }
 
 TEST_CASE_TEMPLATE("overdue_armed_and_cancelled_for_ever_takes_no_memory", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4);
+    basic_wheel_fixture<Wheel> bench(4);
     numbered_timer& other = bench.schedule(7);
     numbered_timer& t = bench.schedule(5);
     t.then = [&] {
@@ -119,7 +119,7 @@ TEST_CASE_TEMPLATE("overdue_armed_and_cancelled_for_ever_takes_no_memory", Wheel
 
 // Between two turns, as a handler does that reschedules two tokens to zero.
 TEST_CASE_TEMPLATE("overdue_timers_touched_in_turn_take_bounded_memory", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 10);
+    basic_wheel_fixture<Wheel> bench(4, 10);
     numbered_timer& a = bench.schedule(3);
     numbered_timer& b = bench.schedule(3);
     const auto bound = 2 * bench.wheel.size() + 1024 + 1;
@@ -150,7 +150,7 @@ TEST_CASE_TEMPLATE("overdue_timers_touched_in_turn_take_bounded_memory", Wheel, 
 }
 
 TEST_CASE_TEMPLATE("overdue_many_touched_in_turn_stay_in_order_and_bounded", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 10);
+    basic_wheel_fixture<Wheel> bench(4, 10);
     std::vector<numbered_timer*> all;
     for (int i = 0; i < 3'000; ++i) all.push_back(&bench.schedule(3));
     for (int round = 0; round < 20; ++round)
@@ -163,7 +163,7 @@ TEST_CASE_TEMPLATE("overdue_many_touched_in_turn_stay_in_order_and_bounded", Whe
 
 // One timer armed anew a turn, and one fired: not a chunk for each.
 TEST_CASE_TEMPLATE("overdue_queue_that_moves_on_by_one_a_turn_stays_dense", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 10);
+    basic_wheel_fixture<Wheel> bench(4, 10);
     for (int i = 0; i < 1'000; ++i) {
         numbered_timer& t = bench.schedule(3);
         t.then = [&] { bench.wheel.schedule(t.node, tick{3}); };
@@ -176,7 +176,7 @@ TEST_CASE_TEMPLATE("overdue_queue_that_moves_on_by_one_a_turn_stays_dense", Whee
 }
 
 TEST_CASE_TEMPLATE("overdue_swept_by_a_handler_none_is_left_out", Wheel, EVERY_WHEEL) {
-    basic_wheel_bench<Wheel> bench(4, 10);
+    basic_wheel_fixture<Wheel> bench(4, 10);
     std::vector<numbered_timer*> all;
     for (int i = 0; i < 20; ++i) all.push_back(&bench.schedule(3));
     numbered_timer &a = *all[10], &b = *all[11];

@@ -25,7 +25,7 @@ struct blocks {
 
     timer_node& make() {
         timer_node& node = nodes.allocate(32);
-        node.on_expiry([](timer_node& n, void* self) {
+        node.completion([](timer_node& n, void* self) {
             ++static_cast<blocks*>(self)->fired;
             static_cast<blocks*>(self)->nodes.release(n, 32);
         });
@@ -105,7 +105,7 @@ TEST_CASE_TEMPLATE("trim_blocks_in_use_but_not_armed_stay", Wheel, EVERY_WHEEL) 
     for (std::size_t i = 0; i < timers; ++i)
         if (i != 5000) b.nodes.release(*mine[i], 32);
     CHECK(b.wheel.trim());
-    const auto function = mine[5000]->on_expiry();
+    const auto function = mine[5000]->completion();
     CHECK((function != nullptr));
     b.wheel.schedule(*mine[5000], {3});
     for (std::size_t i = 0; i < timers; ++i) CHECK(&b.make() != mine[5000]);
@@ -202,7 +202,7 @@ TEST_CASE_TEMPLATE("trim_inside_an_expiry_function_or_half_way_through_a_turn_do
     } c{&b, &inside};
     for (int i = 0; i < 3; ++i) {
         timer_node& node = b.nodes.allocate(32);
-        node.on_expiry([](timer_node& n, void* p) {
+        node.completion([](timer_node& n, void* p) {
             auto& at = *static_cast<context*>(p);
             *at.inside = at.b->wheel.trim();
             at.b->nodes.release(n, 32);

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What the wheel itself can answer. A timer that was cancelled answers asio::error::operation_aborted, as Asio's do.
+// The errors with which a wheel refuses a timer. A cancelled wait completes with asio::error::operation_aborted
+// instead, as in Asio.
+//
+//     wheel.async_wait(5s, [](std::error_code ec) {
+//         if (ec == cogwheel::errc::too_many_timers) shed_load();
+//     });
 #pragma once
 
 #include <system_error>
 
 namespace cogwheel {
 
+/// Why a wheel takes no timer.
 enum class errc {
-    stopped = 1,     ///< the wheel was stopped: it takes no more timers
+    stopped = 1,     ///< the wheel was stopped
     too_many_timers, ///< as many timers are pending as wheel_options::max_pending allows
 };
 
-/// The category "cogwheel". Thread-safe.
+/// Returns the category "cogwheel". Thread safety: any thread.
 const std::error_category& error_category() noexcept;
 
 inline std::error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Limits for coroutines:
+// Timeouts for coroutines:
 //
-//     co_await cogwheel::timeout(wheel, 5s, read_request(socket));        // one awaitable
+//     co_await cogwheel::timeout(wheel, 5s, read_request(socket)); // one awaitable
 //
-//     cogwheel::scope_deadline limit(wheel, 30s);                         // all that is awaited in a scope
-//     co_await socket.async_connect(endpoint, limit(asio::use_awaitable));
-//     co_await limit(read_request(socket));
+//     cogwheel::timeout_scope within(wheel, 30s);                  // one deadline for several operations
+//     co_await socket.async_connect(endpoint, within(asio::use_awaitable));
+//     co_await within(read_request(socket));
 //
-// What is not done in time is cancelled and throws std::system_error with asio::error::timed_out.
+// An operation that is not done in time is cancelled. If it then ends by the cancellation, co_await throws
+// std::system_error with asio::error::timed_out. All else is as with timeout_after (timeout_after.hpp).
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
@@ -32,42 +33,48 @@ asio::awaitable<T, Executor> await_limited(Limit limit, asio::awaitable<T, Execu
 
 } // namespace detail
 
-/// Awaits `a` for `delay` at most.
+/// Awaits `a`, and cancels it after `delay`. The delay counts from the moment at which the result is awaited.
 template <any_timer_wheel Wheel, class Rep, class Period, class T, class Executor>
 asio::awaitable<T, Executor> timeout(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
                                      asio::awaitable<T, Executor> a) {
     return detail::await_limited(timeout_after(wheel, delay).limit, std::move(a));
 }
+/// Awaits `a`, and cancels it at `at`.
 template <any_timer_wheel Wheel, class T, class Executor>
 asio::awaitable<T, Executor> timeout(const Wheel& wheel, typename Wheel::time_point at,
                                      asio::awaitable<T, Executor> a) {
     return detail::await_limited(timeout_at(wheel, at).limit, std::move(a));
 }
 
-/// One point in time that bounds several operations, each through a call: limit(token), limit(awaitable).
-/// A value: copies for nothing, holds no timer while nothing is awaited. Lifetime: the wheel's.
+/// A deadline for several operations. Each of them takes it by a call: within(token) or within(awaitable).
+/// It is cheap to copy, and holds no timer while no operation is awaited.
+/// Lifetime: the wheel must outlive it, and must not move.
 template <any_timer_wheel Wheel>
-class scope_deadline {
+class timeout_scope {
 public:
     using time_point = typename Wheel::time_point;
     using duration = typename Wheel::duration;
 
-    scope_deadline(const Wheel& wheel, time_point expiry) : wheel_(&wheel), expiry_(expiry) {}
+    timeout_scope(const Wheel& wheel, time_point expiry) : wheel_(&wheel), expiry_(expiry) {}
     template <class Rep, class Period>
-    scope_deadline(const Wheel& wheel, std::chrono::duration<Rep, Period> delay)
-        : scope_deadline(wheel, detail::point_after(Wheel::clock_type::now(), delay)) {}
+    timeout_scope(const Wheel& wheel, std::chrono::duration<Rep, Period> delay)
+        : timeout_scope(wheel, detail::point_after(Wheel::clock_type::now(), delay)) {}
 
+    /// Returns a completion token that adds the deadline to `token`, as timeout_at() does.
     template <class Token>
     auto operator()(Token&& token) const {
         return timeout_at(*wheel_, expiry_, std::forward<Token>(token));
     }
+    /// Awaits `a` up to the deadline.
     template <class T, class Executor>
     asio::awaitable<T, Executor> operator()(asio::awaitable<T, Executor> a) const {
         return timeout(*wheel_, expiry_, std::move(a));
     }
 
     time_point expiry() const noexcept { return expiry_; }
+    /// Returns whether the deadline has been reached. Reads the clock.
     bool expired() const { return Wheel::clock_type::now() >= expiry_; }
+    /// Returns the time left until the deadline, or zero. Reads the clock.
     duration remaining() const {
         const time_point now = Wheel::clock_type::now();
         return expiry_ > now ? expiry_ - now : duration::zero();

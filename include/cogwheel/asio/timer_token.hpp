@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The handle of a scheduled callable: two words that copy for nothing and are harmless once stale.
+// The token of a scheduled callable: two words that are cheap to copy and harmless once the timer has ended.
+//
+//     cogwheel::timer_token idle = wheel.schedule(30s, [&] { socket.close(); });
+//     idle.reschedule(30s); // a message arrived
+//     idle.cancel();        // true: the callable never runs
 #pragma once
 
 #include <cogwheel/wheel/timer_node.hpp>
@@ -12,7 +16,7 @@ namespace cogwheel {
 
 namespace detail {
 
-/// What a token needs of the wheel it came from. Lives as long as the execution context.
+/// The part of a wheel's impl that its tokens call. Lifetime: that of the execution context.
 template <class Clock>
 class token_target {
 public:
@@ -29,10 +33,11 @@ protected:
 
 } // namespace detail
 
-/// Names one scheduled callable. An empty token, one whose timer fired or was cancelled, and one whose wheel is gone answer
-/// false to everything; it never names a later timer.
-/// Thread safety: that of the wheel. Lifetime: any, but must not be used after the execution context is destroyed.
-/// Complexity: O(1) each.
+/// Names one scheduled callable. It never names a later timer.
+/// A token is stale once its timer has fired or was cancelled, or its wheel is gone. On a stale or empty token,
+/// cancel(), reschedule() and pending() return false.
+/// Complexity: O(1) for each function. Thread safety: that of the wheel.
+/// Lifetime: a token must not be used after its execution context is destroyed.
 template <class Clock>
 class basic_timer_token {
 public:
@@ -43,30 +48,35 @@ public:
     constexpr basic_timer_token(detail::token_target<Clock>& target, timer_id id) noexcept
         : target_(&target), id_(id) {}
 
-    /// Removes the timer. True iff it was pending: then its callable never runs, and is destroyed before this returns (with
-    /// an on-cancel callable: that is posted).
+    /// Removes the timer. Returns whether it was pending. If so, its callable never runs.
+    /// Effects: destroys the callable before this returns. With an on_cancel callable, the wheel runs that one later
+    ///   and then destroys both.
+    /// Errors: std::bad_alloc, only with an on_cancel callable; the timer stays pending.
     bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
 
-    /// Moves the timer to `delay` from now. False if it is not pending. A later expiry is a store.
+    /// Moves the timer to `delay` from now. Returns false if it is not pending. A later expiry is a store.
+    /// Errors: std::bad_alloc; the timer keeps its expiry.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) const {
-        // Reads the clock over there, behind the loads of the token: nothing begins to load before a reading ends, and the miss of a
-        // token that is not at hand would be waited for as well.
+        // The target reads the clock, after the loads of the token. A clock reading holds back all later loads. A
+        // reading here would hold back loads of the token, and a cache miss of theirs would add to the cost.
         return target_ != nullptr && target_->reschedule(id_, saturate_to_ns(delay));
     }
-    /// The same, with a clock reading that the caller has at hand: the reading is most of the cost.
+    /// The same, with a clock reading that the caller has at hand. The reading is most of the cost.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
         return target_ != nullptr && target_->reschedule(id_, saturate_to_ns(delay), now);
     }
+    /// The same, with a point in time.
     bool reschedule_at(time_point at) const { return target_ != nullptr && target_->reschedule_at(id_, at); }
 
     bool pending() const { return target_ != nullptr && target_->pending(id_); }
 
-    /// When it fires at the earliest: the deadline rounded up to a tick. time_point::min() if it is not pending.
+    /// Returns the earliest moment at which the timer fires: its deadline, rounded up to a tick. Returns
+    /// time_point::min() if the timer is not pending.
     time_point expiry() const { return target_ != nullptr ? target_->expiry(id_) : time_point::min(); }
 
-    /// Time left to expiry(); zero if that is past, or the timer is not pending.
+    /// Returns the time left until expiry(). Returns zero if expiry() is past, or the timer is not pending.
     typename Clock::duration remaining() const {
         const time_point at = expiry();
         if (at == time_point::min()) return Clock::duration::zero();
@@ -74,6 +84,7 @@ public:
         return at > now ? at - now : Clock::duration::zero();
     }
 
+    /// Returns false for the empty token only. True does not tell that the timer is pending.
     explicit constexpr operator bool() const noexcept { return target_ != nullptr; }
     friend constexpr bool operator==(basic_timer_token, basic_timer_token) = default;
 

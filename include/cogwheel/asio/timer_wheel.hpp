@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// One hashed wheel on an existing execution context, driven by one asio timer: hundreds of thousands of timers arrive as
-// completion handlers, and cancelling one is O(1).
+// A timing wheel on an existing execution context. One Asio timer, the driver, serves hundreds of thousands of timers.
+// A timer calls a completion handler or a callable when it ends. Cancelling a timer is O(1).
 //
-// - Never early; at most one tick late, plus the loop's own delay. Earlier ticks before later ones.
+//     cogwheel::timer_wheel wheel{io};
+//     wheel.async_wait(20ms, [](std::error_code ec) { ... });
+//     cogwheel::timer_token idle = wheel.schedule(30s, [] { ... });
+//     idle.cancel(); // O(1); the callable never runs
+//
+// - A timer never fires early. It fires at most one tick late, plus the delay of the loop.
+// - Earlier ticks fire before later ones.
 // - Each accepted wait completes exactly once. pending() is exact on every path.
-// - No thread, no wake-up when nothing is due, bounded turns; an empty wheel lets run() return at once.
-// timer_wheel may be used from any thread, local_timer_wheel from one thread or strand, and takes no lock.
-// The semantics are those of Netty's HashedWheelTimer where it has any (docs/guarantees.md tells where ours are stricter).
+// - The wheel has no thread, and causes no wake-up when no timer is due. Turns are bounded.
+// - An empty wheel lets run() return at once.
+// Any thread may use a timer_wheel. A local_timer_wheel is for one thread or one strand, and takes no lock.
+// The semantics follow Netty's HashedWheelTimer, but promise more (docs/guarantees.md).
 #pragma once
 
 #include <cogwheel/asio/detail/wheel_service.hpp>
@@ -24,32 +31,53 @@
 
 namespace cogwheel {
 
-/// How coarse a timer may be: it expires up to so much later.
-struct slack_class {
-    std::chrono::nanoseconds grain; ///< of the wheel's time, rounded up to whole ticks; at most a tick: exact
+/// Wraps the callable that the wheel runs if a scheduled timer is cancelled.
+/// Example: wheel.schedule(5s, [] { ... }, cogwheel::on_cancel([] { ... }));
+template <std::invocable G>
+struct on_cancel {
+    G callable;
+
+    explicit on_cancel(G g) : callable(std::move(g)) {}
 };
 
 namespace detail {
 
-/// For what stands on a wheel beside its timer_wheel: timer objects, adapters.
-struct state_of {
-    template <class Wheel>
-    static auto& get(const Wheel& wheel) noexcept {
-        return wheel.body();
-    }
+/// Returns the impl behind a wheel, for the other rooms (detail/on_wheel.hpp).
+template <class Wheel>
+auto& impl_of(const Wheel& wheel) noexcept {
+    return wheel.impl();
+}
+
+/// Refers to the caller's error_code. If the caller gives none, it refers to one of its own, which is ignored.
+class error_output {
+public:
+    error_output() noexcept : ec_(&unused_) {}
+    error_output(std::error_code& ec) noexcept : ec_(&ec) {}
+    error_output(const error_output&) = delete;
+    error_output& operator=(const error_output&) = delete;
+    std::error_code& get() const noexcept { return *ec_; }
+
+private:
+    std::error_code* ec_;
+    std::error_code unused_;
 };
 
 } // namespace detail
 
+/// The handle of a wheel. timer_wheel and local_timer_wheel name the usual types.
+/// Clock: a std::chrono clock. Locking: multi_threaded or single_threaded. Wheel: hashed_wheel, hierarchical_wheel, or
+/// a type of your own that models timing_wheel. Executor: as for asio::basic_waitable_timer.
+/// Thread safety: Locking's. Lifetime: the execution context must outlive the wheel.
 template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
 class basic_timer_wheel {
-    using state = detail::wheel_state<Clock, Locking, Wheel>;
-    using service = detail::wheel_service<state>;
-    using from_now = typename state::from_now;
+    using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
+    using service = detail::wheel_service<impl_type>;
+    using from_now = typename impl_type::from_now;
 
     template <class, class, timing_wheel, class>
     friend class basic_timer_wheel;
-    friend struct detail::state_of;
+    template <class W>
+    friend auto& detail::impl_of(const W&) noexcept;
 
 public:
     using clock_type = Clock;
@@ -58,185 +86,186 @@ public:
     using executor_type = Executor;
     using token_type = basic_timer_token<Clock>;
 
-    /// The same wheel with another executor type (asio: as_default_on, default completion tokens).
+    /// The type of the same wheel with another executor type, as Asio's as_default_on needs it.
     template <class Other>
     struct rebind_executor {
         using other = basic_timer_wheel<Clock, Locking, Wheel, Other>;
     };
 
-    /// Attaches a wheel to an executor: turns run there.
-    /// Errors: std::invalid_argument (options, see wheel_options), std::bad_alloc. Thread safety: any thread, also while the
-    /// context runs.
+    /// Makes a wheel whose turns run on `executor`.
+    /// Errors: std::invalid_argument (options, see wheel_options), std::bad_alloc.
+    /// Thread safety: any thread, also while the context runs.
     explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {}) : executor_(executor) {
         options.validate(levelled_wheel<Wheel>);
-        state& s = asio::use_service<service>(context_of(executor)).acquire(executor);
+        impl_type& s = asio::use_service<service>(context_of(executor)).acquire(executor);
         s.open(executor, options);
-        state_ = &s;
+        impl_ = &s;
     }
 
-    /// The same with the executor of a context, which must outlive the wheel.
+    /// The same with the executor of a context. Lifetime: the context must outlive the wheel.
     template <class Context>
         requires std::derived_from<Context, asio::execution_context> &&
                  std::constructible_from<Executor, typename Context::executor_type>
     explicit basic_timer_wheel(Context& context, const wheel_options& options = {})
         : basic_timer_wheel(Executor(context.get_executor()), options) {}
 
-    /// Takes the timers over; `other` may only be destroyed or assigned to.
+    /// Takes the timers over. After that `other` may only be destroyed or assigned to.
     basic_timer_wheel(basic_timer_wheel&& other) noexcept
-        : state_(std::exchange(other.state_, nullptr)), executor_(std::move(other.executor_)) {}
+        : impl_(std::exchange(other.impl_, nullptr)), executor_(std::move(other.executor_)) {}
     template <class Other>
         requires std::constructible_from<Executor, Other>
     basic_timer_wheel(basic_timer_wheel<Clock, Locking, Wheel, Other>&& other)
-        : state_(std::exchange(other.state_, nullptr)), executor_(std::move(other.executor_)) {}
+        : impl_(std::exchange(other.impl_, nullptr)), executor_(std::move(other.executor_)) {}
+    /// Ends this wheel as the destructor does, then takes the timers of `other` over.
     basic_timer_wheel& operator=(basic_timer_wheel&& other) noexcept {
         if (this != &other) {
-            if (state_ != nullptr) state_->close();
-            state_ = std::exchange(other.state_, nullptr);
+            if (impl_ != nullptr) impl_->close();
+            impl_ = std::exchange(other.impl_, nullptr);
             executor_ = std::move(other.executor_);
         }
         return *this;
     }
 
-    /// As stop(): what is pending completes with asio::error::operation_aborted. Legal inside a handler.
+    /// Ends all pending timers as stop() does: waits complete with asio::error::operation_aborted.
+    /// A handler may destroy the wheel.
     ~basic_timer_wheel() {
-        if (state_ != nullptr) state_->close();
+        if (impl_ != nullptr) impl_->close();
     }
 
     executor_type get_executor() const noexcept { return executor_; }
 
-    /// Completes after `delay`.
-    /// Completion signature: void(std::error_code): success; asio::error::operation_aborted when cancelled;
-    ///   errc::too_many_timers, errc::stopped when the wheel takes no timer. Never completes inline.
+    /// Starts a wait that completes after `delay`.
+    /// Effects: takes memory from the handler's associated allocator, else from the wheel's pool, and frees it before
+    ///   the handler runs. Never completes inside this call.
+    /// Completion signature: void(std::error_code): success; asio::error::operation_aborted if the wait was cancelled;
+    ///   errc::too_many_timers or errc::stopped if the wheel takes no timer.
     /// Cancellation: terminal, partial and total, through the handler's slot; O(1).
-    /// Executor: the handler's associated one, else the wheel's. Memory: the wheel's pool, or the handler's associated
-    ///   allocator; free again before the handler runs.
-    /// Complexity: O(1). Thread safety: the policy's. Errors: std::bad_alloc.
+    /// Executor: the handler's associated one, else the wheel's.
+    /// Complexity: O(1). Errors: std::bad_alloc. Thread safety: Locking's.
     template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(std::chrono::duration<Rep, Period> delay, Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, saturate_to_ns(delay));
     }
 
-    /// The same with a point in time; a past one completes in the next turn, or at the end of the present tick.
+    /// The same with a point in time. A past one completes in the next turn, or at the end of the present tick.
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait_until(time_point at, Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, at);
     }
 
-    /// Runs `f()` after `delay`, unless the token cancels it first, of which nobody is told: Netty's newTimeout.
-    /// The empty token when the wheel takes no timer; the last argument tells why (errc).
-    /// f runs in the wheel's turn, or by asio::dispatch on its own associated executor. Moving f must not use the wheel.
+    /// Runs `f()` after `delay`, unless the token cancels the timer first (Netty: newTimeout).
+    /// Preconditions: moving f does not use the wheel.
+    /// Effects: f runs in the wheel's turn. If f has an associated executor of its own, asio::dispatch runs f there. A
+    ///   cancel destroys f. Returns the empty token if the wheel takes no timer; `ec` then says why (errc).
     /// Complexity: O(1) and a clock reading. Errors: std::bad_alloc.
     template <class Rep, class Period, std::invocable F>
-    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f) {
-        std::error_code ignored;
-        return schedule(delay, std::forward<F>(f), ignored);
+    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, const detail::error_output& ec = {}) {
+        impl_type& s = impl();
+        return s.schedule(from_now{saturate_to_ns(delay), Clock::now()}, std::forward<F>(f), detail::no_callable(),
+                          ec.get());
     }
-    template <class Rep, class Period, std::invocable F>
-    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, std::error_code& ec) {
-        return schedule(delay, std::forward<F>(f), detail::no_callable(), ec);
-    }
-
-    /// The same with a clock reading that the caller has at hand: reading the clock is most of the cost.
-    template <class Rep, class Period, std::invocable F>
-    token_type schedule(std::chrono::duration<Rep, Period> delay, time_point now, F&& f) {
-        std::error_code ignored;
-        state& s = body();
-        return s.schedule(from_now{saturate_to_ns(delay), now}, std::forward<F>(f), detail::no_callable(), ignored);
-    }
-
-    /// The same; a cancel (by token, cancel_all(), stop(), the wheel's end) posts `on_cancel()`.
-    template <class Rep, class Period, std::invocable F, std::invocable OnCancel>
-    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, OnCancel&& on_cancel) {
-        std::error_code ignored;
-        return schedule(delay, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ignored);
-    }
-    template <class Rep, class Period, std::invocable F, std::invocable OnCancel>
-    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
-        state& s = body();
+    /// The same, with a callable for the case that the timer is cancelled: by its token, by cancel_all() or stop(), or
+    /// by the end of the wheel. The wheel calls `cancelled.callable()` later, never inside the call that cancels.
+    template <class Rep, class Period, std::invocable F, class G>
+    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, on_cancel<G> cancelled,
+                        const detail::error_output& ec = {}) {
+        impl_type& s = impl();
         return s.schedule(from_now{saturate_to_ns(delay), Clock::now()}, std::forward<F>(f),
-                          std::forward<OnCancel>(on_cancel), ec);
+                          std::move(cancelled.callable), ec.get());
     }
 
-    /// The same with a point in time.
+    /// The same at a point in time.
     template <std::invocable F>
-    token_type schedule_at(time_point at, F&& f) {
-        std::error_code ignored;
-        return schedule_at(at, std::forward<F>(f), detail::no_callable(), ignored);
+    token_type schedule_at(time_point at, F&& f, const detail::error_output& ec = {}) {
+        return impl().schedule(at, std::forward<F>(f), detail::no_callable(), ec.get());
     }
-    template <std::invocable F, std::invocable OnCancel>
-    token_type schedule_at(time_point at, F&& f, OnCancel&& on_cancel) {
-        std::error_code ignored;
-        return schedule_at(at, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ignored);
-    }
-    template <std::invocable F, std::invocable OnCancel>
-    token_type schedule_at(time_point at, F&& f, OnCancel&& on_cancel, std::error_code& ec) {
-        state& s = body();
-        return s.schedule(at, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec);
+    template <std::invocable F, class G>
+    token_type schedule_at(time_point at, F&& f, on_cancel<G> cancelled, const detail::error_output& ec = {}) {
+        return impl().schedule(at, std::forward<F>(f), std::move(cancelled.callable), ec.get());
     }
 
-    /// Runs `f()` at some moment from `earliest` to `latest` from now: one at which the wheel is awake for another timer, if there is one, else
-    /// one that others choose as well. For timers that need not be exact: fewer wake-ups. Never before `earliest`; a range shorter than a
-    /// tick is one tick. All else as schedule(). Complexity: O(slots of the range / 64 + occupied ones) and a clock reading.
+    /// The same as schedule(), with a clock reading that the caller has at hand. The reading is most of the cost.
+    template <class Rep, class Period, std::invocable F>
+    token_type schedule_from(time_point now, std::chrono::duration<Rep, Period> delay, F&& f) {
+        impl_type& s = impl();
+        return s.schedule(from_now{saturate_to_ns(delay), now}, std::forward<F>(f), detail::no_callable(),
+                          detail::error_output().get());
+    }
+
+    /// Runs `f()` between `earliest` and `latest` from now, so that timers that need not be exact share wake-ups.
+    /// Effects: chooses a tick for which the wheel wakes anyway. If there is none, it chooses the tick of the range
+    ///   that the most powers of two divide: other timers choose it too. f never runs before `earliest`. A range
+    ///   shorter than a tick counts as one tick. All else is as with schedule().
+    /// Complexity: O(slots of the range / 64 + occupied ones) and a clock reading.
     template <class Rep1, class Period1, class Rep2, class Period2, std::invocable F>
     token_type schedule_in_range(std::chrono::duration<Rep1, Period1> earliest,
                                  std::chrono::duration<Rep2, Period2> latest, F&& f) {
-        std::error_code ignored;
         const time_point now = Clock::now();
-        return body().schedule(
-            detail::within<Clock>{detail::point_after(now, earliest), detail::point_after(now, latest)},
-            std::forward<F>(f), detail::no_callable(), ignored);
+        return impl().schedule(
+            detail::time_range<Clock>{detail::point_after(now, earliest), detail::point_after(now, latest)},
+            std::forward<F>(f), detail::no_callable(), detail::error_output().get());
     }
 
-    /// Runs `f()` after `delay`, rounded up to a multiple of the class's grain: all timers of one class that are due within a grain cost
-    /// one wake-up. Complexity: O(1) and a clock reading.
-    template <class Rep, class Period, std::invocable F>
-    token_type schedule(std::chrono::duration<Rep, Period> delay, slack_class slack, F&& f) {
-        std::error_code ignored;
-        return body().schedule(detail::rounded<Clock>{{saturate_to_ns(delay), Clock::now()}, slack.grain},
-                               std::forward<F>(f), detail::no_callable(), ignored);
+    /// Runs `f()` after `delay`, rounded up to a multiple of `grain` of the wheel's time. Timers with the same grain
+    /// that are due within one multiple share one wake-up.
+    /// Effects: rounds `grain` up to whole ticks. A grain of one tick or less changes nothing. All else is as with
+    ///   schedule().
+    /// Complexity: O(1) and a clock reading.
+    template <class Rep, class Period, class GrainRep, class GrainPeriod, std::invocable F>
+    token_type schedule_coarse(std::chrono::duration<Rep, Period> delay,
+                               std::chrono::duration<GrainRep, GrainPeriod> grain, F&& f) {
+        return impl().schedule(
+            detail::coarse_delay<Clock>{{saturate_to_ns(delay), Clock::now()}, saturate_to_ns(grain)},
+            std::forward<F>(f), detail::no_callable(), detail::error_output().get());
     }
 
-    /// Timers pending, exact.
-    std::size_t pending() const { return body().pending(); }
+    /// Returns how many timers are pending. The number is exact.
+    std::size_t pending() const { return impl().pending(); }
 
-    /// Cancels all: waits complete with operation_aborted. Returns how many. O(largest number ever pending).
-    std::size_t cancel_all() { return body().cancel_all(); }
+    /// Cancels all timers: waits complete with operation_aborted. Returns how many timers that were.
+    /// Complexity: O(largest number ever pending). Errors: std::bad_alloc; nothing changes.
+    std::size_t cancel_all() { return impl().cancel_all(); }
 
-    /// Gives memory that no timer uses back to the system, as after a burst: else the wheel keeps what it needed once. Timers that are
-    /// pending and tokens, stale ones too, are as before. False: a timer is due and has not fired yet, and nothing was done.
-    /// Complexity: O(largest number ever pending), under the wheel's lock. Where it cannot be given back (not Linux), it stays.
-    bool trim() { return body().trim(); }
+    /// Gives memory that no timer uses back to the system, for instance after a burst. Otherwise the wheel keeps all
+    /// memory that it once needed.
+    /// Effects: pending timers and all tokens, also stale ones, stay as they are. Returns false and does nothing if a
+    ///   timer is due and has not fired yet. On systems other than Linux the memory may stay.
+    /// Complexity: O(largest number ever pending), under the wheel's lock.
+    bool trim() { return impl().trim(); }
 
-    /// cancel_all(), and takes no more timers: later ones are answered with errc::stopped. Callable anywhere, also inside a
-    /// handler; never blocks. `visit(time_point expiry)` is called for each timer dropped, in no order.
-    std::size_t stop() { return body().stop(); }
+    /// Cancels all timers as cancel_all() does, and takes no more: later waits complete with errc::stopped. Returns how
+    /// many timers it cancelled. May be called anywhere, also inside a handler. Does not wait for handlers.
+    /// Complexity: O(largest number ever pending). Errors: std::bad_alloc; nothing changes.
+    std::size_t stop() { return impl().stop(); }
+    /// The same. Calls `visit(time_point expiry)` for each cancelled timer, in no particular order, outside the lock.
+    /// Errors: std::bad_alloc, before anything changes; those of the visitor.
     template <std::invocable<time_point> Visitor>
     std::size_t stop(Visitor visit) {
-        return body().stop(std::move(visit));
+        return impl().stop(std::move(visit));
     }
 
-    /// A snapshot. O(1), but some microseconds for the quantiles.
-    wheel_stats stats() const { return body().stats(); }
+    /// Returns a snapshot of the counts. Complexity: O(1), but the quantiles take some microseconds.
+    wheel_stats stats() const { return impl().stats(); }
 
 private:
     class initiate_wait {
     public:
         using executor_type = Executor;
 
-        explicit initiate_wait(const basic_timer_wheel& wheel) : state_(&wheel.body()), executor_(wheel.executor_) {}
+        explicit initiate_wait(const basic_timer_wheel& wheel) : impl_(&wheel.impl()), executor_(wheel.executor_) {}
         executor_type get_executor() const noexcept { return executor_; }
 
         template <class Handler>
         void operator()(Handler&& handler, std::chrono::nanoseconds delay) const {
-            state_->start_wait(std::forward<Handler>(handler), from_now{delay, Clock::now()});
+            impl_->start_wait(std::forward<Handler>(handler), from_now{delay, Clock::now()});
         }
         template <class Handler>
         void operator()(Handler&& handler, time_point at) const {
-            state_->start_wait(std::forward<Handler>(handler), at);
+            impl_->start_wait(std::forward<Handler>(handler), at);
         }
 
     private:
-        state* state_;
+        impl_type* impl_;
         executor_type executor_;
     };
 
@@ -247,19 +276,30 @@ private:
             return executor.context();
     }
 
-    state& body() const noexcept {
-        assert(state_ != nullptr && "a moved-from wheel may only be destroyed or assigned to");
-        return *state_;
+    impl_type& impl() const noexcept {
+        assert(impl_ != nullptr && "a moved-from wheel may only be destroyed or assigned to");
+        return *impl_;
     }
 
-    state* state_ = nullptr;
+    impl_type* impl_ = nullptr;
     Executor executor_;
 };
 
-/// For any thread.
+namespace detail {
+template <class T>
+inline constexpr bool is_timer_wheel = false;
+template <class Clock, class Locking, class Wheel, class Executor>
+inline constexpr bool is_timer_wheel<basic_timer_wheel<Clock, Locking, Wheel, Executor>> = true;
+} // namespace detail
+
+/// Any basic_timer_wheel.
+template <class T>
+concept any_timer_wheel = detail::is_timer_wheel<T>;
+
+/// A wheel for any thread.
 using timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>;
 
-/// For one thread, or one strand.
+/// A wheel for one thread or one strand. It takes no lock.
 using local_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, single_threaded>;
 
 } // namespace cogwheel

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// asio::steady_timer's interface, on a wheel: swap the type, construct it from a wheel, keep the rest.
+// A timer object on a wheel, with the interface of asio::steady_timer. To change over, construct it from a wheel.
 //
-// What differs: waits complete up to a tick late; re-arming costs a store; reschedule() moves those who wait instead of aborting
-// them; and three of Asio's traps are gone: emitting a wait's signal after the timer was destroyed is harmless, after it was
-// moved it still cancels, and it cancels that wait alone.
-// A timer object is for one thread at a time, as in Asio; different timers of one timer_wheel may be used from different threads.
+//     cogwheel::wheel_timer timer{wheel, 5s};
+//     timer.async_wait([](std::error_code ec) { ... });
+//     timer.reschedule(30s); // the wait goes on; with steady_timer it would be aborted
+//
+// Differences from steady_timer:
+// - A wait completes up to one tick late. Re-arming costs a store.
+// - reschedule() moves pending waits to a new expiry, and aborts none.
+// - A cancellation signal cancels only the wait that it was given to. It still does so after the timer is moved. After
+//   the timer is destroyed, the signal has no effect.
+// As in Asio, a timer object is for one thread at a time. Different threads may use different timers of one
+// timer_wheel.
 #pragma once
 
-#include <cogwheel/asio/detail/timer_core.hpp>
+#include <cogwheel/asio/detail/wheel_timer_impl.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 
 #include <asio/wait_traits.hpp>
@@ -18,10 +25,14 @@
 
 namespace cogwheel {
 
+/// A timer that several waits may share. wheel_timer and local_wheel_timer name the usual types.
+/// The template parameters are those of the basic_timer_wheel that it is constructed from.
+/// Lifetime: the wheel may be destroyed first; later waits then complete with errc::stopped. The execution context must
+/// outlive the timer.
 template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
 class basic_wheel_timer {
-    using state = detail::wheel_state<Clock, Locking, Wheel>;
-    using engine = typename state::engine;
+    using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
+    using engine = typename impl_type::engine;
 
     template <class, class, timing_wheel, class>
     friend class basic_wheel_timer;
@@ -39,18 +50,19 @@ public:
         using other = basic_wheel_timer<Clock, Locking, Wheel, Other>;
     };
 
-    /// A timer that has expired long ago, as steady_timer's. The wheel may be destroyed before it: waits then complete with
-    /// errc::stopped. Its execution context may not.
+    /// Makes a timer that expired long ago: the expiry is time_point(), as with steady_timer.
     template <class Other>
         requires std::constructible_from<Executor, Other>
     explicit basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel)
-        : core_(detail::state_of::get(wheel)), executor_(wheel.get_executor()) {}
+        : core_(detail::impl_of(wheel)), executor_(wheel.get_executor()) {}
+    /// Makes a timer with that expiry.
     template <class Other>
         requires std::constructible_from<Executor, Other>
     basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, time_point expiry)
         : basic_wheel_timer(wheel) {
         expiry_ = expiry;
     }
+    /// Makes a timer that expires `expiry` from now.
     template <class Other, class Rep, class Period>
         requires std::constructible_from<Executor, Other>
     basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel,
@@ -59,7 +71,7 @@ public:
         set_expiry(expiry, Clock::now());
     }
 
-    /// Takes expiry and waits over. `other` is left as one made anew from the same wheel.
+    /// Takes the expiry and the waits over. `other` is then like a new timer of the same wheel.
     basic_wheel_timer(basic_wheel_timer&& other) noexcept
         : core_(std::move(other.core_)),
           expiry_(std::exchange(other.expiry_, time_point())),
@@ -73,7 +85,7 @@ public:
           at_once_(std::exchange(other.at_once_, false)),
           executor_(other.get_executor()) {}
 
-    /// Cancels its own waits first.
+    /// Cancels the waits of this timer, then takes the expiry and the waits of `other` over.
     basic_wheel_timer& operator=(basic_wheel_timer&& other) noexcept {
         core_ = std::move(other.core_);
         expiry_ = std::exchange(other.expiry_, time_point());
@@ -82,22 +94,23 @@ public:
         return *this;
     }
 
-    /// Cancels its waits.
+    /// Cancels the waits.
     ~basic_wheel_timer() = default;
 
     executor_type get_executor() const noexcept { return executor_; }
 
     time_point expiry() const noexcept { return expiry_; }
 
-    /// Cancels the waits, which complete with operation_aborted, and sets the expiry for those to come. Returns how many waits
-    /// that were. Those that have expired already are not among them. Complexity: O(waits). Errors: std::bad_alloc.
+    /// Cancels the waits and sets the expiry of later ones. Returns how many waits it cancelled.
+    /// Effects: cancelled waits complete with operation_aborted. Waits that have already expired are not cancelled.
+    /// Complexity: O(waits). Errors: std::bad_alloc; nothing changes.
     std::size_t expires_at(time_point expiry) {
         const std::size_t n = core_.cancel();
         expiry_ = expiry;
         at_once_ = false;
         return n;
     }
-    /// The same from now on. Zero or less: waits complete in the next turn.
+    /// The same, with a delay from now. With a delay of zero or less, waits complete in the next turn.
     template <class Rep, class Period>
     std::size_t expires_after(std::chrono::duration<Rep, Period> delay) {
         prefetch();
@@ -107,13 +120,14 @@ public:
         return n;
     }
 
-    /// Sets the expiry for those who wait, too: nobody is aborted. True iff somebody waits. A later expiry is a store.
+    /// Sets the expiry of pending and of later waits, and aborts none. Returns whether a wait is pending.
+    /// Complexity: O(1); a later expiry is a store. Errors: std::bad_alloc; nothing changes.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) {
         prefetch();
         return reschedule(delay, Clock::now());
     }
-    /// The same, with a clock reading that the caller has at hand: the reading is most of the cost.
+    /// The same, with a clock reading that the caller has at hand. The reading is most of the cost.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) {
         if (delay > delay.zero()) return reschedule_at(detail::point_after(now, delay));
@@ -121,6 +135,7 @@ public:
         set_expiry(delay, now);
         return pending;
     }
+    /// The same, with a point in time.
     bool reschedule_at(time_point expiry) {
         const bool pending = core_.reschedule(expiry);
         expiry_ = expiry;
@@ -128,24 +143,26 @@ public:
         return pending;
     }
 
+    /// Cancels the waits, which complete with operation_aborted. Returns how many.
+    /// Complexity: O(waits). Errors: std::bad_alloc; nothing changes.
     std::size_t cancel() { return core_.cancel(); }
 
-    /// Cancels the wait that was started first.
+    /// The same for the pending wait that was started first. Returns 0 or 1.
     std::size_t cancel_one() { return core_.cancel_one(); }
 
-    /// Completes at expiry(), up to a tick late. Several waits complete in the order in which they were started.
-    /// All else as timer_wheel::async_wait().
+    /// Starts a wait that completes at expiry(), or up to one tick later. Several waits complete in the order of their
+    /// start. All else is as with timer_wheel::async_wait().
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token);
     }
 
-    /// Blocks until expiry(), by the clock alone: the wheel does not turn for it, and cancel() does not end it.
+    /// Blocks until expiry(). Uses the clock only: it runs no turn of the wheel, and cancel() does not end it.
     void wait() const {
         for (time_point now = Clock::now(); now < expiry_; now = Clock::now())
             std::this_thread::sleep_for(traits_type::to_wait_duration(detail::distance(now, expiry_)));
     }
-    /// The same, for code that was written for steady_timer. `ec` is success.
+    /// The same, for code that was written for steady_timer. Sets `ec` to success.
     void wait(std::error_code& ec) const {
         wait();
         ec.clear();
@@ -160,7 +177,7 @@ private:
         at_once_ = delay <= delay.zero();
     }
 
-    // Before the clock is read: its reading waits for loads, but not for these.
+    // Call before a clock reading. The reading waits for earlier loads, but not for prefetches (docs/adr/0005).
     [[gnu::always_inline]] void prefetch() const noexcept {
         __builtin_prefetch(this, 1);
         __builtin_prefetch(&expiry_, 1);
@@ -186,13 +203,13 @@ private:
         basic_wheel_timer* timer_;
     };
 
-    detail::timer_core<engine> core_;
+    detail::wheel_timer_impl<engine> core_;
     time_point expiry_{};
-    bool at_once_ = false; // by a delay: the next turn, not the end of the tick
+    bool at_once_ = false; // set by a delay <= 0: waits complete in the next turn, not at the end of the tick
     Executor executor_;
 };
 
-// One for each constructor: a more general guide would lose to those that the constructors imply, which erase the executor.
+// One guide for each constructor. A more general guide would lose to the implicit ones, which erase the executor.
 template <class Clock, class Locking, timing_wheel Wheel, class Executor>
 basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&)
     -> basic_wheel_timer<Clock, Locking, Wheel, Executor>;
@@ -203,10 +220,10 @@ template <class Clock, class Locking, timing_wheel Wheel, class Executor, class 
 basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&, std::chrono::duration<Rep, Period>)
     -> basic_wheel_timer<Clock, Locking, Wheel, Executor>;
 
-/// On a timer_wheel.
+/// A timer on a timer_wheel.
 using wheel_timer = basic_wheel_timer<std::chrono::steady_clock, multi_threaded>;
 
-/// On a local_timer_wheel: for its one thread or strand.
+/// A timer on a local_timer_wheel, for the thread or strand of that wheel.
 using local_wheel_timer = basic_wheel_timer<std::chrono::steady_clock, single_threaded>;
 
 } // namespace cogwheel

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What the helpers for networks answer beside Asio's own errors and the wheel's (asio/error.hpp).
+// The errors of net/, beside Asio's own and those of the wheel (asio/error.hpp).
 #pragma once
 
 #include <system_error>
@@ -9,12 +9,11 @@
 namespace cogwheel {
 
 enum class net_errc {
-    duplicate_key = 1, ///< a request with this key is in flight: it goes on, the new one was not started
+    duplicate_key = 1, ///< a request with this key is in flight and goes on; the new one was not started
     too_many_requests, ///< as many requests are in flight as request_options::max_in_flight allows
-    circuit_open,      ///< a circuit_breaker refused the call: for its caller to return; is_transient() says no
 };
 
-/// The category "cogwheel.net". Thread-safe.
+/// Returns the category "cogwheel.net". Thread safety: any thread.
 const std::error_category& net_category() noexcept;
 
 inline std::error_code make_error_code(net_errc e) noexcept { return {static_cast<int>(e), net_category()}; }

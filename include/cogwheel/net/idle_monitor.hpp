@@ -1,56 +1,66 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Tells when a connection has gone quiet.
+// Reports when a connection is idle.
 //
 //     cogwheel::idle_monitor idle{wheel, socket.get_executor(), {.reader = 60s}};
 //     ... idle.touch_read();                                    // after each read: a store
-//     auto event = co_await idle.async_idle(asio::use_awaitable); // the peer has said nothing for a minute
+//     auto event = co_await idle.async_idle(asio::use_awaitable); // the peer has sent nothing for a minute
 //
-// - Activity is a store into the monitor: no wheel operation, no lock, whatever the number of limits.
-// - At most one timer in the wheel, and only while somebody waits for an event. Pushed back or not, it fires once a limit.
-// - Destroyed, it never fires again, also if its timer has expired and is on its way to the executor.
-// The semantics are those of Netty's IdleStateHandler; docs/net.md tells them and where ours differ.
+// - Activity is a store into the monitor: no wheel operation and no lock, however many timeouts there are.
+// - The monitor has at most one timer in the wheel, and only during an async_idle. Activity does not move it: it fires
+//   once per timeout and looks again.
+// - A destroyed monitor reports no event, even if its timer has expired and is on its way to the executor.
+// The semantics are those of Netty's IdleStateHandler; docs/net.md explains them and lists the differences.
 //
-// A monitor is for one thread or one strand at a time, its executor: use it there only. idle_stream does the touching by itself.
+// Use a monitor on one thread or strand at a time: on its executor. An idle_stream records its activity by itself.
 #pragma once
 
-#include <cogwheel/asio/detail/cancels.hpp>
+#include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
-#include <cogwheel/net/detail/far_look.hpp>
+#include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/net/detail/idle_machine.hpp>
 #include <cogwheel/net/detail/idle_operation.hpp>
 #include <cogwheel/net/detail/overload.hpp>
-#include <cogwheel/wheel/detail/exceptions.hpp>
+#include <cogwheel/net/detail/remote_idle_check.hpp>
 
 namespace cogwheel {
 
-/// What lies in a connection's queues. A monitor asks only when an event would be due otherwise.
+/// Knows the state of a connection's queues. A monitor asks it only when an event would be due.
+/// Example:
+///
+///     struct my_probe final : cogwheel::idle_probe {
+///         bool input_waits() noexcept override { return reading && bytes_available() != 0; }
+///     } probe;
+///     idle.set_probe(&probe); // an idle_stream has a probe of its own
 class idle_probe {
 public:
-    /// Is there something to read, and a read under way that will get it? Then the reader is not idle.
+    /// Returns true if input waits and a read under way will get it. The reader is not idle then.
     virtual bool input_waits() noexcept { return false; }
 
-    /// Is an operation under way? Then its end may be on its way already, and an event lets it pass first.
+    /// Returns true if an operation is under way. It may have ended already, so its handler runs before an event is
+    ///   reported.
     virtual bool under_way() noexcept { return false; }
 
-    /// While bytes wait to leave towards the peer: how many have left so far, if that is known. Any change since the last look is a
-    /// sign of life of a slow peer, and counts as a completed write. An event of a peer that takes nothing then comes up to a
-    /// limit later.
+    /// Returns how many bytes have left towards the peer, while more bytes wait to leave; nullopt if that is unknown or
+    /// none wait. If the number has changed since the last call, a slow peer is alive, and that counts as a completed
+    /// write. So the event for a peer that takes nothing is up to one timeout late.
     virtual std::optional<std::uint64_t> output_progress() noexcept { return {}; }
 
 protected:
     ~idle_probe() = default;
 };
 
+/// Watches one connection.
+/// Thread safety: one thread or strand at a time, its executor.
 template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
 class basic_idle_monitor {
-    using state = detail::wheel_state<Clock, Locking, Wheel>;
+    using state = detail::wheel_impl<Clock, Locking, Wheel>;
     using engine = typename state::engine;
     using overload = detail::overload<engine>;
     using operation = detail::idle_operation<basic_idle_monitor>;
     using idle_look = detail::idle_look<basic_idle_monitor>;
-    using far_look = detail::far_look<idle_look, engine>;
+    using remote_idle_check = detail::remote_idle_check<idle_look, engine>;
     friend operation;
     friend idle_look;
 
@@ -59,29 +69,33 @@ public:
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
 
-    /// All kinds count from now. Errors: std::invalid_argument (limits), std::bad_alloc.
-    /// Lifetime: the wheel may go first (async_idle then completes with errc::stopped), its execution context may not. The
-    ///   executor's, where it is another one, may go before the wheel's next turn, and before the monitor if a copy of the executor
-    ///   may outlive it (a strand's may not): the handler that waits is destroyed with it, and none is called any more.
-    /// Memory: none; where the executor's context is another one, a block for each async_idle that is in the wheel at once.
+    /// Starts to watch. All kinds count from now.
+    /// Complexity: O(1), no allocation. If the executor has another execution context than the wheel, it allocates one
+    ///   block for each async_idle that is in the wheel at the same time.
+    /// Errors: std::invalid_argument (limits), std::bad_alloc.
+    /// Lifetime: the wheel may be destroyed first. An async_idle under way then completes with operation_aborted, a
+    ///   later one with errc::stopped. The wheel's execution context must outlive the monitor.
+    ///   If the executor has another context, that context may be destroyed before the wheel's next turn. It may also
+    ///   be destroyed before the monitor, if copies of the executor may outlive it (copies of a strand may not). Its
+    ///   end destroys the handler that waits, and no handler is called after that.
     template <class Other>
         requires std::constructible_from<Executor, Other>
-    basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const idle_limits& limits)
+    basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const idle_timeouts& limits)
         : basic_idle_monitor(wheel, Executor(wheel.get_executor()), limits) {}
     template <class Other>
     basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const Executor& executor,
-                       const idle_limits& limits)
-        : machine_(checked(limits), present(), seed()),
-          timer_(detail::state_of::get(wheel)),
+                       const idle_timeouts& limits)
+        : machine_(checked(limits), present(), detail::fresh_seed(this, present())),
+          timer_(detail::impl_of(wheel)),
           executor_(executor),
-          far_(far_look::between(executor_, timer_.wheel())) {
+          far_(remote_idle_check::between(executor_, timer_.wheel())) {
         const auto lock = timer_.wheel().lock();
-        overload_ = &timer_.wheel().template annex<overload>();
+        overload_ = &timer_.wheel().template extension<overload>();
         under_load_.timer = &timer_;
         overload_->join(under_load_);
     }
 
-    /// Takes over everything, also an async_idle under way. `other` may only be destroyed or assigned to.
+    /// Takes over the state of `other` and its async_idle. `other` may only be destroyed or assigned to.
     basic_idle_monitor(basic_idle_monitor&& other) noexcept
         : machine_(other.machine_),
           timer_(std::move(other.timer_)),
@@ -104,7 +118,7 @@ public:
         return *this;
     }
 
-    /// An async_idle under way completes with operation_aborted.
+    /// Destroys the monitor. An async_idle under way completes with operation_aborted.
     ~basic_idle_monitor() {
         if (overload_ != nullptr) {
             const auto lock = timer_.wheel().lock();
@@ -118,7 +132,8 @@ public:
 
     // ---- activity ----
 
-    /// Something was read and a write completed. Complexity: a store, and a reading of the clock unless you have one at hand.
+    /// Records a read and a completed write. touch_read() and touch_write() record one of them.
+    /// Parameters: `now`: a reading of the clock; overloads without it read the clock. Complexity: a store for each.
     void touch() noexcept { touch(Clock::now()); }
     void touch(time_point now) noexcept {
         touch_read(now);
@@ -129,17 +144,18 @@ public:
     void touch_write() noexcept { touch_write(Clock::now()); }
     void touch_write(time_point now) noexcept { machine_.written(since_epoch(now)); }
 
-    /// Between the two, what was read is still being worked on, which is no idleness. They nest.
+    /// Marks the time in which the program processes what it has read. It is not idle in that time. The calls nest.
     void begin_read() noexcept { machine_.begin_read(); }
     void end_read() noexcept { machine_.end_read(present()); }
 
-    /// As if the connection had just begun: times and first flags.
+    /// Resets the times and the first flags, as if the connection had just begun.
     void reset() noexcept { machine_.reset(present()); }
 
     // ---- settings ----
 
-    /// Other limits, counted from the last activity or event. Errors: std::invalid_argument, std::bad_alloc; nothing changes.
-    void set_limits(const idle_limits& limits) {
+    /// Sets other timeouts. They count from the last activity or event. Errors: std::invalid_argument, std::bad_alloc;
+    /// nothing changes then.
+    void set_limits(const idle_timeouts& limits) {
         limits.validate();
         detail::idle_machine changed = machine_;
         changed.set_limits(limits);
@@ -147,25 +163,33 @@ public:
         machine_ = changed;
     }
 
-    /// Asked from now on; nullptr: nobody. Lifetime: outlives the monitor.
+    /// Sets the probe that the monitor asks; nullptr: none. Lifetime: `probe` must outlive the monitor.
     void set_probe(idle_probe* probe) noexcept { probe_ = probe; }
 
     // ---- events ----
 
-    /// Completes with the next event. Each kind is due a limit after its last activity or its last event, whichever is later; one
-    /// that came due while nobody waited is told at once, if it still holds. Several at once come one by one.
-    /// Completion signature: void(std::error_code, idle_event): success; asio::error::operation_aborted when cancelled or the
-    ///   monitor is destroyed; asio::error::already_started if there is one under way; asio::error::no_memory;
-    ///   errc::stopped, errc::too_many_timers. Never completes inline. With all limits off it waits for others, or a cancel.
-    /// Cancellation: terminal, partial and total, through the handler's slot. Executor: the handler's associated one, else the
-    ///   monitor's. Memory: the handler's associated allocator, once. Complexity: O(1).
+    /// Waits for the next event. Each kind is due one timeout after its last activity or its last event, whichever is
+    /// later. An event that was due before async_idle() was called is reported at once, if it still holds. Of several
+    /// due events, each call reports one.
+    /// Completion signature: void(std::error_code, idle_event). The error code is
+    ///   - success: there is an event.
+    ///   - asio::error::operation_aborted: it was cancelled, the monitor was destroyed, or the wheel's timers were
+    ///     cancelled.
+    ///   - asio::error::already_started: another async_idle is under way.
+    ///   - errc::stopped, errc::too_many_timers: the wheel takes no timer. asio::error::no_memory: as it says.
+    ///   It never completes inline. If all timeouts are off, it waits until set_limits() sets others, or until it is
+    ///   cancelled.
+    /// Cancellation: terminal, partial and total, through the handler's slot.
+    /// Executor: the handler's associated one, else the monitor's.
+    /// Complexity: O(1), and one allocation from the handler's associated allocator. Errors: std::bad_alloc.
     template <class Token = typename asio::default_completion_token<Executor>::type>
     auto async_idle(Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code, idle_event)>(initiate_idle(*this), token);
     }
 
-    /// The async_idle under way completes with operation_aborted. Returns how many that were: 0 or 1. Another one may follow.
-    /// Errors: std::bad_alloc; nothing changes.
+    /// Completes the async_idle under way with operation_aborted. Returns how many that were: 0 or 1. Another may
+    /// follow at once.
+    /// Errors: std::bad_alloc; nothing changes then.
     std::size_t cancel() {
         if (operation_ == nullptr) return 0;
         timer_.cancel();
@@ -173,7 +197,7 @@ public:
         return 1;
     }
 
-    /// Is an async_idle under way?
+    /// Returns true if an async_idle is under way.
     bool waiting() const noexcept { return operation_ != nullptr; }
 
 private:
@@ -214,14 +238,14 @@ private:
     template <class Handler>
     void start(Handler&& handler) {
         using handler_type = std::decay_t<Handler>;
-        if (far_ != nullptr && far_->is_shut_down()) return; // the handler is destroyed, as everything else is
+        if (far_ != nullptr && far_->is_shut_down()) return; // the context's shutdown destroys all handlers
         if (operation_ != nullptr) {
             using results = std::tuple<std::error_code, idle_event>;
             detail::handler_with_results<handler_type, results> bound{std::forward<Handler>(handler),
                                                                       results(asio::error::already_started, {})};
             return detail::post_to_its_own(executor_, std::move(bound));
         }
-        if (far_ != nullptr && far_->is_away()) far_ = far_->another(); // with one that was cancelled
+        if (far_ != nullptr && far_->is_away()) far_ = far_->another(); // a cancelled wait still uses the old one
         auto slot = asio::get_associated_cancellation_slot(handler);
         operation_ =
             &detail::idle_operation_of<basic_idle_monitor, handler_type>::create(*this, std::forward<Handler>(handler));
@@ -232,7 +256,7 @@ private:
             operation_->abandon();
             COGWHEEL_RETHROW;
         }
-        // An event that is due is told behind a hop, and only if it holds then.
+        // A hop through the executor precedes an event that is due. Only if the event holds after that, it is reported.
         const double factor = overload_->factor();
         if (machine_.look_at(factor) <= present())
             hop(true);
@@ -240,7 +264,7 @@ private:
             wait(factor, true);
     }
 
-    // The operation's next step: an event, or a wait until there may be one.
+    // Takes the operation's next step: reports an event, or waits until there may be one.
     void look(bool after_hop) {
         const double factor = overload_->factor();
         const std::chrono::nanoseconds now = present();
@@ -252,7 +276,7 @@ private:
             wait(factor, false);
     }
 
-    // Behind all that is on its way to the executor already.
+    // Looks again after all functions that are already on their way to the executor.
     void hop(bool first) {
         begin(first, true,
               [this](idle_look look) { asio::post(executor_, detail::bare_handler<idle_look>{std::move(look)}); });
@@ -263,10 +287,11 @@ private:
         if (!begin(first, false, [&](idle_look look) { start_wait(std::move(look), point(until)); })) return;
         if (overload_->factor() >= factor) return;
         COGWHEEL_TRY {
-            bring_forward(machine_, overload_->factor()); // it fell after we had asked, and its walk may have passed us
+            // The factor fell after this function had read it. Its walk may have passed this monitor already.
+            bring_forward(machine_, overload_->factor());
         }
         COGWHEEL_CATCH {
-            // No memory for it: then at the old time.
+            // No memory: the timer keeps its old time.
         }
     }
 
@@ -277,8 +302,8 @@ private:
             far_->depart(std::move(look), [&](timer_node& node) { return timer_.start_wait_of(node, until); });
     }
 
-    // f starts an idle_look. False if the operation is over, and with it perhaps the monitor. What the first one throws comes out
-    // of async_idle().
+    // Starts an idle_look by f. Returns false if the operation is over; then the monitor may be destroyed, too. If the
+    // first start throws, the exception leaves async_idle().
     template <class F>
     bool begin(bool first, bool hops, F f) {
         operation& op = *operation_;
@@ -300,7 +325,7 @@ private:
         return false;
     }
 
-    // The wait under way ends in time for the machine's next look, if that is sooner than it would.
+    // Moves the wait under way forward to the machine's next look, if that is sooner.
     void bring_forward(const detail::idle_machine& machine, double factor) {
         if (operation_->soon) return;
         const std::chrono::nanoseconds until = machine.look_at(factor), now = present();
@@ -322,13 +347,13 @@ private:
     void withdraw() noexcept {
         COGWHEEL_TRY { timer_.cancel(); }
         COGWHEEL_CATCH {
-            // No memory for a turn of the wheel's: the one that is planned for the timer comes instead.
+            // No memory for a turn: the turn that is planned for the timer serves instead.
         }
     }
 
     void forget(const operation&) noexcept { operation_ = nullptr; }
 
-    static const idle_limits& checked(const idle_limits& limits) {
+    static const idle_timeouts& checked(const idle_timeouts& limits) {
         limits.validate();
         return limits;
     }
@@ -336,27 +361,21 @@ private:
     static time_point point(std::chrono::nanoseconds at) noexcept { return detail::point_after(time_point(), at); }
     static std::chrono::nanoseconds present() noexcept { return detail::present<Clock>(); }
 
-    // Differs from that of any monitor at the same time, and as a rule from its predecessor's in the same place.
-    std::uint64_t seed() const noexcept {
-        return static_cast<std::uint64_t>(present().count()) * 0x9e3779b97f4a7c15 +
-               reinterpret_cast<std::uintptr_t>(this);
-    }
-
     detail::idle_machine machine_;
-    detail::timer_core<engine> timer_;
+    detail::wheel_timer_impl<engine> timer_;
     overload* overload_ = nullptr;
     typename overload::member under_load_;
     operation* operation_ = nullptr;
     idle_probe* probe_ = nullptr;
     Executor executor_;
-    std::shared_ptr<far_look> far_; // nullptr: the executor's context is the wheel's
+    std::shared_ptr<remote_idle_check> far_; // nullptr: the executor's context is the wheel's
 };
 
 template <class Clock, class Locking, timing_wheel Wheel, class Executor>
-basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&, const idle_limits&)
+basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&, const idle_timeouts&)
     -> basic_idle_monitor<Clock, Locking, Wheel, Executor>;
 template <class Clock, class Locking, timing_wheel Wheel, class Other, class Executor>
-basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>&, const Executor&, const idle_limits&)
+basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>&, const Executor&, const idle_timeouts&)
     -> basic_idle_monitor<Clock, Locking, Wheel, Executor>;
 
 namespace detail {
@@ -370,10 +389,10 @@ struct idle_monitor_for<basic_timer_wheel<Clock, Locking, Wheel, Other>, Executo
 
 } // namespace detail
 
-/// On a timer_wheel.
+/// A monitor on a timer_wheel.
 using idle_monitor = basic_idle_monitor<std::chrono::steady_clock, multi_threaded>;
 
-/// On a local_timer_wheel: for its one thread or strand.
+/// A monitor on a local_timer_wheel, for its one thread or strand.
 using local_idle_monitor = basic_idle_monitor<std::chrono::steady_clock, single_threaded>;
 
 } // namespace cogwheel

@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A stream that knows when it has gone quiet: TCP, local, TLS, any AsyncStream, and one itself.
+// A stream that reports when it is idle. It wraps TCP, local, TLS or any other AsyncStream, and is an AsyncStream
+// itself.
 //
 //     cogwheel::idle_stream stream{wheel, {.reader = 60s}, std::move(socket)};
 //     stream.close_when_idle();
-//     co_await asio::async_read_until(stream, buffer, "\r\n", asio::use_awaitable); // timed_out if the peer says nothing
+//     co_await asio::async_read_until(stream, buffer, "\r\n", asio::use_awaitable); // timed_out if the peer sends
+//     nothing
 //
-// Each completed read and write is activity, so whole-message operations through it are observed piece by piece. What is written
-// counts when the stream below has taken it; with observe_output() also what leaves the system's queue towards a slow peer.
-// Bytes that have arrived for a read under way count, too, though the process was too busy to see them.
+// Each completed read and write is activity, and so is each piece of a composed operation. A write counts when the
+// stream below has taken its bytes. With observe_output(), bytes that leave the system's queue towards a slow peer
+// count, too. Bytes that have arrived for a read under way count even if the process was too busy to read them.
 //
-// For one thread or one strand at a time, and that is the executor of the stream below: on a context with several threads make the
-// socket on a strand. It is not enough to bind the handlers to one, for the idle timer comes to the stream's executor.
+// Use a stream on one thread or strand at a time: on the executor of the stream below. On a context with several
+// threads, make the socket on a strand. It is not enough to bind the handlers to a strand, because the idle timer uses
+// the stream's executor.
 #pragma once
 
-#include <cogwheel/net/detail/idle_body.hpp>
+#include <cogwheel/net/detail/idle_stream_impl.hpp>
 
 #include <asio/detail/throw_exception.hpp>
 
 namespace cogwheel {
 
+/// Wraps a stream and watches it. Stream: the stream below, or a reference to it.
+/// Thread safety: one thread or strand at a time, its executor.
 template <class Stream, any_timer_wheel Wheel = timer_wheel>
 class idle_stream {
 public:
@@ -33,70 +38,73 @@ public:
         requires(lowest_layer_type& layer, std::error_code& ec) { layer.close(ec); },
         "idle_stream closes the lowest layer by close(error_code&): wrap yours so that it has one");
 
-    /// Makes the stream below of `arguments`. All kinds of idleness count from now.
+    /// Makes the stream below from `arguments`. All kinds of idleness count from now.
     /// Errors: std::invalid_argument (limits), std::bad_alloc, those of the stream's constructor.
-    /// Lifetime: the wheel may go first, its execution context may not. That of the stream below, where it is another one, may go
-    ///   before the wheel's next turn, also under a close_when_idle(): what waits for an event is destroyed with it.
+    /// Lifetime: the wheel may be destroyed first. Its execution context must outlive the stream. If the stream below
+    ///   has another context, that context may be destroyed before the wheel's next turn, also after close_when_idle().
+    ///   Its end destroys the handler that waits for an event.
     template <class... Arguments>
         requires std::constructible_from<Stream, Arguments...>
-    idle_stream(const Wheel& wheel, const idle_limits& limits, Arguments&&... arguments)
-        : body_(std::make_shared<body>(wheel, limits, std::forward<Arguments>(arguments)...)) {}
+    idle_stream(const Wheel& wheel, const idle_timeouts& limits, Arguments&&... arguments)
+        : impl_(std::make_shared<impl>(wheel, limits, std::forward<Arguments>(arguments)...)) {}
 
     idle_stream(idle_stream&&) noexcept = default;
     idle_stream& operator=(idle_stream&& other) noexcept {
         if (this != &other) {
-            if (body_ != nullptr) body_->end();
-            body_ = std::move(other.body_);
+            if (impl_ != nullptr) impl_->end();
+            impl_ = std::move(other.impl_);
         }
         return *this;
     }
-    /// Closes. What is under way completes with operation_aborted.
+    /// Closes the stream. Operations under way complete with operation_aborted.
     ~idle_stream() {
-        if (body_ != nullptr) body_->end();
+        if (impl_ != nullptr) impl_->end();
     }
 
-    executor_type get_executor() const noexcept { return body_->stream.get_executor(); }
-    next_layer_type& next_layer() noexcept { return body_->stream; }
-    const next_layer_type& next_layer() const noexcept { return body_->stream; }
-    lowest_layer_type& lowest_layer() noexcept { return body_->stream.lowest_layer(); }
-    const lowest_layer_type& lowest_layer() const noexcept { return body_->stream.lowest_layer(); }
+    executor_type get_executor() const noexcept { return impl_->stream.get_executor(); }
+    next_layer_type& next_layer() noexcept { return impl_->stream; }
+    const next_layer_type& next_layer() const noexcept { return impl_->stream; }
+    lowest_layer_type& lowest_layer() noexcept { return impl_->stream.lowest_layer(); }
+    const lowest_layer_type& lowest_layer() const noexcept { return impl_->stream.lowest_layer(); }
 
-    /// Limits, reset, and activity that the stream does not see. Its probe is ours.
-    monitor_type& monitor() noexcept { return body_->monitor; }
+    /// Returns the monitor: for timeouts, reset(), and activity that the stream does not see. The stream is its probe.
+    monitor_type& monitor() noexcept { return impl_->monitor; }
 
-    /// Bytes that leave the queue of the system's socket count as writes (Linux; elsewhere nothing changes).
-    void observe_output(bool on = true) noexcept { body_->observes_output = on; }
+    /// Lets bytes that leave the queue of the system's socket count as writes. Only on Linux; elsewhere it has no
+    /// effect.
+    void observe_output(bool on = true) noexcept { impl_->observes_output = on; }
 
-    /// As those of the stream below. After a close by close_when_idle(), what was under way completes with
+    /// Reads and writes, like the stream below. After a close by close_when_idle(), operations under way complete with
     /// asio::error::timed_out instead of operation_aborted.
     template <class Buffers, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_read_some(const Buffers& buffers, Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code, std::size_t)>(initiate<false>(body_), token, buffers);
+        return asio::async_initiate<Token, void(std::error_code, std::size_t)>(initiate<false>(impl_), token, buffers);
     }
     template <class Buffers, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_write_some(const Buffers& buffers, Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code, std::size_t)>(initiate<true>(body_), token, buffers);
+        return asio::async_initiate<Token, void(std::error_code, std::size_t)>(initiate<true>(impl_), token, buffers);
     }
 
-    /// As idle_monitor::async_idle().
+    /// Does the same as idle_monitor::async_idle().
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_idle(Token&& token = {}) {
-        return body_->monitor.async_idle(std::forward<Token>(token));
+        return impl_->monitor.async_idle(std::forward<Token>(token));
     }
 
-    /// From now on the first event closes the lowest layer, once, and then calls `closed(event)`. It takes async_idle()'s place;
-    /// monitor().cancel() takes it back. Where the wheel takes no timer for it, the stream is closed, too: better than never.
-    /// Errors: std::system_error (asio::error::already_started: somebody waits for events), std::bad_alloc.
+    /// Closes the lowest layer at the first event from now on, once, and then calls `closed(event)`. This replaces
+    /// async_idle(); monitor().cancel() revokes it. If the wheel takes no timer, the stream is closed without a call of
+    /// `closed`: otherwise it might stay open for ever.
+    /// Errors: std::system_error (asio::error::already_started: an async_idle is under way), std::bad_alloc.
     void close_when_idle() {
         close_when_idle([](const idle_event&) {});
     }
     template <std::invocable<const idle_event&> F>
     void close_when_idle(F closed) {
-        if (body_->monitor.waiting())
+        if (impl_->monitor.waiting())
             asio::detail::throw_exception(std::system_error(asio::error::already_started, "cogwheel::idle_stream"));
-        body_->monitor.async_idle([weak = std::weak_ptr(body_),
+        impl_->monitor.async_idle([weak = std::weak_ptr(impl_),
                                    closed = std::move(closed)](std::error_code ec, const idle_event& event) mutable {
-            const std::shared_ptr<body> b = weak.lock();
+            const std::shared_ptr<impl> b = weak.lock();
             if (b == nullptr || b->ended || !b->is_open() || ec == asio::error::operation_aborted) return;
             b->timed_out = !ec;
             b->close();
@@ -104,33 +112,33 @@ public:
         });
     }
 
-    /// Closes the lowest layer, and stops looking. What is under way completes with operation_aborted.
-    void close() noexcept { body_->end(); }
+    /// Closes the lowest layer and ends the watch. Operations under way complete with operation_aborted.
+    void close() noexcept { impl_->end(); }
 
 private:
-    using body = detail::idle_body<Stream, monitor_type>;
+    using impl = detail::idle_stream_impl<Stream, monitor_type>;
 
     template <bool Writes>
     class initiate {
     public:
         using executor_type = idle_stream::executor_type;
 
-        explicit initiate(const std::shared_ptr<body>& b) noexcept : body_(b) {}
-        executor_type get_executor() const noexcept { return body_->stream.get_executor(); }
+        explicit initiate(const std::shared_ptr<impl>& b) noexcept : impl_(b) {}
+        executor_type get_executor() const noexcept { return impl_->stream.get_executor(); }
 
         template <class Handler, class Buffers>
         void operator()(Handler&& handler, const Buffers& buffers) const {
-            body::template start<Writes>(body_, std::forward<Handler>(handler), buffers);
+            impl::template start<Writes>(impl_, std::forward<Handler>(handler), buffers);
         }
 
     private:
-        std::shared_ptr<body> body_;
+        std::shared_ptr<impl> impl_;
     };
 
-    std::shared_ptr<body> body_;
+    std::shared_ptr<impl> impl_;
 };
 
 template <any_timer_wheel Wheel, class Stream>
-idle_stream(const Wheel&, const idle_limits&, Stream&&) -> idle_stream<std::decay_t<Stream>, Wheel>;
+idle_stream(const Wheel&, const idle_timeouts&, Stream&&) -> idle_stream<std::decay_t<Stream>, Wheel>;
 
 } // namespace cogwheel

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Under overload: one factor that shortens all idle limits of a wheel at once, those that are running included (as Envoy's
-// scaled timers do).
+// Under overload, one factor shortens all idle timeouts of a wheel at once, running ones included (like Envoy's scaled
+// timers).
 //
-//     if (accepted > 0.9 * limit) cogwheel::overload_factor(wheel, 0.2); // an idle limit of 60 s is 12 s until further notice
+//     if (accepted > 0.9 * limit) cogwheel::overload_factor(wheel, 0.2); // from now on a timeout of 60 s is 12 s
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
@@ -17,28 +17,30 @@ namespace detail {
 template <class State>
 using overload_of = overload<typename State::engine>;
 
-void check_overload_factor(double factor); // std::invalid_argument
+void check_overload_factor(double factor); // throws std::invalid_argument
 
 } // namespace detail
 
-/// Multiplies the limits of all idle monitors of `wheel`, present and future, by 0 < factor <= 1. At first it is 1.
-/// A smaller one brings the timers that are running forward, 1,024 a turn on the wheel's executor; a larger one touches none:
-/// those that come too early wait for the rest.
-/// Errors: std::invalid_argument, std::bad_alloc. Complexity: O(1), and O(monitors) in later turns.
-/// Thread safety: the wheel's.
+/// Multiplies the timeouts of all idle monitors of `wheel`, present and future.
+/// Parameters: `factor`: above 0, at most 1. It is 1 at first.
+/// Effects: A smaller factor moves the running timers forward, 1,024 in each turn on the wheel's executor. A larger
+///   factor moves none: a timer that fires too early waits for the rest.
+/// Complexity: O(1), and O(monitors) in later turns.
+/// Errors: std::invalid_argument, std::bad_alloc. Thread safety: the wheel's.
 template <any_timer_wheel Wheel>
 void overload_factor(const Wheel& wheel, double factor) {
     detail::check_overload_factor(factor);
-    auto& state = detail::state_of::get(wheel);
+    auto& state = detail::impl_of(wheel);
     auto lock = state.lock();
-    state.template annex<detail::overload_of<detail::state_type<Wheel>>>().set(state, lock, factor);
+    state.template extension<detail::overload_of<detail::impl_type<Wheel>>>().set(state, lock, factor);
 }
 
+/// Returns the factor of `wheel`. Errors: std::bad_alloc. Thread safety: the wheel's.
 template <any_timer_wheel Wheel>
 double overload_factor(const Wheel& wheel) {
-    auto& state = detail::state_of::get(wheel);
+    auto& state = detail::impl_of(wheel);
     const auto lock = state.lock();
-    return state.template annex<detail::overload_of<detail::state_type<Wheel>>>().factor();
+    return state.template extension<detail::overload_of<detail::impl_type<Wheel>>>().factor();
 }
 
 } // namespace cogwheel

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How late timers fired: counts in buckets of 6% width, so that recording is two instructions and a store.
-// The scheme is that of HdrHistogram: 16 linear steps for each power of two.
+// Counts how late timers fire, in buckets of 6% width. The scheme is that of HdrHistogram: 16 linear steps for each
+// power of two. So record() needs no search and no division.
 #pragma once
 
 #include <array>
@@ -13,9 +13,14 @@
 
 namespace cogwheel {
 
+/// A histogram of durations. It has a fixed size of about 8 kB and allocates nothing. Thread safety: none.
+///
+///     cogwheel::lateness_histogram lateness;
+///     lateness.record(now - deadline);
+///     const std::chrono::nanoseconds p99 = lateness.quantile(0.99);
 class lateness_histogram {
 public:
-    /// Negative lateness counts as zero. O(1).
+    /// Counts one value; a negative one counts as zero. Complexity: O(1).
     void record(std::chrono::nanoseconds lateness) noexcept {
         const auto ns = lateness.count() > 0 ? static_cast<std::uint64_t>(lateness.count()) : 0;
         ++counts_[bucket(ns)];
@@ -23,11 +28,14 @@ public:
         if (ns > max_) max_ = ns;
     }
 
-    /// The value that the fraction `q` (0 .. 1) of the recordings does not exceed, rounded up by at most 6.25%; zero if
-    /// nothing was recorded. O(buckets).
+    /// Returns the value that the fraction `q` (0 .. 1) of the recorded values does not exceed, rounded up by at most
+    /// 6.25%. Returns zero if there are no values. Complexity: O(buckets).
     std::chrono::nanoseconds quantile(double q) const noexcept;
 
+    /// Returns the largest value, exactly.
     std::chrono::nanoseconds max() const noexcept { return std::chrono::nanoseconds(static_cast<std::int64_t>(max_)); }
+
+    /// Returns the number of values.
     std::uint64_t total() const noexcept { return total_; }
 
 private:

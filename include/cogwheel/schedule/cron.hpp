@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Cron expressions, on the clock on the wall. Which moment that is somewhere on earth: schedule/calendar.hpp.
+// Cron expressions in local time. calendar/cron_schedule.hpp adds time zones, schedule/wall_clock.hpp waits for a date.
 //
 //     const cogwheel::cron_expression noon("0 12 * * MON-FRI");
 //     noon.next(local);                       // the first match after it
@@ -10,14 +10,15 @@
 //     second (optional)  0-59        ,  list        5,10,15
 //     minute             0-59        -  range       9-17, MON-FRI
 //     hour               0-23        /  step        */5, 10-40/10, 30/10 (from 30 on)
-//     day of month       1-31  L W   *  all         ?  the same, in the two fields for days
+//     day of month       1-31  L W   *  all         ?  the same, in the two day fields
 //     month              1-12, JAN-DEC
 //     day of week        0-7, SUN-SAT (0 and 7 are Sunday)  L #
 //
-// Day of month: L the last, L-3 three days before it, 15W the weekday nearest to the 15th in its month, LW the last weekday.
-// Day of week: 5L or FRIL the last Friday of the month, FRI#2 the second. Names in any case.
-// @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly. Where both fields for days are restricted, a day matches that is in
-// either; one that begins with * is not a restriction, and then it has to be in both. All as Vixie's cron; L, W and # as Quartz's.
+// Day of month: L the last, L-3 three days before it, 15W the weekday nearest to the 15th in its month, LW the last
+// weekday. Day of week: 5L or FRIL the last Friday of the month, FRI#2 the second. Names and letters in any case.
+// Macros: @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly.
+// If a day field begins with * or ?, a day must match both day fields. Otherwise it must match one of them.
+// The rules are those of Vixie's cron; L, W and # are Quartz's.
 #pragma once
 
 #include <chrono>
@@ -29,41 +30,50 @@
 
 namespace cogwheel {
 
-/// What is wrong with an expression; what() quotes it, and marks the place in a second line. Control characters are quoted as spaces, and
-/// bytes that are no UTF-8 as question marks.
+/// Says what is wrong with an expression. what() quotes the expression and marks the place in a further line. It shows
+/// control characters as spaces, and bytes that are not UTF-8 as question marks.
+///
+///     try { cogwheel::cron_expression("0 0 1 * 8"); }
+///     catch (const cogwheel::cron_error& e) { std::cerr << e.what(); } // column() is 9
 class cron_error : public std::invalid_argument {
 public:
-    /// position: of the byte at fault, from 0.
+    /// Parameters: `position` is the index of the wrong byte, from 0.
     cron_error(std::string_view expression, std::size_t position, const std::string& why);
 
-    /// Of the character at fault, from 1: as it is marked in what().
+    /// Returns the column that what() marks, from 1, as a terminal shows the expression.
     std::size_t column() const noexcept { return column_; }
 
 private:
     std::size_t column_;
 };
 
-/// A value: cheap to copy, no memory of its own. Thread safety: as an int.
+/// The points of local time that an expression matches. A value: cheap to copy, without memory on the heap.
+/// Thread safety: as an int.
 class cron_expression {
 public:
     using local_seconds = std::chrono::local_seconds;
 
-    /// Errors: cron_error: a field out of range, a name unknown, a day that never comes (30 February).
+    /// Parses an expression.
+    /// Errors: cron_error: a wrong number of fields, a field out of range, an unknown name, a day that never comes
+    ///   (30 February).
     explicit cron_expression(std::string_view text);
 
-    /// The first match after `after`. Nothing beyond the year 9999. Complexity: O(months between); some microseconds for rare ones.
+    /// Returns the first match after `after`, or nothing if it lies beyond the year 9999.
+    /// Complexity: O(months between, and days of those months that match); some microseconds for rare dates.
     std::optional<local_seconds> next(local_seconds after) const;
 
-    /// The last match before `before`. Nothing before the year 0.
+    /// Returns the last match before `before`, or nothing if it lies before the year 0. Complexity: as next().
     std::optional<local_seconds> previous(local_seconds before) const;
 
+    /// Returns whether `at` matches.
     bool matches(local_seconds at) const;
 
-    /// In words, such as "every 5 minutes past hours 9 to 17, on the last Friday of the month".
+    /// Returns the expression in words, such as "every 5 minutes past hours 9 to 17, on the last Friday of the month".
     std::string describe() const;
 
-    /// Does the field of minutes or that of hours begin with a star, as in * or */10? Such a job follows the clock where that is put forward
-    /// or back; any other has its times of day, and runs at each of them once (schedule/cron_schedule.hpp). Vixie's cron's rule.
+    /// Returns whether the field of minutes or that of hours begins with a star, as in * or */10. Such an expression
+    /// follows the clock when the clocks change. Any other has fixed times of day and runs once at each of them
+    /// (calendar/cron_schedule.hpp). This is the rule of Vixie's cron.
     bool follows_the_clock() const noexcept { return time_begins_with_star_; }
 
     friend bool operator==(const cron_expression&, const cron_expression&) = default;
@@ -73,13 +83,13 @@ private:
 
     bool day_matches(std::chrono::year_month_day) const;
 
-    std::uint64_t seconds_ = 0, minutes_ = 0; // a bit each
+    std::uint64_t seconds_ = 0, minutes_ = 0; // a bit for each
     std::uint32_t hours_ = 0;
     std::uint32_t days_ = 0;            // of the month, from bit 1
     std::uint32_t days_from_last_ = 0;  // bit n: L-n
     std::uint32_t nearest_weekday_ = 0; // bit n: nW
     std::uint16_t months_ = 0;          // from bit 1
-    std::uint8_t weekdays_ = 0;         // from Sunday
+    std::uint8_t weekdays_ = 0;         // bit 0 is Sunday
     std::uint8_t last_weekdays_ = 0;    // 5L
     std::uint64_t nth_weekdays_ = 0;    // bit 7 * (n - 1) + weekday
     bool last_working_day_ = false;     // LW

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How often an interval ticks, until when, and what becomes of ticks that nobody was there for.
+// How often an interval ticks, until when, and what follows a tick that came too late.
+//
+//     cogwheel::interval every(wheel, {.period = 10s, .first_delay = 0s, .times = 6, .jitter = 1s});
 #pragma once
 
-#include <cogwheel/net/random_ref.hpp>
+#include <cogwheel/resilience/random.hpp>
+#include <cogwheel/schedule/recurrence.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -13,41 +16,42 @@
 
 namespace cogwheel {
 
+/// From where an interval counts its period.
 enum class interval_pace {
     fixed_rate,  ///< ticks at first + n x period, however long the work takes: no drift
-    fixed_delay, ///< a period from async_tick() on: a pause of that length between pieces of work
+    fixed_delay, ///< one period after the call of async_tick(): a pause of that length between pieces of work
 };
 
-/// What follows a tick that came so late that the next one was due, too: the loop was blocked, the machine slept, work took too
-/// long. Of a fixed rate. Names and meaning are those of tokio's MissedTickBehavior.
-enum class missed_ticks {
-    skip,  ///< the next tick of the grid that lies ahead; those between are counted by missed()
-    delay, ///< a period after the late one: the grid moves
-    burst, ///< every one of them, at once, until the grid is caught up with
+/// What follows a tick that came so late that the next tick was due as well: the loop was blocked, the machine slept,
+/// or the work took too long. It applies to a fixed rate. Names and meanings are those of tokio's MissedTickBehavior.
+enum class interval_misfire {
+    skip,  ///< the next tick of the grid that lies ahead; missed() counts the ticks between
+    delay, ///< one period after the late tick came: the grid moves, and missed() counts the ticks left out
+    burst, ///< each of the late ticks, at once, until the interval has caught up with the grid
 };
 
+/// The options of an interval.
 struct interval_options {
-    static constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
-
-    /// From tick to tick. Above zero. One below the wheel's tick misses ticks all the time.
+    /// The time from tick to tick. Above zero. An interval with a period below the wheel's tick misses ticks all the
+    /// time.
     std::chrono::nanoseconds period{};
 
-    /// From the interval's construction to the first tick; a period, if it is not said. Zero or more.
+    /// The time from the interval's construction to the first tick. Zero or more. Default: one period.
     std::optional<std::chrono::nanoseconds> first_delay{};
 
     interval_pace pace = interval_pace::fixed_rate;
-    missed_ticks missed = missed_ticks::skip;
+    interval_misfire misfire = interval_misfire::skip;
 
-    /// How many ticks there are. At least 1.
-    std::uint64_t times = for_ever;
+    /// The number of ticks. At least 1.
+    std::int64_t times = forever;
 
-    /// Each tick comes up to this much later, at random, evenly; the grid stays. Zero .. below period.
+    /// Each tick comes later by a random part of this, evenly distributed. The grid stays. Zero .. below `period`.
     std::chrono::nanoseconds jitter{};
 
-    /// Where jitter comes from; a generator of its own, if it is not said.
+    /// The source of jitter. Default: a generator of the interval's own.
     random_ref random{};
 
-    /// Throws std::invalid_argument that names the value, the range and the remedy.
+    /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
     void validate() const;
 };
 

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Timers that have names: sessions that expire, polls that repeat, whatever is looked up again by a key.
+// Timers that the caller finds again by a key: sessions that expire, polls that repeat.
 //
 //     cogwheel::keyed_timers<std::string> sessions(wheel);
 //     sessions.add("ann", 30min, [&](const std::string& name) { store.erase(name); });
 //     sessions.touch("ann");                                             // another 30 minutes
-//     sessions.add("report", cogwheel::keyed_schedule::every(1h, 24), [] { ... });
+//     sessions.add("report", cogwheel::recurrence::every(1h, 24), [] { ... });
 //     sessions.remove("ann");                                            // true: it will not run
 //
-// - A key that is removed does not run any more, also if its timer has fired and its job is on its way.
-// - A job may do anything to the table: remove or replace its own key, or destroy the whole.
-// - A periodic job whose next run the wheel refuses (max_pending) runs, is removed, and errc::too_many_timers leaves run() as an exception.
-// - cancel_all() and stop() of the wheel leave keys without timers, which stay until they are replaced or removed.
-// - Unknown keys answer false, or nothing. Lookup takes what Hash and Equal take (for std::string: string_view, literals).
+// - A key that is removed does not run any more, even if its timer has fired and its job is on its way.
+// - A job may do anything to the table: remove or replace its own key, or destroy the table.
+// - If the wheel refuses the next run of a periodic job (max_pending), the job runs and its key is removed. Then
+//   errc::too_many_timers leaves run() as an exception.
+// - cancel_all() and stop() of the wheel leave keys without timers. These stay until they are replaced or removed.
+// - For unknown keys, functions return false or nothing.
 //
-// For one thread or strand at a time; jobs run in the wheel's turn, or on the executor given. Complexity: O(1) each, amortised over
-// the growth of the table, a std::unordered_set. Memory: two blocks of the heap a key, and one of the wheel's.
-// After the idea of the single-level wheels with rounds and keys that schedulers are built on; kept here on any wheel.
+// The idea comes from schedulers that use a single-level wheel with rounds and keys. This table works on any wheel.
 #pragma once
 
-#include <cogwheel/schedule/detail/keyed_core.hpp>
+#include <cogwheel/schedule/detail/keyed_timers_impl.hpp>
 
 #include <concepts>
 #include <functional>
@@ -29,7 +28,7 @@
 
 namespace cogwheel {
 
-/// std::hash; for strings one that takes whatever is a string_view.
+/// The default hash: std::hash. For std::string it also takes a string_view.
 template <class Key>
 struct keyed_hash : std::hash<Key> {};
 template <>
@@ -38,54 +37,63 @@ struct keyed_hash<std::string> {
     std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
 };
 
-/// Job: what is stored for each key, called with it.
+/// A table of keys, each with a timer and a job. Jobs run in the wheel's turn, or on the executor that the constructor
+/// gets. Job is the type that the table stores for each key, and calls with the key. Functions that look up a key take
+/// all that Hash and Equal take: for std::string also string_view and literals.
+/// Complexity: O(1) each, amortised over the growth of the table, a std::unordered_set. Memory: two blocks of the heap
+/// for each key, and one of the wheel's.
+/// Thread safety: one thread or strand at a time.
 template <class Key, any_timer_wheel Wheel = timer_wheel, class Job = std::function<void(const Key&)>,
           class Hash = keyed_hash<Key>, class Equal = std::equal_to<>>
 class keyed_timers {
-    using core = detail::keyed_core<Key, Job, Wheel, Hash, Equal>;
+    using core = detail::keyed_timers_impl<Key, Job, Wheel, Hash, Equal>;
 
 public:
     using key_type = Key;
     using job_type = Job;
     using time_point = typename Wheel::time_point;
 
-    /// Jobs run in the wheel's turn. Errors: std::bad_alloc.
-    /// Lifetime: the wheel may be destroyed first: nothing runs then. Its execution context may not.
+    /// Makes a table whose jobs run in the wheel's turn.
+    /// Errors: std::bad_alloc.
+    /// Lifetime: the wheel may be destroyed first: then no job runs. The wheel's execution context outlives the table.
     explicit keyed_timers(const Wheel& wheel, const Hash& hash = {}, const Equal& equal = {})
         : core_(std::make_unique<core>(wheel, asio::any_io_executor(), hash, equal)) {}
 
-    /// Jobs run on `executor`: a strand, if several threads run its context. Its run() does not return while timers are armed.
-    /// Lifetime: its context outlives this, but need not outlive the wheel's.
+    /// Makes a table whose jobs run on `executor`: a strand, if several threads run its context. run() of that context
+    /// does not return while timers are armed.
+    /// Errors: std::bad_alloc.
+    /// Lifetime: that context outlives the table, but need not outlive the wheel's.
     keyed_timers(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash = {}, const Equal& equal = {})
         : core_(std::make_unique<core>(wheel, std::move(executor), hash, equal)) {}
 
     keyed_timers(keyed_timers&&) noexcept = default;
     keyed_timers& operator=(keyed_timers&&) noexcept = default;
 
-    /// Nothing runs any more. Legal inside a job.
+    /// Removes all keys: no job runs any more. A job may call it.
     ~keyed_timers() = default;
 
-    /// Schedules `job`, called with the key or without arguments.
-    /// Returns what was wrong, and nothing is scheduled then: schedule_errc::duplicate_key, bad_period, bad_times; errc::stopped,
-    /// errc::too_many_timers. Errors: std::bad_alloc, those of Hash, Equal and Job; the table is as before.
+    /// Schedules `job` under `key`. The table calls it with the key, or without arguments.
+    /// Errors: returns schedule_errc::duplicate_key, bad_period, bad_times, errc::stopped or errc::too_many_timers, and
+    ///   schedules nothing then.
+    /// Exception safety: on std::bad_alloc, and on exceptions of Hash, Equal and Job, the table is unchanged.
     template <class F>
         requires std::invocable<F&, const Key&> || std::invocable<F&>
-    std::error_code add(Key key, const keyed_schedule& schedule, F job, on_duplicate policy = on_duplicate::reject) {
+    std::error_code add(Key key, const recurrence& schedule, F job, on_duplicate policy = on_duplicate::reject) {
         if constexpr (std::invocable<F&, const Key&>)
             return core_->add(std::move(key), schedule, Job(std::move(job)), policy);
         else
             return core_->add(std::move(key), schedule, Job([f = std::move(job)](const Key&) mutable { f(); }), policy);
     }
 
-    /// Once, after `delay`.
+    /// Schedules one run of `job`, after `delay`.
     template <class Rep, class Period, class F>
     std::error_code add(Key key, std::chrono::duration<Rep, Period> delay, F job,
                         on_duplicate policy = on_duplicate::reject) {
-        return add(std::move(key), keyed_schedule::once(saturate_to_ns(delay)), std::move(job), policy);
+        return add(std::move(key), recurrence::once(saturate_to_ns(delay)), std::move(job), policy);
     }
 
-    /// Adds tuples of what add() takes, until one is refused: how many were added, and why the next was not.
-    /// The elements are moved from.
+    /// Adds tuples of the arguments of add(), until the table refuses one. Moves from the elements.
+    /// Returns how many it added, and why it did not add the next one.
     template <std::ranges::input_range Range>
     std::pair<std::size_t, std::error_code> add_all(Range&& entries) {
         std::size_t added = 0;
@@ -99,7 +107,7 @@ public:
         return {added, {}};
     }
 
-    /// True iff it was there: it does not run any more.
+    /// Removes a key: its job does not run any more. Returns whether the key was there.
     template <class K>
     bool remove(const K& key) {
         const auto at = core_->all().find(key);
@@ -108,17 +116,19 @@ public:
         return true;
     }
 
-    /// Removes all.
+    /// Removes all keys.
     void clear() noexcept { core_->clear(); }
 
-    /// Gives the next run its whole time again: a period, or the delay. False: no such key, or its job is on its way.
+    /// Moves the next run to one period from now, or to the delay from now if there is no period.
+    /// Returns false if the key is unknown or has no timer: its job is on its way, or the wheel's timers were
+    /// cancelled.
     template <class K>
     bool touch(const K& key) {
         const auto at = core_->all().find(key);
         return at != core_->all().end() && core_->touch(**at, (*at)->pause);
     }
 
-    /// Moves the next run to `delay` from now; those after it are periods from there.
+    /// Moves the next run to `delay` from now. Later runs follow it, one period apart. Returns as touch(key).
     template <class K, class Rep, class Period>
     bool touch(const K& key, std::chrono::duration<Rep, Period> delay) {
         const auto at = core_->all().find(key);
@@ -130,14 +140,14 @@ public:
         return core_->all().contains(key);
     }
 
-    /// How many runs are left, keyed_schedule::for_ever if there is no end; nothing for an unknown key.
+    /// Returns the number of runs that are left, `forever` if there is no end, or nothing for an unknown key.
     template <class K>
     std::optional<std::int64_t> remaining_runs(const K& key) const {
         const auto at = core_->all().find(key);
         return at != core_->all().end() ? std::optional((*at)->left) : std::nullopt;
     }
 
-    /// When it runs next; nothing for an unknown key.
+    /// Returns when the key runs next, or nothing for an unknown key.
     template <class K>
     std::optional<time_point> expiry(const K& key) const {
         const auto at = core_->all().find(key);
@@ -147,7 +157,8 @@ public:
     std::size_t size() const noexcept { return core_->all().size(); }
     bool empty() const noexcept { return size() == 0; }
 
-    /// Calls f(key, expiry, remaining runs) for each, in no order. f must not change the table.
+    /// Calls f(key, expiry, remaining runs) for each key, in no particular order. Preconditions: f does not change the
+    /// table.
     template <std::invocable<const Key&, time_point, std::int64_t> F>
     void for_each(F f) const {
         for (const auto& r : core_->all()) f(std::as_const(r->key), detail::point_at<time_point>(r->due), r->left);

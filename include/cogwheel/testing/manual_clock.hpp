@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A clock that stands still until you turn it: test your timeouts without waiting.
+// A clock that moves only when a test advances it. So tests of timeouts need not wait.
 //
 //     asio::io_context io;
 //     cogwheel::testing::manual_timer_wheel wheel{io};
 //     wheel.async_wait(5s, handler);
-//     cogwheel::testing::manual_clock::advance(5s); // each wheel with something due posts a turn
+//     cogwheel::testing::manual_clock::advance(5s); // each wheel with a due timer posts a turn
 //     io.poll();                                    // handler ran
 //
-// Nothing depends on real time: the asio timer of a wheel on this clock waits until it is turned. As all clocks it is one for the whole process;
-// a wheel starts at whatever the clock shows, so tests need not reset it.
+// A wheel on this clock does not depend on real time: its asio timer never expires on its own. The process has one such
+// clock. A wheel starts at the present time of the clock, so tests need not reset it.
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
@@ -20,19 +20,19 @@
 
 namespace cogwheel::testing {
 
-/// Meets the standard's Clock requirements. Thread-safe.
+/// A clock for tests; meets the standard's Clock requirements. Thread safety: any thread may call both functions.
 class manual_clock {
 public:
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
     using period = duration::period;
     using time_point = std::chrono::time_point<manual_clock>;
-    static constexpr bool is_steady = false; // you may turn it back
+    static constexpr bool is_steady = false; // advance() can move it back
 
     static time_point now() noexcept;
 
-    /// Moves the time, also back (wheels then stand still until it has caught up). Every wheel whose planned wake-up has come
-    /// posts one turn to its executor. Saturates.
+    /// Moves the time by `by`; saturates. Each wheel whose planned wake-up has come posts one turn to its executor. A
+    /// negative `by` moves the time back: wheels then stand still until the clock has caught up.
     static void advance(duration by);
 };
 
@@ -41,7 +41,7 @@ using manual_local_timer_wheel = basic_timer_wheel<manual_clock, single_threaded
 
 } // namespace cogwheel::testing
 
-/// Who blocks until a point of this clock looks again every millisecond: only another thread can turn it.
+/// Makes a blocking wait for this clock look at the clock every millisecond, because another thread has to advance it.
 template <>
 struct asio::wait_traits<cogwheel::testing::manual_clock> {
     using clock = cogwheel::testing::manual_clock;
@@ -55,7 +55,7 @@ struct asio::wait_traits<cogwheel::testing::manual_clock> {
 
 namespace cogwheel::detail {
 
-/// Woken by manual_clock::advance() instead of by an asio timer.
+/// The driver of a wheel on a manual_clock. advance() of the clock wakes it.
 template <>
 class wheel_driver<testing::manual_clock> {
 public:
@@ -65,13 +65,13 @@ public:
     wheel_driver& operator=(const wheel_driver&) = delete;
 
     void arm(testing::manual_clock::time_point at, std::uint64_t serial);
-    void call_off() noexcept;
+    void cancel_wait() noexcept;
 
-    /// Posts the wake-up if it has come by `now`.
+    /// Posts the wake-up if it is due by `now`. Preconditions: the caller holds the clock's mutex.
     void notify(testing::manual_clock::time_point now) noexcept;
 
 private:
-    asio::steady_timer timer_; // waits for ever; cancelled, it posts
+    asio::steady_timer timer_; // never expires; to cancel it posts the wake-up
     wake_target* target_;
     driver_memory* memory_;
     testing::manual_clock::time_point at_{};

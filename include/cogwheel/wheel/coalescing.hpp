@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Which tick to choose for a timer that may expire anywhere within a range, so that fewer wake-ups serve more timers.
+// Chooses the tick of a timer that may expire anywhere in a range, so that fewer wake-ups serve more timers.
+//
+//     const cogwheel::tick due = cogwheel::coalesced(wheel, cogwheel::tick{500}, cogwheel::tick{520});
+//     wheel.schedule(node, due); // at the tick of another timer if there is one, else at tick 512
 #pragma once
 
 #include <cogwheel/wheel/timing_wheel.hpp>
@@ -10,8 +13,9 @@
 
 namespace cogwheel {
 
-/// The tick of [from, to] that the most powers of two divide: what others choose, too, who know nothing of each other. As the slack of
-/// Linux's timers rounds. Preconditions: from <= to.
+/// Returns the tick of [from, to] that is divisible by the highest power of two. Timers with overlapping ranges often
+/// get the same tick this way, although they do not know each other. Linux rounds timers with slack in the same way.
+/// Preconditions: from <= to.
 constexpr tick roundest(tick from, tick to) noexcept {
     if (from.value == 0) return from;
     const std::uint64_t differs = (from.value - 1) ^ to.value;
@@ -19,14 +23,14 @@ constexpr tick roundest(tick from, tick to) noexcept {
     return {to.value & ~below};
 }
 
-/// `at` rounded up to a multiple of `ticks`; saturates. Preconditions: ticks > 0.
+/// Returns `at` rounded up to a multiple of `ticks`; saturates. Preconditions: ticks > 0.
 constexpr tick round_up(tick at, std::uint64_t ticks) noexcept {
     const std::uint64_t over = at.value % ticks;
     return over == 0 ? at : at + (ticks - over);
 }
 
-/// A tick of [from, to] at which the wheel has to look at some timer anyway, else the roundest one.
-/// Complexity: that of occupied(). Preconditions: wheel.now() < from <= to.
+/// Returns a tick of [from, to] at which the wheel looks at some timer in any case, else the roundest one.
+/// Preconditions: wheel.now() < from <= to. Complexity: that of occupied().
 template <timing_wheel Wheel>
 tick coalesced(const Wheel& wheel, tick from, tick to) noexcept {
     const auto taken = wheel.occupied(from, to);

@@ -1,56 +1,48 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The hierarchical timing wheel: scheme 7 of Varghese & Lauck ("Hashed and Hierarchical Timing Wheels", 1987), with
-// the entries of hashed_wheel. For fine ticks over long ranges: a timer is looked at when it is due, not once a revolution.
+// The hierarchical timing wheel: scheme 7 of Varghese & Lauck ("Hashed and Hierarchical Timing Wheels", 1987), with the
+// entries of hashed_wheel. It suits fine ticks over long ranges: it looks at a timer when the timer is due, and not
+// once per revolution.
 //
-// - schedule, cancel, reschedule: as hashed_wheel, whose code they are. A first filing searches the levels: O(levels).
-// - advance: O(occupied slots passed + entries moved). An entry moves down once a level; its timer is not touched by that.
-// - next_due() is exact across all levels: going down a level causes no wake-up of its own.
-// - Beyond the last level an entry stays in that one and goes round with it. No error, and never early.
-// Same guarantees, same tests. When to choose which: docs/adr/0006.
+// - schedule, cancel, reschedule: the code of hashed_wheel. The first filing of a timer searches the levels: O(levels).
+// - advance: O(occupied slots passed + entries moved). An entry moves down once per level, and its node stays
+//   untouched.
+// - next_due() is exact across all levels: a move to a lower level causes no wake-up of its own.
+// - An entry beyond the last level stays in that level for further revolutions. This is no error, and never early.
+// The guarantees and the tests are those of hashed_wheel. When to choose which wheel: docs/adr/0006.
 #pragma once
 
-#include <cogwheel/wheel/hashed_wheel.hpp>
+#include <cogwheel/wheel/detail/entry_wheel.hpp>
 #include <cogwheel/wheel/wheel_levels.hpp>
 
 namespace cogwheel {
 
-class hierarchical_wheel : private hashed_wheel {
+/// A wheel with several rings of slots.
+///
+///     cogwheel::node_table nodes;
+///     cogwheel::hierarchical_wheel wheel(nodes, cogwheel::clock_hands); // ticks of 10 ms, levels up to 30 days
+///     nodes.attach(timer);
+///     wheel.schedule(timer, cogwheel::tick{360'000}); // in one hour
+class hierarchical_wheel : public detail::entry_wheel {
 public:
-    using hashed_wheel::max_slots;
-
-    /// Levels of `slots` slots each, as many as entries of 2^31 ticks need. A level takes memory from its first timer on, or a turn that is more than a revolution late.
-    /// Preconditions: as hashed_wheel. Errors: std::bad_alloc.
+    /// Makes levels of `slots` slots each (at least 2), as many as entries up to 2^31 ticks ahead need. An outer level
+    /// allocates its slots for its first timer, in reserve(), or in an advance() over more than a revolution of the
+    /// first level.
+    /// Preconditions, Errors, Lifetime: those of hashed_wheel.
     hierarchical_wheel(node_table& nodes, std::size_t slots, tick now = {});
 
-    /// The levels given; a tick of the wheel is that of the first of them. None: 64 slots each.
+    /// Makes the given levels, or levels of 64 slots each if there are none. A tick of the wheel is that of the first
+    /// level.
+    /// Preconditions: no other wheel uses `nodes`.
     /// Errors: std::bad_alloc; std::invalid_argument that names the level, its value, the range and the remedy.
+    /// Lifetime: `nodes` outlives the wheel.
     hierarchical_wheel(node_table& nodes, const wheel_levels& levels, tick now = {});
 
-    using hashed_wheel::advance;
-    using hashed_wheel::cancel;
-    using hashed_wheel::check_invariants;
-    using hashed_wheel::clear;
-    using hashed_wheel::entries;
-    using hashed_wheel::footprint;
-    using hashed_wheel::for_each;
-    using hashed_wheel::interrupt;
-    using hashed_wheel::next_due;
-    using hashed_wheel::now;
-    using hashed_wheel::occupied;
-    using hashed_wheel::reschedule;
-    using hashed_wheel::reserve;
-    using hashed_wheel::schedule;
-    using hashed_wheel::size;
-    using hashed_wheel::slots; ///< of the first level
-    using hashed_wheel::trim;
-
-    /// The first one included.
-    std::size_t levels() const noexcept { return 1 + far().size(); }
+    /// Returns the number of levels, the first one included.
+    std::size_t levels() const noexcept { return rings(); }
 
 private:
-    friend struct wheel_access;
     struct plan;
     hierarchical_wheel(node_table& nodes, const plan&, tick now);
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Nodes that wait for another node rather than for a tick: an intrusive, doubly linked list, first in, first out.
+// A list of nodes that wait for another node, and not for a tick. It is intrusive, doubly linked, first in, first out.
 //
-// A named node has an id while it is in a list, as it has while it is armed in a wheel; one that knows only the id takes the
-// node out in O(1). The links live in the words that a node in a wheel uses for its ticks, so it can be in one of the two only.
+// A named node has an id while it is in a list, like a node that is armed in a wheel. A caller that has only the id can
+// remove the node in O(1). The links use the words that hold the ticks of a node in a wheel. So a node is either in a
+// list or armed in a wheel.
 #pragma once
 
 #include <cogwheel/wheel/timer_node.hpp>
@@ -15,6 +16,12 @@
 
 namespace cogwheel {
 
+/// A list of nodes. It does not own them. All operations are O(1).
+///
+///     cogwheel::node_list waits;
+///     waits.push_back(node);
+///     const cogwheel::timer_id id = node.id();
+///     if (cogwheel::timer_node* n = nodes.find(id)) cogwheel::node_list::erase(*n);
 class node_list {
 public:
     node_list() noexcept { link(end_, end_); }
@@ -28,46 +35,56 @@ public:
 
     bool empty() const noexcept { return next(end_) == &end_; }
 
-    /// Preconditions: the node is neither armed nor in a list or queue. Its id is valid from here on, if it is `named`.
+    /// Appends a node. If it is `named`, its id is valid until it leaves the list.
+    /// Preconditions: the node is neither armed nor in a list or queue.
     void push_back(timer_node& node, bool named = true) noexcept {
         assert(!node.armed());
-        link(*previous(end_), node);
-        link(node, end_);
+        node_links& links = node_access::links(node);
+        link(*previous(end_), links);
+        link(links, end_);
         if (!named) return;
-        ++node.generation_;
+        ++node_access::generation(node);
         named_ = true;
     }
 
-    /// nullptr when empty. A node that is alone and not named is not touched: it may be far from any cache.
+    /// Removes and returns the first node, or returns nullptr if the list is empty. Does not touch the only node of a
+    /// list without named nodes, because it may be in no cache.
     timer_node* pop_front() noexcept {
         if (empty()) return nullptr;
-        auto* node = static_cast<timer_node*>(next(end_));
-        if (!named_ && node == previous(end_))
+        node_links* first = next(end_);
+        timer_node* node = &node_access::node_of(*first);
+        if (!named_ && first == previous(end_))
             link(end_, end_);
         else
             erase(*node);
         return node;
     }
 
-    /// Takes the node out of its list; its id is stale from here on. The list if that is empty now, else nullptr.
+    /// Removes the node from its list; its id becomes stale. Returns the list if it is empty now, else nullptr.
+    /// Preconditions: the node is in a list.
     static node_list* erase(timer_node& node) noexcept {
-        node_links* before = previous(node);
-        node_links* after = next(node);
+        const node_links& links = node_access::links(node);
+        node_links* before = previous(links);
+        node_links* after = next(links);
         link(*before, *after);
-        node.filed_ = timer_node::not_filed;
-        if (node.armed()) ++node.generation_;
+        node_access::filed(node) = node_access::not_filed;
+        if (node.armed()) ++node_access::generation(node);
         if (before != after) return nullptr;
-        auto* list = reinterpret_cast<node_list*>(before); // the end is its list's first member
+        auto* list = reinterpret_cast<node_list*>(before); // end_ is the first member of its list
         list->named_ = false;
         return list;
     }
 
 private:
-    static node_links* next(const node_links& n) noexcept { return reinterpret_cast<node_links*>(n.deadline_); }
-    static node_links* previous(const node_links& n) noexcept { return reinterpret_cast<node_links*>(n.filed_); }
+    static node_links* next(const node_links& n) noexcept {
+        return reinterpret_cast<node_links*>(node_access::deadline(n));
+    }
+    static node_links* previous(const node_links& n) noexcept {
+        return reinterpret_cast<node_links*>(node_access::filed(n));
+    }
     static void link(node_links& first, node_links& second) noexcept {
-        first.deadline_ = reinterpret_cast<std::uintptr_t>(&second);
-        second.filed_ = reinterpret_cast<std::uintptr_t>(&first);
+        node_access::deadline(first) = reinterpret_cast<std::uintptr_t>(&second);
+        node_access::filed(second) = reinterpret_cast<std::uintptr_t>(&first);
     }
     void take(node_list& other) noexcept {
         if (other.empty()) return;
@@ -78,7 +95,7 @@ private:
     }
 
     node_links end_;
-    bool named_ = false; // some of them may be
+    bool named_ = false; // true if the list may have named nodes
 };
 
 static_assert(std::is_standard_layout_v<node_list>, "so that the address of the end is that of the list");

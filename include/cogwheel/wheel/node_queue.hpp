@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A queue of disarmed nodes, linked through the word that held their deadline: nothing is allocated.
+// Queues of disarmed nodes. The links use the word that held the deadline, so a queue allocates nothing.
 #pragma once
 
 #include <cogwheel/wheel/timer_node.hpp>
 
+#include <array>
 #include <cassert>
+#include <cstddef>
 
 namespace cogwheel {
 
-/// First in, first out. Owns nothing. All operations are O(1).
+/// A queue of nodes, first in, first out. It does not own them. All operations are O(1).
+///
+///     ended.push(node);
+///     while (cogwheel::timer_node* next = ended.pop()) next->complete(context);
 class node_queue {
 public:
     bool empty() const noexcept { return head_ == nullptr; }
 
-    /// Preconditions: the node is not armed, and in no queue; it is not armed while it is in this one.
+    /// Appends a node. Preconditions: the node is not armed and in no queue. It stays disarmed while it is in this one.
     void push(timer_node& node) noexcept {
         assert(!node.armed());
         link(node, nullptr);
@@ -26,20 +31,54 @@ public:
         tail_ = &node;
     }
 
-    /// nullptr when empty.
+    /// Removes and returns the first node, or returns nullptr if the queue is empty.
     timer_node* pop() noexcept {
         timer_node* node = head_;
-        if (node != nullptr) head_ = reinterpret_cast<timer_node*>(node->deadline_);
+        if (node != nullptr) head_ = reinterpret_cast<timer_node*>(node_access::deadline(*node));
         return node;
     }
 
 private:
     static void link(timer_node& node, timer_node* next) noexcept {
-        node.deadline_ = reinterpret_cast<std::uintptr_t>(next);
+        node_access::deadline(node) = reinterpret_cast<std::uintptr_t>(next);
     }
 
     timer_node* head_ = nullptr;
     timer_node* tail_ = nullptr;
+};
+
+/// A node_queue for nodes that may be in no cache: first in, first out. It does not own them. All operations are O(1).
+///
+/// push() prefetches the node and keeps its address. The queue links the node after `distance` further pushes, when it
+/// has arrived in the cache. A store to the node at once would block the store buffer for the time of a cache miss.
+///
+///     ended.push(node); // does not touch the node
+///     while (cogwheel::timer_node* next = ended.pop()) next->complete(context);
+class prefetching_queue {
+public:
+    static constexpr std::size_t distance = 16; ///< the number of nodes that are not linked yet
+
+    bool empty() const noexcept { return linked_.empty() && first_ == end_; }
+
+    /// Appends a node without touching it. Preconditions: those of node_queue::push().
+    void push(timer_node& node) noexcept {
+        __builtin_prefetch(&node, 1);
+        if (end_ - first_ == distance) linked_.push(*pop_remembered());
+        remembered_[end_++ % distance] = &node;
+    }
+
+    /// Removes and returns the first node, or returns nullptr if the queue is empty.
+    timer_node* pop() noexcept {
+        if (timer_node* node = linked_.pop()) return node;
+        return first_ == end_ ? nullptr : pop_remembered();
+    }
+
+private:
+    timer_node* pop_remembered() noexcept { return remembered_[first_++ % distance]; }
+
+    node_queue linked_; // the older nodes
+    std::array<timer_node*, distance> remembered_{};
+    std::size_t first_ = 0, end_ = 0; // both only grow; an index is taken mod `distance`
 };
 
 } // namespace cogwheel

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Where nodes live and how a 32-bit index finds them.
+// Stores nodes, and finds a node by its 32-bit index.
 //
-// The index space is cut into pages of 1,024. A page holds either blocks of one size (a node followed by room
-// for whatever belongs to the timer; its address is computed, nothing is looked up) or places, each of which
-// points to a node that is embedded elsewhere. The page directory of a million timers is 16 kB, so reaching a
-// node costs one cache miss, its own. Blocks come back last in, first out: the next timer gets a warm line.
+// The index space is divided into pages of 1,024 indices. A page holds one of two things:
+// - Blocks of one size. A block is a node with space behind it for the timer's data. Its index gives its address.
+// - Places. A place points to a node that is embedded in another object.
+// The page directory of a million timers has only 16 kB. So it costs one cache miss to reach the node of a block, the
+// node's own. An embedded node costs a second one, for its place. The table hands out the block that was freed last,
+// because that one is likely to be in the cache.
 //
-// allocate, release, attach, detach, relocate, find: O(1), amortised over the allocation of pages. Pages are never moved; trim()
-// gives the memory behind those that nobody uses back to the system. Not thread-safe.
+// allocate, release, attach, detach, relocate, find: O(1), amortised over the allocation of pages. Pages never move.
+// trim() gives the memory of unused pages back to the system. Not thread-safe.
 #pragma once
 
 #include <cogwheel/wheel/detail/slab_memory.hpp>
@@ -25,33 +27,45 @@
 
 namespace cogwheel {
 
-class node_table {
+/// Owns blocks with a node each, and gives embedded nodes an index.
+///
+///     cogwheel::timer_node& node = nodes.allocate(64); // 32 bytes for the node, 32 for the caller's data
+///     wheel.schedule(node, cogwheel::tick{100});
+///     const cogwheel::timer_id id = node.id();
+///     ...
+///     if (cogwheel::timer_node* pending = nodes.find(id)) { // nullptr if the timer has fired
+///         wheel.cancel(*pending);
+///         nodes.release(*pending, 64);
+///     }
+class node_table : private node_access {
 public:
-    static constexpr std::size_t page_size = 1024;     ///< indices a page
-    static constexpr std::size_t min_block = 32;       ///< a bare node
-    static constexpr std::size_t max_block = 512;      ///< larger timers bring their own memory and attach() it
-    static constexpr std::size_t block_alignment = 32; ///< of every block; of what follows its node too
+    static constexpr std::size_t page_size = 1024;     ///< indices per page
+    static constexpr std::size_t min_block = 32;       ///< bytes: a node without data
+    static constexpr std::size_t max_block = 512;      ///< bytes; for larger timers, attach() an embedded node
+    static constexpr std::size_t block_alignment = 32; ///< bytes; for each block, and for the data behind its node
 
-    /// What lies in memory behind each attached node. If a pointer, the wheel asks the memory for what it points to some timers
-    /// before that node expires; a word that is none does no harm.
-    enum class beside { unknown, pointer };
+    /// Says what lies in memory directly behind each attached node. If it is a pointer, the wheel prefetches its target
+    /// shortly before the node expires. An invalid pointer does no harm.
+    enum class adjacent { unknown, pointer };
 
-    explicit node_table(beside attached = beside::unknown) noexcept : beside_(attached) {}
+    explicit node_table(adjacent attached = adjacent::unknown) noexcept : adjacent_(attached) {}
     ~node_table() { release_all(); }
     node_table(const node_table&) = delete;
     node_table& operator=(const node_table&) = delete;
 
-    /// Memory that is asked of the heap from here on, also by a wheel that is made over this table, comes in huge pages of 2 MB where the
-    /// system has them to give: a table larger than the processor's TLB reaches costs a miss less an operation. Linux, if
-    /// /sys/kernel/mm/transparent_hugepage/enabled says `madvise` or `always`; elsewhere nothing changes but that slabs are larger.
+    /// Makes later allocations of this table use huge pages of 2 MB, and those of a wheel that is constructed over it.
+    /// If the table is larger than the reach of the processor's TLB, this saves one TLB miss per operation. It needs
+    /// Linux, and `madvise` or `always` in /sys/kernel/mm/transparent_hugepage/enabled. Elsewhere only the slabs become
+    /// larger.
     void prefer_huge_pages(bool on) noexcept {
         huge_pages_ = on;
         memory_.prefer_huge_pages(on);
     }
     bool prefers_huge_pages() const noexcept { return huge_pages_; }
 
-    /// A block of at least `bytes` (node included), its node disarmed.
-    /// Preconditions: 0 < bytes <= max_block. Errors: std::bad_alloc, std::length_error (2^32 indices used); nothing changes.
+    /// Returns the node of a block of at least `bytes`, node included. The node is not armed.
+    /// Preconditions: 0 < bytes <= max_block.
+    /// Errors: std::bad_alloc, std::length_error (all 2^32 indices are used); then nothing changes.
     timer_node& allocate(std::size_t bytes) {
         assert(bytes > 0 && bytes <= max_block && "attach a node of your own for larger timers");
         size_class& c = classes_[class_of(bytes)];
@@ -62,44 +76,49 @@ public:
         return *node;
     }
 
-    /// Takes a block back. Preconditions: it came from allocate(bytes) and is not armed.
-    /// `bytes` is asked for because to look it up would make the free list wait for a cache miss. A node whose generations are used up is retired instead, so that no id is ever valid twice.
+    /// Frees a block. The caller passes `bytes`, because a lookup would make the free list wait for a cache miss.
+    /// Retires a node whose generations are used up, so that no id is ever valid twice.
+    /// Preconditions: the node came from allocate(bytes), and is not armed.
     void release(timer_node& node, std::size_t bytes) noexcept {
         assert(!node.armed());
-        if (node.generation_ == 0) [[unlikely]]
+        if (generation(node) == 0) [[unlikely]]
             return;
-        assert(pages_[page_of(node.index_)].stride == min_block << class_of(bytes) &&
+        assert(pages_[page_of(index(node))].stride == min_block << class_of(bytes) &&
                "not the size it was allocated with");
         size_class& c = classes_[class_of(bytes)];
         next_free(node, c.free);
         c.free = &node;
     }
 
-    /// Gives an embedded node an index. Errors: as allocate().
+    /// Gives an embedded node an index. Preconditions: not attached. Errors: those of allocate().
     void attach(timer_node& node);
 
-    /// Takes the index back; entries that still carry it lead nowhere. Preconditions: attached, not armed.
+    /// Takes the index away from an embedded node. Entries that still hold the index are dead.
+    /// Preconditions: attached, not armed.
     void detach(timer_node& node) noexcept;
 
-    /// `to` takes the place of `from`, armed or not, with its id; `from` is a new node then.
-    /// Preconditions: `from` is attached and in no queue or list, `to` is not attached.
+    /// Moves index, id and deadline of `from` to `to`, armed or not. Then `from` is not attached. The completion
+    /// functions stay where they are.
+    /// Preconditions: `from` is attached and in no queue or list; `to` is not attached.
     void relocate(timer_node& from, timer_node& to) noexcept;
 
-    /// The node behind an index, nullptr if none is attached. Preconditions: the index was given out by this table.
+    /// Returns the node with this index, or nullptr if no node is attached there.
+    /// Preconditions: this table has given out the index.
     timer_node* find(std::uint32_t index) const noexcept { return find(pages_[page_of(index)], index); }
 
-    /// The node in the very life that `id` names, nullptr if that is over. Any id is fine.
+    /// Returns the node if it is still in the life that `id` names, else nullptr. Accepts any id.
     timer_node* find(timer_id id) const noexcept {
         if (id.index >= limit_ || (id.generation & 1) == 0) [[unlikely]]
             return nullptr;
         const page& p = pages_[page_of(id.index)];
-        if (id.index % page_size >= p.used) [[unlikely]] // an id from before release_all()
+        if (id.index % page_size >= p.used) [[unlikely]] // an id from before trim() or release_all()
             return nullptr;
         timer_node* node = find(p, id.index);
-        return node != nullptr && node->generation_ == id.generation ? node : nullptr;
+        return node != nullptr && generation(*node) == id.generation ? node : nullptr;
     }
 
-    /// Hints for a batch: the place well ahead (only embedded nodes have one), then the node itself, then what is beside it.
+    /// Prefetches for a batch of timers: first the place (only embedded nodes have one), then the node, then the target
+    /// of the pointer behind it.
     [[gnu::always_inline]] void prefetch_place(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
         if (p.stride == sizeof(place)) __builtin_prefetch(p.at(index));
@@ -108,9 +127,9 @@ public:
         __builtin_prefetch(find(index), 1);
     }
 
-    [[gnu::always_inline]] void prefetch_beside(std::uint32_t index) const noexcept {
+    [[gnu::always_inline]] void prefetch_adjacent(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
-        if (beside_ == beside::unknown || p.stride != sizeof(place)) return;
+        if (adjacent_ == adjacent::unknown || p.stride != sizeof(place)) return;
         if (const timer_node* node = find(p, index)) {
             void* pointer;
             std::memcpy(&pointer, node + 1, sizeof pointer);
@@ -118,10 +137,10 @@ public:
         }
     }
 
-    /// Makes room, so that `count` further blocks of `bytes` need no allocation. Errors: as allocate().
+    /// Allocates pages, so that `count` further blocks of `bytes` need no allocation. Errors: those of allocate().
     void reserve(std::size_t count, std::size_t bytes);
 
-    /// Calls f(node) for every node, armed or not, in use or not, in order of index.
+    /// Calls f(node) for each node in order of index: armed or not, in use or free.
     template <class F>
     void for_each(F f) const {
         for (std::size_t p = 0; p < pages_.size(); ++p)
@@ -129,37 +148,38 @@ public:
                 if (timer_node* node = find(index_of(p, i))) f(*node);
     }
 
-    /// Gives the memory of pages without a node in use back to the system. Old ids stay harmless, and later nodes find the pages again.
-    /// A page stays if one of its nodes has been used 2^30 times, and with huge pages what does not fill one of those.
-    /// Preconditions: no wheel has an entry of a node that is not armed (timing_wheel::trim() sees to that).
-    /// Errors: none; without memory for its own bookkeeping (2 bytes a page) it does nothing.
-    /// Complexity: O(blocks not in use + nodes of the pages given back).
+    /// Gives the memory of each page without a node in use back to the system. Old ids stay stale, and later nodes use
+    /// these pages again. A page keeps its memory if one of its nodes has been armed 2^30 times. With huge pages,
+    /// memory that does not fill a huge page stays too.
+    /// Preconditions: no wheel holds an entry of a node that is not armed (the trim() of a wheel drops these entries
+    /// first).
+    /// Complexity: O(pages + blocks not in use + nodes of the pages given back).
+    /// Errors: none; without memory for its own counters (2 bytes per page) it does nothing.
     void trim() noexcept;
 
-    /// Gives every page back to the heap; later nodes start at generations that no id has had.
-    /// False when generations are used up: the table must then not be used any more, or an old id might name a new timer.
-    /// Preconditions: nothing is armed or attached, and no wheel uses the table any more.
+    /// Frees all pages. Later nodes start at generations that no id has had. Returns false if generations are used up:
+    /// then the caller must not use the table again, because an old id might name a new timer.
+    /// Preconditions: no node is armed or attached, and no wheel uses the table any more.
     bool release_all() noexcept;
 
-    /// Bytes held.
+    /// Returns the bytes allocated, with those that trim() gave back: their addresses stay reserved.
     std::size_t footprint() const noexcept;
 
 private:
     friend struct wheel_access;
 
     struct page {
-        std::uintptr_t origin; // where index 0 would lie
+        std::uintptr_t origin; // the address that index 0 would have
         std::uint16_t stride;  // bytes from one index to the next
-        std::uint16_t used;    // indices that hold something constructed
-        std::uint32_t
-            floor; // generation of nodes that are constructed from here on: later than any that ids were made of
+        std::uint16_t used;    // indices with a constructed node or place
+        std::uint32_t floor;   // first generation of nodes that are constructed later: above those of all ids so far
 
         std::byte* at(std::uint32_t index) const noexcept {
             return reinterpret_cast<std::byte*>(origin + std::uintptr_t{index} * stride);
         }
     };
 
-    /// Stands for an embedded node, and remembers the generation between two of them.
+    /// Points to an embedded node. Keeps the generation after that node, for the next one.
     struct place {
         timer_node* node;
         std::uint32_t generation;
@@ -170,7 +190,7 @@ private:
 
     struct size_class {
         timer_node* free = nullptr;
-        std::uint32_t page = none; // the page that is being carved
+        std::uint32_t page = none; // new blocks come from this page
     };
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -193,13 +213,13 @@ private:
         return reinterpret_cast<timer_node*>(at);
     }
     place& place_of(const timer_node& node) const noexcept {
-        return *reinterpret_cast<place*>(pages_[page_of(node.index_)].at(node.index_));
+        return *reinterpret_cast<place*>(pages_[page_of(index(node))].at(index(node)));
     }
 
-    // A free block has no deadline: the word links the free list.
-    static timer_node* next_free(const timer_node& n) noexcept { return reinterpret_cast<timer_node*>(n.deadline_); }
+    // A free block has no deadline. This word then links the free list.
+    static timer_node* next_free(const timer_node& n) noexcept { return reinterpret_cast<timer_node*>(deadline(n)); }
     static void next_free(timer_node& n, timer_node* next) noexcept {
-        n.deadline_ = reinterpret_cast<std::uintptr_t>(next);
+        deadline(n) = reinterpret_cast<std::uintptr_t>(next);
     }
 
     void refill(std::size_t size_class_index);
@@ -208,17 +228,17 @@ private:
     std::uint32_t generation_at(std::uint32_t index) const noexcept;
     bool is_worth_trimming(std::size_t page_number, std::size_t free) const noexcept;
 
-    static constexpr std::uint16_t trimmed = 0xffff; // in place of a page's count of free nodes
+    static constexpr std::uint16_t trimmed = 0xffff; // trim() marks a page by it, in place of the count of free nodes
 
-    beside beside_;
+    adjacent adjacent_;
     bool huge_pages_ = false;
-    std::uint32_t limit_ = 0; // indices that pages_ covers
+    std::uint32_t limit_ = 0; // number of indices in pages_
     std::vector<page> pages_;
     detail::slab_memory memory_;
     std::array<size_class, class_count> classes_{};
     std::uint32_t free_place_ = none;
     std::uint32_t place_page_ = none;
-    std::uint32_t generation_floor_ = 2; // of new nodes; even, and above zero so that a wrap shows
+    std::uint32_t generation_floor_ = 2; // first generation of new nodes: even, and not zero, which marks a wrap
 };
 
 static_assert(sizeof(std::uintptr_t) <= sizeof(std::uint64_t));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Ticks, the only time the core knows, and the one place where durations become ticks.
+// Ticks, the only time that the core knows. Durations become ticks in this header and in no other place.
 //
-// The promise: a deadline is rounded up and the present is rounded down, so that a timer which fires
-// when present >= deadline is never early, in every phase of the tick, and at most one tick late.
-// Both mappings saturate. Everything here is O(1), allocates nothing and reads no clock.
+// The header rounds a deadline up and the present down. A timer fires when present >= deadline. So it is never early,
+// in every phase of the tick, and at most one tick late.
+// Both conversions saturate. Everything here is O(1), allocates nothing and reads no clock.
 #pragma once
 
 #include <cassert>
@@ -24,24 +24,24 @@ struct tick {
 
     friend constexpr auto operator<=>(tick, tick) = default;
 
-    /// The last tick. One bit short of the word, so that the difference of two ticks never wraps.
+    /// Returns the last tick. The top bit of the word stays free, so that the difference of two ticks never wraps.
     static constexpr tick max() noexcept { return {std::numeric_limits<std::uint64_t>::max() >> 1}; }
 
-    /// `t` moved by `count` ticks; saturates at max().
+    /// Returns the tick that is `count` ticks after `t`; saturates at max().
     friend constexpr tick operator+(tick t, std::uint64_t count) noexcept {
         return {count >= max().value - t.value ? max().value : t.value + count};
     }
 };
 
-/// Any std::chrono duration as nanoseconds; what does not fit saturates, NaN counts as zero.
-/// (hours::max() converted implicitly would overflow, and fire a timer that should wait for ever.)
+/// Converts any std::chrono duration to nanoseconds, rounded up. A value that does not fit saturates; NaN becomes zero.
+/// An implicit conversion of hours::max() would overflow, and fire a timer that should wait for ever.
 template <class Rep, class Period>
 constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
     using std::chrono::nanoseconds;
     if constexpr (std::is_same_v<std::chrono::duration<Rep, Period>, nanoseconds>) {
         return d;
     } else {
-        // 2^63 ns is 9.2e18: a double holds every boundary well enough to decide which side of it d lies.
+        // The limit lies below 2^63 ns (9.22e9 s). The distance is larger than the rounding error of the double.
         using seconds_fp = std::chrono::duration<double>;
         const double seconds = std::chrono::duration_cast<seconds_fp>(d).count();
         constexpr double limit = 9.2e9;
@@ -51,7 +51,8 @@ constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Per
             if (seconds != seconds) return nanoseconds::zero();
         }
         if constexpr (std::is_integral_v<Rep>) {
-            // ceil() multiplies first, which overflows where neither unit is a multiple of the other (thirds, frames).
+            // std::chrono::ceil() multiplies first. The product overflows if neither unit is a multiple of the other
+            // (thirds of a second, video frames).
             using factor = std::ratio_divide<Period, std::nano>;
             using wide = std::common_type_t<Rep, std::intmax_t>;
             const wide whole = d.count() / wide{factor::den} * wide{factor::num};
@@ -64,7 +65,7 @@ constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Per
     }
 }
 
-/// a + b, saturating at both ends.
+/// Returns a + b; saturates at both ends.
 constexpr std::chrono::nanoseconds saturating_add(std::chrono::nanoseconds a, std::chrono::nanoseconds b) noexcept {
     using std::chrono::nanoseconds;
     if (b.count() > 0 && a.count() > nanoseconds::max().count() - b.count()) return nanoseconds::max();
@@ -72,10 +73,15 @@ constexpr std::chrono::nanoseconds saturating_add(std::chrono::nanoseconds a, st
     return a + b;
 }
 
-/// How long a tick is: maps time since the origin to ticks and back.
+/// Converts time since the origin to ticks, and back. All ticks have one length.
+///
+///     constexpr cogwheel::tick_scale scale(10ms);
+///     scale.due(25ms);      // tick 3: a deadline is rounded up
+///     scale.now(25ms);      // tick 2: the present is rounded down
+///     scale.start_of({3});  // 30 ms
 class tick_scale {
 public:
-    /// Preconditions: length > 0.
+    /// Makes a scale of ticks of this length. Preconditions: length > 0.
     explicit constexpr tick_scale(std::chrono::nanoseconds length) noexcept
         : length_(static_cast<std::uint64_t>(length.count())) {
         assert(length.count() > 0 && "a tick must be longer than zero");
@@ -85,20 +91,22 @@ public:
         return std::chrono::nanoseconds(static_cast<std::int64_t>(length_));
     }
 
-    /// The tick at which something due at `since_origin` fires: rounded up. The farthest point is tick::max().
+    /// Returns the tick at which a timer due at `since_origin` fires: rounded up. A time before the origin becomes tick
+    /// 0, nanoseconds::max() becomes tick::max().
     constexpr tick due(std::chrono::nanoseconds since_origin) const noexcept {
         if (since_origin <= std::chrono::nanoseconds::zero()) return {0};
         if (since_origin == std::chrono::nanoseconds::max()) return tick::max();
         return {(static_cast<std::uint64_t>(since_origin.count()) + (length_ - 1)) / length_};
     }
 
-    /// The tick that has been reached at `since_origin`: rounded down.
+    /// Returns the tick that the wheel has reached at `since_origin`: rounded down. A time before the origin becomes
+    /// tick 0.
     constexpr tick now(std::chrono::nanoseconds since_origin) const noexcept {
         if (since_origin <= std::chrono::nanoseconds::zero()) return {0};
         return {static_cast<std::uint64_t>(since_origin.count()) / length_};
     }
 
-    /// The first moment of tick `t`, since the origin; saturates.
+    /// Returns the first moment of tick `t`, since the origin; saturates.
     constexpr std::chrono::nanoseconds start_of(tick t) const noexcept {
         constexpr auto limit = static_cast<std::uint64_t>(std::chrono::nanoseconds::max().count());
         if (t.value > limit / length_) return std::chrono::nanoseconds::max();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What every wheel of this library can do: the vocabulary of advance(), and the concept that the binding asks for.
+// The concept of a wheel, which the binding requires, and the argument and result types of advance().
 #pragma once
 
 #include <cogwheel/wheel/node_table.hpp>
@@ -13,19 +13,22 @@
 
 namespace cogwheel {
 
-/// How much one advance() may do before it returns with `more`. The last item may overdraw it.
-/// The weights are those of the costs measured: a skipped slot about 1 ns, a moved or dropped entry 5-20 ns (a miss),
-/// an expiry 30 ns and the handler.
+/// How much work one advance() may do before it returns with `more`. The last item may exceed the budget.
+/// The weights follow measured costs: about 1 ns for `slot`, 5-20 ns for `entry` (a cache miss), 30 ns and the handler
+/// for `expiry`.
+///
+///     const auto result = wheel.advance(now, cogwheel::work_budget::expiries(1024));
+///     if (result.more) call_again_soon();
 struct work_budget {
-    static constexpr std::int64_t slot = 1;
-    static constexpr std::int64_t entry = 4;
-    static constexpr std::int64_t expiry = 32;
+    static constexpr std::int64_t slot = 1;    ///< a step over empty slots, or an entry that moves without its node
+    static constexpr std::int64_t entry = 4;   ///< a look at a node that does not expire
+    static constexpr std::int64_t expiry = 32; ///< a timer that fires
 
     std::int64_t units;
 
     constexpr work_budget(std::int64_t u) noexcept : units(u) {}
 
-    /// Enough for `n` expiries.
+    /// Returns a budget for `n` expiries.
     static constexpr work_budget expiries(std::uint32_t n) noexcept { return work_budget(expiry * n); }
     static constexpr work_budget unlimited() noexcept { return work_budget(std::int64_t{1} << 62); }
 
@@ -36,10 +39,11 @@ struct work_budget {
 
 struct advance_result {
     std::uint64_t fired = 0;
-    bool more = false; ///< call again at once, with the same tick or a later one
+    bool more = false; ///< work is left: call advance() again at once, with the same tick or a later one
 };
 
-/// A wheel over a node_table. The guarantees are those of hashed_wheel, which is the reference.
+/// A wheel over a node_table. Its guarantees must be those of hashed_wheel, the reference. basic_timer_wheel runs any
+/// wheel that models this concept.
 template <class W>
 concept timing_wheel =
     std::constructible_from<W, node_table&, std::size_t, tick> &&
@@ -59,7 +63,7 @@ concept timing_wheel =
         { const_wheel.check_invariants() } -> std::same_as<const char*>;
     };
 
-/// A wheel that can be told its levels.
+/// A wheel whose constructor accepts levels.
 template <class W>
 concept levelled_wheel = timing_wheel<W> && std::constructible_from<W, node_table&, const wheel_levels&, tick>;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The shape of a hierarchical wheel: how long a slot of each level is, and how many there are.
+// The shape of a hierarchical wheel: for each level, the length of a slot and the number of slots.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace cogwheel {
 
-/// One ring of slots; as a clock's hand, it goes round in tick x slots.
+/// One level: a ring of slots, each of length `tick`. A revolution takes tick x slots.
 struct wheel_level {
     std::chrono::nanoseconds tick;
     std::size_t slots;
@@ -21,21 +21,26 @@ struct wheel_level {
     friend constexpr bool operator==(const wheel_level&, const wheel_level&) = default;
 };
 
-/// The levels of a wheel, the finest first. A level's tick is a multiple of the one below, and at most once round that.
+/// The levels of a wheel, the finest first. The tick of a level is a multiple of the tick below, and at most a
+/// revolution of the level below.
+///
+///     constexpr cogwheel::wheel_levels levels{{10ms, 100}, {1s, 60}, {1min, 60}}; // reaches one hour
+///     cogwheel::hierarchical_wheel wheel(nodes, levels);
 class wheel_levels {
 public:
     static constexpr std::size_t max_levels = 16;
     static constexpr std::size_t max_slots = std::size_t{1} << 16;
 
-    /// None: the wheel chooses.
+    /// Makes an empty list of levels. The wheel then chooses its levels.
     constexpr wheel_levels() = default;
 
-    /// Preconditions: at most max_levels. What else is wrong with them, fault() says.
+    /// Takes the levels unchecked; fault() checks them. Preconditions: at most max_levels.
     constexpr wheel_levels(std::initializer_list<wheel_level> levels) {
         for (const wheel_level& level : levels) push_back(level);
     }
 
-    /// `levels` of the same number of slots, each as long as the one below goes round: 64 x 6 of 1 ms are 2.2 years.
+    /// Returns `levels` levels with the same number of slots. A slot is as long as a revolution of the level below: six
+    /// levels of 64 slots, the first with a tick of 1 ms, reach 2.2 years.
     /// Preconditions: 1 <= levels <= max_levels; tick x slots^(levels - 1) fits nanoseconds.
     static constexpr wheel_levels uniform(std::chrono::nanoseconds tick, std::size_t slots = 64,
                                           std::size_t levels = 6) {
@@ -53,13 +58,14 @@ public:
     constexpr const wheel_level* begin() const noexcept { return levels_.data(); }
     constexpr const wheel_level* end() const noexcept { return levels_.data() + size_; }
 
-    /// Preconditions: size() < max_levels.
+    /// Adds a level above the others. Preconditions: size() < max_levels.
     constexpr void push_back(const wheel_level& level) {
         assert(size_ < max_levels && "a wheel has at most 16 levels");
         levels_[size_++] = level;
     }
 
-    /// Empty, or what no wheel can be made of: the level, its value, the range and the remedy.
+    /// Returns an empty string if a wheel can have these levels. Otherwise the string names the first bad level, its
+    /// value, the range and the remedy.
     std::string fault() const;
 
 private:
@@ -67,7 +73,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// The hands of a clock with a calendar's leaf: 10 ms, seconds, minutes, hours, 30 days.
+/// Levels like the hands of a clock: 100 slots of 10 ms, 60 of a second, 60 of a minute, 24 of an hour, 30 of a day.
 inline constexpr wheel_levels clock_hands{{std::chrono::milliseconds(10), 100},
                                           {std::chrono::seconds(1), 60},
                                           {std::chrono::minutes(1), 60},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The executor that a wheel and its timers stand on: concrete or erased, a strand, a thread pool, a context with any hint.
+// The executor that a wheel and its timers stand on: concrete or erased, a strand, a thread pool, a context with any
+// hint.
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 

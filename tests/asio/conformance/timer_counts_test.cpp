@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What the wheel counts of timer objects, and what its limits and its end mean for them. A timer on which several wait is one.
+// What the wheel counts of timer objects, and what its limits and its end mean for them. A timer on which several wait
+// is one.
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A timer object's expiry: how it is set, what setting it does to those who wait, and that a past one completes at once.
+// A timer object's expiry: how it is set, what setting it does to those who wait, and that a past one completes at
+// once.
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Timer objects against the obvious model, a list of waits for each: random steps, every result and every completion compared.
+// Timer objects against the obvious model, a list of waits for each: random steps, every result and every completion
+// compared.
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 #include "support/random.hpp"
@@ -135,7 +136,8 @@ private:
         while (!m.waits.empty()) abort(m, 0);
         return n;
     }
-    // By the promise: at the first tick that is not before the expiry. The wheel's origin is a whole number of ticks away.
+    // By the promise: at the first tick that is not before the expiry. The wheel's origin is a whole number of ticks
+    // away.
     void expire() {
         const auto reached = start_ + (manual_clock::now() - start_) / tick_length * tick_length;
         for (auto& m : models_) {

@@ -36,6 +36,7 @@ TEST_CASE_TEMPLATE("handler_throws_mid_batch_the_rest_comes_with_the_next_run", 
     }
     CHECK(runs == 6);
     CHECK(thrown == 3);
+    CHECK(w.wheel.stats().fired == 6);
 }
 
 TEST_CASE_TEMPLATE("abort_handler_throws_the_other_aborts_still_come", W, EVERY_WAIT) {
@@ -108,6 +109,7 @@ TEST_CASE_TEMPLATE("cancel_all_in_a_handler_siblings_are_aborted", W, EVERY_WAIT
     w.pass(10ms);
     CHECK(succeeded == 1);
     CHECK(aborted == 4);
+    CHECK(w.wheel.stats().cancelled == 4);
 }
 
 TEST_CASE_TEMPLATE("wait_started_in_a_handler_for_the_same_tick_completes_in_a_later_turn", W, EVERY_WAIT) {

@@ -186,21 +186,25 @@ TEST_CASE_TEMPLATE("rebind_executor_another_type_moved_into_with_waits_pending",
 }
 
 #if ASIO_VERSION >= 103100
-TEST_CASE_TEMPLATE("default_token_omitted_is_deferred", T, EVERY_TIMER) {
+TEST_CASE_TEMPLATE("default_token_omitted_or_left_to_an_adapter_is_deferred", T, EVERY_TIMER) {
     T w;
     typename T::timer_type timer(w.wheel, 10ms);
     int done = 0;
-    const auto both = [&]() -> asio::awaitable<void> {
+    const auto all = [&]() -> asio::awaitable<void> {
         co_await timer.async_wait();
         ++done;
         co_await w.wheel.async_wait(10ms);
         ++done;
+        const auto [ec] = co_await w.wheel.async_wait(10ms, asio::as_tuple);
+        done += !ec;
     };
-    co_spawn(w.io, both, asio::detached);
+    co_spawn(w.io, all, asio::detached);
     w.run();
     w.pass(10ms);
     CHECK(done == 1);
     w.pass(10ms);
     CHECK(done == 2);
+    w.pass(10ms);
+    CHECK(done == 3);
 }
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Deadlines anywhere on the wheel: at the edges of a slot, after many revolutions, across a long jump, at the end of time.
+// Deadlines anywhere on the wheel: at the edges of a slot, after many revolutions, across a long jump, at the end of
+// time.
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Handlers run on the executor they are bound to and keep its context running meanwhile; pending waits keep the wheel's.
+// Handlers run on the executor they are bound to and keep its context running meanwhile; pending waits keep the
+// wheel's.
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 

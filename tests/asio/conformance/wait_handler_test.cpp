@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Any callable will do for a handler; it is invoked exactly once, never early, never inside the call that starts the wait.
+// Any callable will do for a handler; it is invoked exactly once, never early, never inside the call that starts the
+// wait.
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 

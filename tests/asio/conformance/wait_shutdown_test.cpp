@@ -151,9 +151,10 @@ TEST_CASE_TEMPLATE("real_clock_context_destroyed_handlers_own_everything", Locki
         auto wheel = std::make_shared<wheel_type>(io);
         auto timer = std::make_shared<timer_on<wheel_type>>(*wheel, 1h);
         timer->async_wait([wheel, timer, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
+        wheel->async_wait(1h, [wheel, timer, no = must_not_run(&destroyed)](std::error_code ec) { no(ec); });
         auto other = std::make_shared<asio::steady_timer>(io, 1h);
         other->async_wait([other, wheel, timer](std::error_code) { FAIL("ran"); });
         io.poll();
     }
-    CHECK(destroyed == 1);
+    CHECK(destroyed == 2);
 }

@@ -142,6 +142,7 @@ TEST_CASE_TEMPLATE("deferred_starts_when_it_is_launched", W, EVERY_WAIT) {
     W w;
     auto operation = w.wait(10ms, deferred);
     w.run();
+    if constexpr (!requires { w.timers; }) w.pass(1s); // a timer has its expiry, a wheel's delay counts from the launch
     CHECK(w.wheel.pending() == 0);
     bool done = false;
     std::move(operation)(must_complete({}, &done));

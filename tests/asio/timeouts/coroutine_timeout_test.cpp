@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// co_await timeout(...) and scope_deadline.
+// co_await timeout(...) and timeout_scope.
 #include "support/scripted_operation.hpp"
 
 #include <cogwheel/asio/timeout.hpp>
@@ -190,7 +190,7 @@ TEST_CASE_TEMPLATE("context_ends_while_awaited", Wheel, BOTH_WHEELS) {
 TEST_CASE_TEMPLATE("scope_deadline_bounds_all_that_is_awaited", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     run_coroutine(r.io, [&]() -> awaitable<void> {
-        const scope_deadline limit(r.wheel, 55ms);
+        const timeout_scope limit(r.wheel, 55ms);
         CHECK(limit.remaining() == 55ms);
         CHECK(r.wheel.pending() == 0); // no timer while nothing is awaited
         co_await r.wheel.async_wait(20ms, limit(use_awaitable));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Where the cancellation is emitted and where the handler is called: on the handler's executor, else on the operation's.
+// Where the cancellation is emitted and where the handler is called: on the handler's executor, else on the
+// operation's.
 #include "support/scripted_operation.hpp"
 #include "support/threads.hpp"
 

@@ -54,7 +54,7 @@ TEST_CASE_TEMPLATE("emit_heeded_is_operation_aborted_not_timed_out", Wheel, BOTH
     CHECK(r.read.cancelled.size() == 1);
 }
 
-TEST_CASE_TEMPLATE("emit_before_the_start_has_no_effect", Wheel, BOTH_WHEELS) {
+TEST_CASE_TEMPLATE("emit_before_the_start_does_not_touch_the_operation", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     cancellation_signal signal;
     read_result result;

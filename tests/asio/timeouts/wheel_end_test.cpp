@@ -176,17 +176,17 @@ TEST_CASE_TEMPLATE("wheel_destroyed_its_body_serves_the_next_once_all_is_over", 
     scripted_read read(io.get_executor());
     read_result result;
     std::optional<Wheel> wheel(io);
-    const auto* body = &detail::state_of::get(*wheel);
+    const auto* body = &detail::impl_of(*wheel);
     read.async_run(timeout_after(*wheel, 1h, result.handler()));
     wheel.reset();
     run_ready(io);
     wheel.emplace(io); // the operation holds on to the first body
-    CHECK(&detail::state_of::get(*wheel) != body);
+    CHECK(&detail::impl_of(*wheel) != body);
     read.complete({}, 1);
     run_ready(io);
     CHECK(result.times == 1);
     Wheel next(io);
-    CHECK(&detail::state_of::get(next) == body);
+    CHECK(&detail::impl_of(next) == body);
     read.async_run(timeout_after(next, 10ms, result.handler()));
     pass(io, 20ms);
     CHECK(read.cancelled.size() == 2);

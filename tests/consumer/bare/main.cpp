@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A little of everything but coroutines, whose co_spawn needs exceptions itself. What catches in a template is compiled only where it
-// is used.
+// A little of everything but coroutines, whose co_spawn needs exceptions itself. What catches in a template is compiled
+// only where it is used.
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
-#include <cogwheel/net/circuit_breaker.hpp>
-#include <cogwheel/net/hedge.hpp>
 #include <cogwheel/net/idle_stream.hpp>
 #include <cogwheel/net/pending_requests.hpp>
-#include <cogwheel/net/retry.hpp>
+#include <cogwheel/resilience/circuit_breaker.hpp>
+#include <cogwheel/resilience/hedge.hpp>
+#include <cogwheel/resilience/retry.hpp>
 #include <cogwheel/schedule/interval.hpp>
 #include <cogwheel/schedule/keyed_timers.hpp>
 #include <cogwheel/testing/manual_clock.hpp>
@@ -59,7 +59,7 @@ void waits() {
     wheel.async_wait(1ms, asio::bind_executor(io.get_executor(), count));
     wheel.async_wait(1ms, asio::bind_executor(wheel.get_executor(), count));
     levels.async_wait(1ms, count);
-    wheel.schedule(30s, [] {}, [&] { ++done; }).cancel();
+    wheel.schedule(30s, [] {}, cogwheel::on_cancel([&] { ++done; })).cancel();
     cogwheel::wheel_timer timer{wheel, 1ms};
     timer.async_wait(cogwheel::timeout_after(wheel, 10s, count));
     cogwheel::wheel_timer late{wheel, 1h};

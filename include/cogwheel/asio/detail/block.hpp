@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How a timer of the binding lies in memory: a node, then its payload.
+// The memory of a timer of the binding: a node, then its payload.
 //
-// By default both are one block of a node_table; a payload that is too large for that, or has an allocator of its own, brings its
-// memory and attaches the node.
+// By default both are one block of a node_table. If the payload is too large for that, or has its own allocator, both
+// take memory from that allocator or the heap, and the table knows the node as an embedded one.
 #pragma once
 
-#include <cogwheel/wheel/detail/exceptions.hpp>
+#include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace cogwheel::detail {
 
-/// Payload::allocator_type: void for the table's own memory, else that of Payload::get_allocator().
+/// Payload::allocator_type: void for memory of the table, else the type of Payload::get_allocator().
 template <class Payload>
 class block {
     using allocator = typename Payload::allocator_type;
@@ -35,10 +35,10 @@ class block {
     using own_traits = std::allocator_traits<own_allocator>;
 
 public:
-    /// To end without a word to anyone costs nothing but the memory.
+    /// Whether release() is enough to end a timer without a delivery.
     static constexpr bool trivial = pooled && std::is_trivially_destructible_v<Payload>;
 
-    /// Makes a disarmed node with its payload. Preconditions: whoever guards the table has locked it.
+    /// Makes a disarmed node with its payload. Preconditions: the lock that guards the table is held.
     /// Errors: those of the allocation and of the payload's constructor; nothing changes.
     template <class Allocator, class... Args>
     static timer_node& create(node_table& table, [[maybe_unused]] const Allocator& a, Args&&... args) {
@@ -89,9 +89,9 @@ public:
         }
     }
 
-    /// Moves the payload out with f, then destroys what is left and frees the memory.
-    /// Preconditions: the lock is held. It still is afterwards, unless the memory is the user's, whose allocator must not be
-    /// called under it.
+    /// Moves the payload out by f, then destroys the moved-from one and frees the memory.
+    /// Preconditions: the lock is held.
+    /// Effects: keeps the lock if the memory is the table's, else releases it: the allocator may be the user's code.
     template <class Lock, class F>
     static auto take_out(node_table& table, Lock& lock, timer_node& node, F f) {
         struct freeing {
@@ -113,11 +113,11 @@ public:
             }
         };
         Payload& p = payload(node);
-        const freeing freed{table, lock, node, memory_of(p)}; // asked before the payload moves
+        const freeing freed{table, lock, node, memory_of(p)}; // gets the allocator before the payload moves
         return f(p);
     }
 
-    /// The same for a payload without a destructor. Preconditions: trivial.
+    /// Frees a block whose payload needs no destructor. Preconditions: trivial.
     static void release(node_table& table, timer_node& node) noexcept { table.release(node, size); }
 
 private:

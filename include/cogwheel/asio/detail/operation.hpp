@@ -1,39 +1,51 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How a timer of the binding ends. One function pointer in its node does that, whatever the outcome.
+// How a timer of the binding ends. One function pointer in its node completes it, for every outcome.
 #pragma once
 
 #include <cogwheel/asio/detail/block.hpp>
 
+#include <utility>
+
 namespace cogwheel::detail {
 
+/// Why a timer completes, and so what its function does.
 enum class outcome {
     expired,
-    aborted,   ///< cancelled: an async_wait still has to complete, an on-cancel callable to run
+    aborted,   ///< cancelled: complete the async_wait, or run the on_cancel callable
     stopped,   ///< never pending: the wheel is stopped
     rejected,  ///< never pending: max_pending
-    discarded, ///< cancelled by its token, and still armed: nobody is told, but an on-cancel callable
-    destroyed, ///< the execution context is shut down
-    collected, ///< disarmed with all others: defer what has to be delivered, as aborted
+    discarded, ///< cancelled by its token, and still armed: disarm; abort if there is an on_cancel callable
+    destroyed, ///< the execution context shuts down, or the start failed: destroy the payload without a call
+    collected, ///< disarmed with all other timers: defer it as aborted; the context's lock may be empty
 };
 
-/// The context that a node's function is called with. The lock is held, then and when it returns or throws.
-template <class State>
-struct completion {
-    State& state;
-    typename State::lock_type& lock;
+/// Whether a wheel takes one more timer.
+enum class admission { accepted, stopped, full };
+
+/// Returns the outcome of a refused timer. Preconditions: not accepted.
+constexpr outcome outcome_of(admission a) noexcept {
+    return a == admission::stopped ? outcome::stopped : outcome::rejected;
+}
+
+/// The context with which a node's function is called. The lock is held at the call, and when the function returns or
+/// throws. With outcome::collected, `lock` may be empty; the engine's lock is held nevertheless.
+template <class Engine>
+struct completion_context {
+    Engine& engine;
+    typename Engine::lock_type& lock;
     outcome how;
 };
 
-/// Holds the lock again when it goes.
+/// Locks again at the end of the scope.
 template <class Lock>
-class [[nodiscard]] locked_at_the_end {
+class [[nodiscard]] relock_on_exit {
 public:
-    explicit locked_at_the_end(Lock& lock) noexcept : lock_(&lock) {}
-    locked_at_the_end(const locked_at_the_end&) = delete;
-    locked_at_the_end& operator=(const locked_at_the_end&) = delete;
-    ~locked_at_the_end() {
+    explicit relock_on_exit(Lock& lock) noexcept : lock_(&lock) {}
+    relock_on_exit(const relock_on_exit&) = delete;
+    relock_on_exit& operator=(const relock_on_exit&) = delete;
+    ~relock_on_exit() {
         if (!lock_->owns_lock()) lock_->lock();
     }
 
@@ -41,51 +53,73 @@ private:
     Lock* lock_;
 };
 
-/// A payload has, beside what block asks for: deliver(outcome, State&) &&, called without the lock; allocator_of(its first
-/// argument); static constexpr bool silent: nothing to deliver when cancelled; and static constexpr bool listed: it waits for
-/// another node (wheel_timer) and is never in the wheel itself.
-template <class State, class Payload>
+/// Owns an operation: only its owner may complete or continue it. If the owner is destroyed before release(), it calls
+/// Operation::abandon().
+template <class Operation>
+class operation_owner {
+public:
+    explicit operation_owner(Operation& o) noexcept : operation_(&o) {}
+    operation_owner(operation_owner&& other) noexcept : operation_(std::exchange(other.operation_, nullptr)) {}
+    operation_owner& operator=(operation_owner&&) = delete;
+    ~operation_owner() {
+        if (operation_ != nullptr) operation_->abandon();
+    }
+    explicit operator bool() const noexcept { return operation_ != nullptr; }
+    Operation& operator*() const noexcept { return *operation_; }
+    Operation* operator->() const noexcept { return operation_; }
+    Operation& release() noexcept { return *std::exchange(operation_, nullptr); }
+
+private:
+    Operation* operation_;
+};
+
+/// A node with its payload in one block. In addition to what block needs, a payload has:
+/// - deliver(outcome, Engine&) &&: called without the lock;
+/// - allocator_of(its first constructor argument);
+/// - static constexpr bool silent: when its token cancels it, there is nothing to deliver;
+/// - static constexpr bool listed: it waits for another node (wheel_timer), and is never in the core wheel.
+template <class Engine, class Payload>
 class operation {
     using block = detail::block<Payload>;
 
 public:
-    /// Makes a disarmed node with its payload. Preconditions: the state's lock is held.
+    /// Makes a disarmed node with its payload. Preconditions: the engine's lock is held.
     /// Errors: those of the allocation and of the payload's constructor; nothing changes.
     template <class First, class... Args>
-    static timer_node& create(State& state, First&& first, Args&&... args) {
-        timer_node& node = block::create(table(state), Payload::allocator_of(first), std::forward<First>(first),
+    static timer_node& create(Engine& engine, First&& first, Args&&... args) {
+        timer_node& node = block::create(table(engine), Payload::allocator_of(first), std::forward<First>(first),
                                          std::forward<Args>(args)...);
-        node.on_expiry(&end);
+        node.completion(&end);
         return node;
     }
 
-    /// Ends the timer. The memory is free again before the payload hears of it.
+    /// Completes the timer. Frees the block before it delivers the payload.
     static void end(timer_node& node, void* context) {
-        auto& c = *static_cast<completion<State>*>(context);
+        auto& c = *static_cast<completion_context<Engine>*>(context);
         if constexpr (!Payload::listed)
-            if (c.how == outcome::expired) c.state.note_expiry(node);
+            if (c.how == outcome::expired) c.engine.note_expiry(node);
         if (c.how == outcome::discarded) {
-            if constexpr (!Payload::silent) return c.state.abort(node);
-            c.state.disarm(node);
-            if constexpr (block::trivial) return block::release(table(c.state), node);
+            if constexpr (!Payload::silent) return c.engine.abort(node);
+            c.engine.disarm(node);
+            if constexpr (block::trivial) return block::release(table(c.engine), node);
         }
-        if (c.how == outcome::collected) return c.state.defer(outcome::aborted, node);
-        const locked_at_the_end relock(c.lock);
+        if (c.how == outcome::collected) return c.engine.defer(outcome::aborted, node);
+        const relock_on_exit relock(c.lock);
         {
             Payload payload =
-                block::take_out(table(c.state), c.lock, node, [](Payload& p) -> Payload { return std::move(p); });
+                block::take_out(table(c.engine), c.lock, node, [](Payload& p) -> Payload { return std::move(p); });
             if (c.lock.owns_lock()) c.lock.unlock();
-            std::move(payload).deliver(c.how, c.state);
-        } // what the payload owns is destroyed without the lock, too: it may be anything, also the wheel
-        if (c.how != outcome::destroyed) c.state.heed_stop();
+            std::move(payload).deliver(c.how, c.engine);
+        } // the payload is destroyed without the lock too: it may own anything, also the wheel
+        if (c.how != outcome::destroyed) c.engine.check_loop_stopped();
     }
 
 private:
-    static node_table& table(State& state) noexcept {
+    static node_table& table(Engine& engine) noexcept {
         if constexpr (Payload::listed)
-            return state.waits;
+            return engine.waits;
         else
-            return state.nodes;
+            return engine.nodes;
     }
 };
 

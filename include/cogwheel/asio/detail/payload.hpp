@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a timer of the binding carries: a callable of schedule(), or a handler that waits.
+// The payloads of the timers of the binding: a callable of schedule(), or a handler of async_wait().
 #pragma once
 
-#include <cogwheel/asio/detail/counted_work.hpp>
+#include <cogwheel/asio/detail/cancellation.hpp>
+#include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
-#include <cogwheel/asio/detail/post_on.hpp>
 #include <cogwheel/asio/error.hpp>
-#include <cogwheel/wheel/detail/exceptions.hpp>
+#include <cogwheel/detail/exceptions.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/associated_allocator.hpp>
+#include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
 #include <asio/associator.hpp>
 #include <asio/error.hpp>
@@ -21,7 +22,7 @@
 
 namespace cogwheel::detail {
 
-/// A handler with the error code it is to be called with; it keeps the handler's associations.
+/// A handler with its error code. It keeps the handler's associations.
 template <class Handler>
 struct bound_handler {
     Handler handler;
@@ -30,59 +31,7 @@ struct bound_handler {
     void operator()() { std::move(handler)(ec); }
 };
 
-// Stand-ins that nobody associates: what comes back unchanged shows that the type has no association of its own.
-struct no_executor {};
-template <class T>
-inline constexpr bool has_executor = !std::is_same_v<asio::associated_executor_t<T, no_executor>, no_executor>;
-template <class T>
-inline constexpr bool has_allocator =
-    !std::is_same_v<asio::associated_allocator_t<T, std::allocator<no_executor>>, std::allocator<no_executor>>;
-
-/// Are they the same? Asio 1.22's target<E>() does not look at the type of what it finds. Without typeid both are
-/// compared as erased ones; if there is no memory for that, false makes what follows slower, not wrong.
-template <class E>
-bool is_executor(const asio::any_io_executor& erased, const E& e) noexcept {
-#ifdef ASIO_NO_TYPEID
-    COGWHEEL_TRY { return erased == asio::any_io_executor(e); }
-    COGWHEEL_CATCH { return false; }
-#else
-    if constexpr (std::is_same_v<E, asio::any_io_executor>)
-        return erased == e;
-    else
-        return erased.target_type() == typeid(E) && *erased.template target<E>() == e;
-#endif
-}
-
-/// Runs `f` as by asio::dispatch on its associated executor; at once if that is the wheel's, on which we are.
-template <class F>
-void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
-    const auto executor = asio::get_associated_executor(f, wheel_executor);
-    if (is_executor(wheel_executor, executor)) return std::forward<F>(f)();
-    dispatch_on(executor, std::forward<F>(f));
-}
-
-/// Keeps the context of a foreign executor running while the timer is pending. The wheel's own needs nothing: its driver is
-/// armed. Types without an association cost no byte.
-template <class T, bool = has_executor<T>>
-class foreign_work {
-public:
-    foreign_work(const T&, const asio::any_io_executor&) noexcept {}
-};
-
-template <class T>
-class foreign_work<T, true> {
-    using executor_type = asio::associated_executor_t<T, asio::any_io_executor>;
-
-public:
-    foreign_work(const T& t, const asio::any_io_executor& wheel_executor) {
-        const executor_type executor = asio::get_associated_executor(t, wheel_executor);
-        if (!is_executor(wheel_executor, executor)) work_.emplace(executor);
-    }
-
-private:
-    std::optional<counted_work<executor_type>> work_;
-};
-
+/// The type of T's associated allocator, or void if T has none.
 template <class T, bool = has_allocator<T>>
 struct payload_allocator {
     using type = void;
@@ -92,7 +41,12 @@ struct payload_allocator<T, true> {
     using type = asio::associated_allocator_t<T>;
 };
 
-/// What a wait completes with.
+/// Returns the error of a refused timer. Preconditions: not accepted.
+inline std::error_code error_of(admission a) noexcept {
+    return a == admission::stopped ? errc::stopped : errc::too_many_timers;
+}
+
+/// Returns the error code with which a wait completes.
 inline std::error_code wait_error(outcome how) noexcept {
     switch (how) {
     case outcome::expired:
@@ -118,12 +72,12 @@ public:
     waiting_handler(H&& h, const asio::any_io_executor& wheel_executor)
         : work_(h, wheel_executor), handler_(std::forward<H>(h)) {}
 
-    template <class State>
-    void deliver(outcome how, State& state) && {
+    template <class Engine>
+    void deliver(outcome how, Engine& engine) && {
         if (how == outcome::destroyed) return;
         bound_handler<Handler> bound{std::move(handler_), wait_error(how)};
         if constexpr (has_executor<Handler>)
-            run_associated(std::move(bound), state.executor());
+            run_associated(std::move(bound), engine.executor());
         else
             bound();
     }
@@ -132,15 +86,48 @@ public:
     auto get_allocator() const noexcept { return allocator_of(handler_); }
 
 private:
-    [[no_unique_address]] foreign_work<Handler> work_; // goes after the handler, whose executors may need the context
+    [[no_unique_address]] foreign_work<Handler> work_; // destroyed last: the handler's executors may need the context
     Handler handler_;
 };
 
+/// Starts a wait. Makes its node, connects it with the handler's cancellation slot, and calls begin(node, connected)
+/// under the lock. begin() makes the wait pending, or defers its completion and returns false.
+/// Target: see slot_handler.
+/// Effects: if this returns, the handler is called exactly once, or the execution context destroys it.
+/// Errors: std::bad_alloc; those of begin(). The handler is then destroyed.
+template <class Payload, class Target, class Engine, class Handler, class Begin>
+void start_waiting(Engine& engine, Handler&& handler, Begin begin) {
+    using op = operation<Engine, Payload>;
+    auto slot = asio::get_associated_cancellation_slot(handler);
+    typename Engine::lock_type lock = engine.lock();
+    if (engine.is_shut_down()) return; // the context destroys all handlers, so this one too
+    timer_node& node = op::create(engine, std::forward<Handler>(handler), engine.executor());
+    COGWHEEL_TRY {
+        if (slot.is_connected()) {
+            // Before the timer can fire: after that the slot may no longer exist.
+            const timer_id id = node.next_id();
+            lock.unlock();
+            slot.template emplace<slot_handler<Engine, Target>>(engine, id);
+            lock.lock();
+        }
+        if (!begin(node, slot.is_connected()) && slot.is_connected())
+            slot.clear(); // the next timer in this node will have the same id
+    }
+    COGWHEEL_CATCH {
+        if (slot.is_connected()) slot.clear();
+        if (!lock.owns_lock()) lock.lock();
+        typename Engine::completion_context c{engine, lock, outcome::destroyed};
+        node.complete(&c);
+        COGWHEEL_RETHROW;
+    }
+}
+
+/// Stands for an on_cancel callable that was not given.
 struct no_callable {
     void operator()() const noexcept {}
 };
 
-/// A callable of schedule(), perhaps with one for the case that it is cancelled.
+/// A pending callable of schedule(), with or without an on_cancel callable.
 template <class F, class OnCancel = no_callable>
 class scheduled_callable {
 public:
@@ -155,22 +142,22 @@ public:
           f_(std::forward<G>(f)),
           on_cancel_(std::forward<H>(on_cancel)) {}
 
-    template <class State>
-    void deliver(outcome how, State& state) && {
+    template <class Engine>
+    void deliver(outcome how, Engine& engine) && {
         if (how == outcome::expired)
-            run(std::move(f_), state);
+            run(std::move(f_), engine);
         else if (how == outcome::aborted)
-            run(std::move(on_cancel_), state);
+            run(std::move(on_cancel_), engine);
     }
 
     static auto allocator_of(const F& f) noexcept { return asio::get_associated_allocator(f); }
     auto get_allocator() const noexcept { return allocator_of(f_); }
 
 private:
-    template <class G, class State>
-    static void run(G&& g, State& state) {
+    template <class G, class Engine>
+    static void run(G&& g, Engine& engine) {
         if constexpr (has_executor<std::decay_t<G>>)
-            run_associated(std::forward<G>(g), state.executor());
+            run_associated(std::forward<G>(g), engine.executor());
         else
             std::forward<G>(g)();
     }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
+//
+// The handler with which timeout_after and its relatives start an operation.
 #pragma once
 
 #include <cogwheel/asio/detail/timed_operation.hpp>
 
 namespace cogwheel::detail {
 
-/// The allocator that a handler is associated with, if there is one.
+/// A copy of a handler's associated allocator, or nothing if the handler has none.
 template <class Handler, bool = has_allocator<Handler>>
 struct kept_allocator {
     explicit kept_allocator(const Handler&) noexcept {}
@@ -25,12 +27,12 @@ struct kept_allocator<Handler, true> {
     }
 };
 
-/// The handler that the operation is started with: one pointer, the user's allocator if that has a state, and the user's associations,
-/// but for the slot.
+/// Completes a timed_operation. It holds one pointer, and the user's allocator if that has a state. It has the
+/// associations of the user's handler, except the cancellation slot, which is the operation's.
 template <class Operation>
 class timed_handler {
 public:
-    explicit timed_handler(typename Operation::timed_pointer p) noexcept
+    explicit timed_handler(typename Operation::owner p) noexcept
         : allocator_((*p).handler()), operation_(std::move(p)) {}
 
     template <class... Args>
@@ -44,9 +46,9 @@ public:
     const auto& allocator() const noexcept { return allocator_; }
 
 private:
-    // By value: where an operation fails to start, Asio asks a handler that was moved from for its allocator.
+    // A copy: if an operation fails to start, Asio asks a moved-from handler for its allocator.
     [[no_unique_address]] kept_allocator<std::decay_t<decltype(std::declval<const Operation&>().handler())>> allocator_;
-    typename Operation::timed_pointer operation_;
+    typename Operation::owner operation_;
 };
 
 } // namespace cogwheel::detail

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An asynchronous operation of somebody else, with a timer beside it: the inside of timeout_after and its relatives.
+// An asynchronous operation with a timeout: the impl of timeout_after and its relatives (docs/adr/0004).
 //
-// One block holds the timer's node, the user's handler and the signal that cancels the operation. The operation is started with
-// a handler of one pointer (timed_handler). Whoever comes first decides: the operation, then the timer is removed without a word;
-// or the timer, which emits the signal on the handler's executor and lets the operation complete as it sees fit.
+// One block holds the timer's node, the user's handler and the signal that cancels the operation. The operation starts
+// with a timed_handler, which holds one pointer. The first of two events decides. If the operation ends first, the
+// timer is disarmed. If the timer expires first, it emits the signal on the handler's executor.
 //
-// While somebody is about to emit, or the initiating function has not returned, the block is pinned: a completion that arrives
-// meanwhile leaves its results here, and who unpins delivers them. So the signal is never emitted at an operation that is over,
-// and never by two at once: what is asked for while it is being emitted, the one who emits adds.
+// Pins keep the block while a thread is about to emit, or while the initiating function runs. A completion that arrives
+// meanwhile stores its results in the block. The thread that removes the last pin delivers them. So no signal reaches
+// an operation that has completed. Only one thread emits at a time; it also emits what other threads ask for meanwhile.
 //
-// Handler and results stay here until they are on their executor: what is posted is a pin, so a post that fails loses nothing. Who
-// emits from outside posts it first. What cannot be brought to the executor from a turn of the wheel is tried again by the next.
+// Handler and results stay in the block until they are on their executor. The posted function is itself a pin, so a
+// post that fails loses nothing. For an emission by the handler's own slot, that post comes before the emission. If a
+// turn cannot bring an emission or a delivery to its executor, the next turn tries again.
 #pragma once
 
-#include <cogwheel/asio/detail/back_link.hpp>
-#include <cogwheel/asio/detail/ended_limits.hpp>
+#include <cogwheel/asio/detail/cancellation.hpp>
+#include <cogwheel/asio/detail/ended_timers.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/pin_bits.hpp>
-#include <cogwheel/asio/detail/timed_refusal.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
 #include <cogwheel/asio/detail/timed_travel.hpp>
-#include <cogwheel/wheel/detail/exceptions.hpp>
+#include <cogwheel/detail/exceptions.hpp>
 
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
@@ -34,12 +34,12 @@
 
 namespace cogwheel::detail {
 
-/// Home: the operation's own executor, where the handler has none.
+/// An operation with its timer. Home: the type of the operation's executor, for handlers without one of their own.
 template <class Engine, class Handler, class Home, class... Signatures>
 class timed_operation {
     using block = detail::block<timed_operation>;
     using lock_type = typename Engine::lock_type;
-    using completion = typename Engine::completion;
+    using completion_context = typename Engine::completion_context;
 
 public:
     using allocator_type = typename payload_allocator<Handler>::type;
@@ -52,38 +52,39 @@ public:
             if (!is_executor(engine.executor(), home)) home_.emplace(home);
     }
 
-    /// Arms the timer and starts the operation by `initiate(operation*)`.
+    /// Arms the timer and starts the operation by `initiate(owner)`. Errors: std::bad_alloc; those of `initiate`.
     template <class When, class H, class Initiate>
     static void start(Engine& engine, H&& handler, const Home& home, When when, asio::cancellation_type type,
                       bool report, Initiate&& initiate) {
         auto outer = asio::get_associated_cancellation_slot(handler);
         lock_type lock = engine.lock();
-        if (engine.is_shut_down()) return; // the handler is destroyed, as everything else is
-        const outcome how = engine.refuse();
+        if (engine.is_shut_down()) return; // the context destroys all handlers, so this one too
+        const admission how = engine.admit();
         if constexpr (can_fail<Signatures...>)
-            if (how != outcome::expired) {
+            if (how != admission::accepted) {
                 lock.unlock();
                 using results = typename signature_traits<std::tuple_element_t<0, std::tuple<Signatures...>>>::results;
                 return post_refusal<Handler, results>(home, how, std::forward<H>(handler));
             }
         timer_node& node = block::create(engine.nodes, asio::get_associated_allocator(handler), engine,
                                          std::forward<H>(handler), home, type, report);
-        node.on_expiry(&end);
+        node.completion(&end);
         timed_operation& self = block::payload(node);
         engine.join();
         if constexpr (Engine::concurrent) self.pins_.set(initiating);
         const initiation ending{self}; // unpins
-        timed_pointer pointer(self);   // abandons, if an exception comes before the operation has it
+        owner pointer(self);           // abandons if an exception comes before the operation owns it
         COGWHEEL_TRY {
-            if (how == outcome::expired) {
+            if (how == admission::accepted) {
                 engine.arm(node, when);
-            } else { // no timer, and no error to say so: cancelled at once
+            } else { // no timer, and no way to report an error: the next turn cancels the operation
                 engine.request_turn();
-                self.await_abort(node);
+                self.queue_cancellation(node);
             }
             const timer_id link = outer.is_connected() ? self.link_.make(engine, self) : timer_id();
             lock.unlock();
-            if (outer.is_connected()) outer.template emplace<pass_on>(engine, link); // its memory is the user's
+            if (outer.is_connected())
+                outer.template emplace<slot_handler<Engine, timed_operation, true>>(engine, link); // may call user code
         }
         COGWHEEL_CATCH {
             if (lock.owns_lock()) lock.unlock();
@@ -92,7 +93,13 @@ public:
         std::forward<Initiate>(initiate)(std::move(pointer));
     }
 
-    using timed_pointer = detail::timed_pointer<timed_operation>;
+    using owner = operation_owner<timed_operation>;
+
+    /// Cancels the operation, for the handler's own slot.
+    static void cancel_by_slot(Engine& engine, lock_type& lock, timer_id link, asio::cancellation_type_t type) {
+        auto* operation = back_link<timed_operation>::follow(engine, link);
+        if (operation != nullptr) operation->emit_from_outside(lock, type);
+    }
 
     const Handler& handler() const noexcept { return handler_; }
     asio::cancellation_slot slot() noexcept { return signal_.slot(); }
@@ -108,34 +115,21 @@ public:
             return finish<results>(lock, std::forward<Args>(args)...);
         results_.template emplace<results>(std::forward<Args>(args)...);
         if ((bits & initiating) != 0) keep_running();
-        if ((pins_.set(completed) & pinned) == 0) deliver_results(lock, true); // the initiator has gone meanwhile
+        if ((pins_.set(completed) & pinned) == 0) deliver_results(lock, true); // the initiating pin went meanwhile
     }
 
 private:
     static constexpr unsigned initiating = 1; // pin: the initiating function has not returned
     static constexpr unsigned emitting = 2;   // pin: the signal is about to be emitted
-    static constexpr unsigned queued = 4;     // pin: the node waits for a turn of the wheel, which will emit
-    static constexpr unsigned completed = 8;  // results_ wait for the last pin
-    static constexpr unsigned abandoned = 16; // the handler is only to be destroyed, once the last pin is gone
-    static constexpr unsigned asked = 32;  // wanted_ is to be emitted: by whoever emits or initiates, if somebody does
-    static constexpr unsigned parked = 64; // pin: a function that delivers results is on its way to the executor
+    static constexpr unsigned queued = 4;     // pin: the node waits for a turn, which emits or delivers
+    static constexpr unsigned completed = 8;  // results_ wait for the last pin to go
+    static constexpr unsigned abandoned = 16; // when the last pin goes, the handler is destroyed without a call
+    static constexpr unsigned asked = 32;     // wanted_ is to be emitted, by the thread that emits or initiates, if any
+    static constexpr unsigned parked = 64;    // pin: a posted function that delivers results is on its way
     static constexpr unsigned pinned = initiating | emitting | queued | parked;
     static constexpr unsigned over = completed | abandoned;
 
-    // From the outer cancellation slot to ours. It may come after all is over: then the link is stale.
-    struct pass_on {
-        Engine* engine;
-        timer_id link;
-
-        pass_on(Engine& e, timer_id l) noexcept : engine(&e), link(l) {}
-        void operator()(asio::cancellation_type_t type) {
-            lock_type lock = engine->lock();
-            auto* operation = back_link<timed_operation>::follow(*engine, link);
-            if (operation != nullptr) operation->emit_from_outside(lock, type);
-        }
-    };
-
-    // Unpins when the initiating function returns, also by an exception.
+    // Removes the initiating pin when the initiating function returns or throws.
     struct initiation {
         timed_operation& self;
         int exceptions = std::uncaught_exceptions();
@@ -155,27 +149,27 @@ private:
     friend timed_traveller<timed_operation>;
     friend delivery;
     friend emission;
-    friend detail::timed_pointer<timed_operation>;
+    friend owner;
     using running = timed_work<Handler, Home>;
 
     static void end(timer_node& node, void* context) {
-        auto& c = *static_cast<completion*>(context);
+        auto& c = *static_cast<completion_context*>(context);
         timed_operation& self = block::payload(node);
-        if (c.how == outcome::collected) return self.await_abort(node); // there is no lock here
-        const locked_at_the_end relock(c.lock);
+        if (c.how == outcome::collected) return self.queue_cancellation(node); // c.lock may be empty
+        const relock_on_exit relock(c.lock);
         switch (c.how) {
         case outcome::expired:
-            c.state.note_expiry(node);
+            c.engine.note_expiry(node);
             self.timed_out_ = self.limit_ended_ = true;
             if (!self.ask(self.type_)) return;
             break;
         case outcome::destroyed:
             return self.unpin(c.lock, queued, false);
-        default: { // all timers were cancelled: the operation is, too; or an earlier turn had no memory
+        default: { // the wheel has cancelled all timers, or an earlier turn had no memory
             if ((self.pins_.get() & over) != 0) {
                 self.deliver_from_turn(c.lock);
                 if (!c.lock.owns_lock()) c.lock.lock();
-                return c.state.heed_stop();
+                return c.engine.check_loop_stopped();
             }
             self.limit_ended_ = true;
             const bool emits = self.ask(self.type_);
@@ -185,10 +179,10 @@ private:
         }
         c.lock.unlock();
         self.emit_at_home();
-        c.state.heed_stop();
+        c.engine.check_loop_stopped();
     }
 
-    // Where the handler is to be called, and the signal emitted.
+    // Returns the executor that calls the handler and emits the signal.
     executor_type home() const {
         if constexpr (has_executor<Handler>)
             return asio::get_associated_executor(handler_, engine_.executor());
@@ -197,7 +191,7 @@ private:
         else
             return home_ ? *home_ : *engine_.executor().template target<Home>();
     }
-    // The wheel's turn is.
+    // Returns whether a turn of the wheel runs on that executor.
     bool is_at_home() const {
         if constexpr (has_executor<Handler>)
             return is_executor(engine_.executor(), home());
@@ -205,8 +199,8 @@ private:
             return !home_;
     }
 
-    // Preconditions: pinned by emitting, the lock is not held; this is a turn of the wheel, or pinned by more.
-    // Errors: those of a dispatch: the next turn tries again; the signal's handlers'.
+    // Emits on home(). Preconditions: pinned by emitting; the lock is not held; in a turn, or pinned by more.
+    // Errors: those of a dispatch (the next turn then tries again); those of the signal's handlers.
     void emit_at_home() {
         lock_type lock = engine_.lock();
         if (is_at_home()) return emit(lock, true);
@@ -215,7 +209,7 @@ private:
         lock.unlock();
         struct settling {
             Engine& engine;
-            timed_operation& self; // may be gone, once its emission has begun
+            timed_operation& self; // may be destroyed once its emission has begun
             timed_sending& here;
             ~settling() {
                 lock_type at_end = engine.lock();
@@ -231,7 +225,8 @@ private:
 
     // ---- the signal ----
 
-    // True: the caller has to emit, and has pinned the operation for it. Preconditions: the lock is held.
+    // Asks for an emission. Returns true if the caller must emit; the operation is then pinned for that.
+    // Preconditions: the lock is held.
     bool ask(asio::cancellation_type_t type) noexcept {
         wanted_ = wanted_ | type;
         if ((pins_.set(asked) & (initiating | emitting)) != 0) return false;
@@ -241,12 +236,12 @@ private:
     void emit_from_outside(lock_type& lock, asio::cancellation_type_t type) {
         const auto before = wanted_;
         if (engine_.is_shut_down() || !ask(type)) return;
-        // Posted first: the operation may end inside the emission, and then it would be too late.
+        // Posts first, while the caller can still repeat a failed call: the emission may end the operation.
         COGWHEEL_TRY { park(lock); }
         COGWHEEL_CATCH {
             lock.lock();
             wanted_ = before;
-            if (limit_ended_) // meanwhile
+            if (limit_ended_) // the timer ended meanwhile, and left its emission to this thread
                 wanted_ = wanted_ | type_;
             else if (wanted_ == asio::cancellation_type::none)
                 pins_.clear(asked);
@@ -256,7 +251,7 @@ private:
         emit(lock, false);
     }
 
-    // Emits what is asked for, also meanwhile, and unpins. Preconditions: pinned by emitting, the lock is held.
+    // Emits all that is asked for, also meanwhile, and unpins. Preconditions: pinned by emitting; the lock is held.
     void emit(lock_type& lock, bool inline_allowed) {
         while ((pins_.get() & (asked | over)) == asked) {
             const auto type = std::exchange(wanted_, asio::cancellation_type::none);
@@ -266,7 +261,7 @@ private:
             COGWHEEL_CATCH {
                 const bool again = is_out_of_memory();
                 lock.lock();
-                if (again && limit_ended_) { // who emits from outside can do so again
+                if (again && limit_ended_) { // a caller from outside can repeat its emission; the timer cannot
                     wanted_ = wanted_ | type;
                     pins_.set(asked);
                 }
@@ -281,10 +276,10 @@ private:
         unpin(lock, emitting, inline_allowed);
     }
 
-    // Instead of emitting: the end of the limit waits for the next turn. Preconditions: pinned by emitting.
+    // Leaves the emission for the timer to the next turn, and unpins. Preconditions: pinned by emitting.
     void try_again(lock_type& lock) noexcept {
         if (limit_ended_ && (pins_.get() & (asked | over | queued)) == asked) {
-            await_abort(block::node(*this));
+            queue_cancellation(block::node(*this));
             want_turn();
         }
         unpin(lock, emitting, false);
@@ -292,7 +287,7 @@ private:
     void want_turn() noexcept {
         COGWHEEL_TRY { engine_.request_turn(); }
         COGWHEEL_CATCH {
-            // Then the next one.
+            // The next turn that comes finds it.
         }
     }
 
@@ -310,12 +305,12 @@ private:
 
     // ---- the end ----
 
-    // Lets go of a pin. The last one delivers, or sees to it.
+    // Removes a pin. The last one delivers the results, here or by a post, or destroys the handler.
     void unpin(lock_type& lock, unsigned pin, bool inline_allowed) {
         inline_allowed = inline_allowed && !engine_.is_shut_down();
         while (!inline_allowed && (pins_.get() & (pinned | over)) == (pin | completed) && !engine_.is_shut_down()) {
             COGWHEEL_TRY { park(lock); }
-            COGWHEEL_CATCH { // no memory: a turn of the wheel
+            COGWHEEL_CATCH { // no memory: leave the delivery to a turn
                 lock.lock();
                 if ((pins_.get() & pinned) != pin) continue;
                 pins_.set(queued);
@@ -330,7 +325,8 @@ private:
         else if ((bits & completed) != 0)
             deliver_results(lock, inline_allowed);
     }
-    // The same for what was never called: the executor had no memory for it, which its sender knows; or its context is going.
+    // Removes the pin of a function that was destroyed without a call: its context shuts down, or its executor had no
+    // memory. In the second case the thread that sent an emission tries again.
     void unpin_unheard(unsigned pin) noexcept {
         lock_type lock = engine_.lock();
         if (pin == emitting && sender_ != nullptr) {
@@ -340,7 +336,8 @@ private:
         const unsigned bits = pins_.clear(pin) & ~pin;
         if ((bits & pinned) == 0 && (bits & over) != 0) drop(lock);
     }
-    // Pins, and posts what unpins. Preconditions: pinned. Errors: those of the post; then the lock is not held, and nothing changes.
+    // Pins by parked, and posts a function that removes this pin. Preconditions: pinned.
+    // Errors: those of the post; then the lock is not held, and nothing changes.
     void park(lock_type& lock) {
         if ((pins_.set(parked) & parked) != 0) return;
         const asio::any_io_executor wheel = engine_.executor();
@@ -350,12 +347,12 @@ private:
         way.post(std::move(d));
         lock.lock();
     }
-    // What an earlier turn could not bring home.
+    // Delivers results that could not be posted earlier.
     void deliver_from_turn(lock_type& lock) {
         if (is_at_home()) {
             unpin(lock, queued, true);
         } else {
-            // Pinned by queued until it is on its way.
+            // The queued pin stays until the delivery is on its way.
             pins_.set(parked);
             lock.unlock();
             COGWHEEL_TRY {
@@ -374,7 +371,7 @@ private:
         }
     }
 
-    // False: no memory, and the handler is gone.
+    // Emits what is asked for and posts stored results. Returns false if memory is short and the handler is destroyed.
     bool after_initiation() {
         lock_type lock = engine_.lock();
         for (bool failed = false; !failed && (pins_.get() & (asked | over | emitting | queued)) == asked;) {
@@ -382,7 +379,7 @@ private:
             lock.unlock();
             COGWHEEL_TRY { emit_at_home(); }
             COGWHEEL_CATCH {
-                failed = true; // the operation goes on, and so its handler will be called: not both
+                failed = true; // no rethrow: the operation goes on and will call its handler
             }
             lock.lock();
         }
@@ -402,23 +399,23 @@ private:
         return true;
     }
 
-    // Who completes is on the executors; who initiates may be on none. Until it has posted, run() is not to return.
+    // Keeps run() from returning until the initiating thread has posted the results: that thread may be outside run().
     void keep_running() noexcept {
         if (engine_.is_shut_down()) return;
         COGWHEEL_TRY { running_ = std::make_unique<running>(engine_.executor(), home_, handler_); }
         COGWHEEL_CATCH {
-            // then it may return, and the handler waits for the next run()
+            // run() may return then, and the handler waits for the next run()
         }
     }
 
-    // Preconditions: no pin.
+    // Calls the handler with the stored results, or destroys it if not on its executor. Preconditions: no pin.
     void deliver_results(lock_type& lock, bool on_executor) {
         if (!on_executor) return drop(lock);
         const auto kept = std::move(running_);
         std::visit(
             [&]<class R>(R& stored) {
-                if constexpr (!std::same_as<R, std::monostate> && !std::same_as<R, ended_limits::place>) {
-                    R r(std::move(stored)); // which goes before the handler is called
+                if constexpr (!std::same_as<R, std::monostate> && !std::same_as<R, pending_cancellations::hook>) {
+                    R r(std::move(stored)); // the block is freed before the handler is called
                     std::apply([&](auto&... args) { finish<R>(lock, std::move(args)...); }, r);
                 }
             },
@@ -435,27 +432,27 @@ private:
         if constexpr (sizeof...(Args) != 0) report_timeout(std::get<0>(results));
         std::apply(std::move(handler), std::move(results));
     }
-    // A turn to come cancels the operation, unless that is over by then. Preconditions: as those of defer().
-    void await_abort(timer_node& node) noexcept {
+    // Lets a later turn cancel the operation, unless it ends before. Preconditions: those of defer().
+    void queue_cancellation(timer_node& node) noexcept {
         pins_.set(queued);
-        engine_.defer_limit(results_.template emplace<ended_limits::place>(), node);
+        engine_.defer_cancellation(results_.template emplace<pending_cancellations::hook>(), node);
     }
-    // It fires no more. If it was to be aborted, nothing waits for that turn: the wheel's context may not run any more, or the
-    // operation's be gone by then. Returns the other pins.
+    // Disarms the timer, and withdraws a queued cancellation. The completion must not wait for that turn: the wheel's
+    // context may not run any more, or the operation's context may be destroyed by then. Returns the other pins.
     unsigned release_timer(timer_node& node) noexcept {
         if (node.armed()) engine_.disarm(node);
         const unsigned bits = pins_.get();
         if ((bits & queued) == 0) [[likely]]
             return bits;
-        engine_.call_off(std::get<ended_limits::place>(results_));
+        engine_.withdraw_cancellation(std::get<pending_cancellations::hook>(results_));
         return pins_.clear(queued) & ~queued;
     }
 
-    // The memory is free, and the lock released, when the handler is called.
+    // Moves the handler out, frees the block and releases the lock.
     Handler take_handler(lock_type& lock) {
         Engine& engine = engine_;
         link_.cut(engine);
-        if (signal_.slot().has_handler()) { // what the operation has left there may use the wheel as it goes
+        if (signal_.slot().has_handler()) { // a destructor in the slot may use the wheel
             lock.unlock();
             signal_.slot().clear();
             lock.lock();
@@ -472,7 +469,7 @@ private:
     void abandon() {
         lock_type lock = engine_.lock();
         while (sender_ != nullptr && sender_->thread != std::this_thread::get_id()) {
-            lock.unlock(); // another thread hands an emission to an executor whose context may go when we return
+            lock.unlock(); // another thread sends an emission, to a context that may be destroyed once we return
             std::this_thread::yield();
             lock.lock();
         }
@@ -484,17 +481,18 @@ private:
     Engine& engine_;
     Handler handler_;
     asio::cancellation_signal signal_;
-    back_link<timed_operation> link_; // from the outer slot
+    back_link<timed_operation> link_; // from the handler's own slot
     asio::cancellation_type type_;
     asio::cancellation_type wanted_ = asio::cancellation_type::none;
     bool report_;
     bool timed_out_ = false;
-    bool limit_ended_ = false; // timed out, or dropped by the wheel
+    bool limit_ended_ = false; // the timer expired, or the wheel cancelled it
     pin_bits<Engine::concurrent> pins_;
     std::optional<Home> home_;
     std::unique_ptr<running> running_;
-    timed_sending* sender_ = nullptr; // of an emission that is being handed over
-    std::variant<std::monostate, ended_limits::place, typename signature_traits<Signatures>::results...> results_;
+    timed_sending* sender_ = nullptr; // of the emission that a thread hands to an executor
+    std::variant<std::monostate, pending_cancellations::hook, typename signature_traits<Signatures>::results...>
+        results_;
 };
 
 } // namespace cogwheel::detail

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What an operation completes with: read off its signatures, kept, and rewritten where a timer has cancelled it.
+// The results of an operation with a timeout: their types from its signatures, their storage, and the translation of a
+// cancellation by the timer into timed_out.
 #pragma once
 
-#include <cogwheel/asio/detail/before_asio.hpp>
+#include <cogwheel/detail/before_asio.hpp>
 
 #include <asio/associator.hpp>
 #include <asio/error.hpp>
@@ -19,6 +20,7 @@
 
 namespace cogwheel::detail {
 
+/// The results of a completion signature, as a tuple of decayed types.
 template <class Signature>
 struct signature_traits;
 template <class R, class... Args>
@@ -35,6 +37,7 @@ struct signature_traits<R(Args...) &&> : signature_traits<R(Args...)> {};
 template <class T>
 concept error_result = std::same_as<T, std::error_code> || std::same_as<T, std::exception_ptr>;
 
+/// The type of the first result, or void.
 template <class Tuple>
 struct first_result {
     using type = void;
@@ -44,7 +47,7 @@ struct first_result<std::tuple<First, Rest...>> {
     using type = First;
 };
 
-/// Which signature the operation means by calling its handler with these: the exact one, else the first that takes them.
+/// Finds the signature that a call of the handler with Args means: the exact one, else the first that accepts them.
 template <class... Args>
 struct fitting_results {
     template <class First, class... Rest>
@@ -66,16 +69,17 @@ private:
     }
 };
 
-/// Can the first signature say that something went wrong?
+/// Whether the first signature can report an error.
 template <class First, class... Signatures>
 inline constexpr bool can_fail = error_result<typename first_result<typename signature_traits<First>::results>::type> &&
                                  std::default_initializable<typename signature_traits<First>::results>;
 
-// An operation that was cancelled by the timer has timed out. Another error stays what it is, and so does success.
+/// Returns whether the error means a cancellation. Only such an error becomes timed_out.
 inline bool says_cancelled(const std::error_code& ec) noexcept {
     return ec == asio::error::operation_aborted || ec == std::errc::operation_canceled ||
            ec == asio::experimental::error::channel_cancelled;
 }
+/// Turns a cancellation into timed_out. Leaves success and other errors unchanged.
 inline void report_timeout(std::error_code& ec) noexcept {
     if (says_cancelled(ec)) ec = asio::error::timed_out;
 }
@@ -88,14 +92,14 @@ inline void report_timeout(std::exception_ptr& e) noexcept {
         if (says_cancelled(error.code()))
             e = std::make_exception_ptr(std::system_error(std::error_code(asio::error::timed_out)));
     } catch (...) {
-        // not ours to rewrite
+        // not a cancellation: unchanged
     }
 #endif
 }
 template <class T>
 void report_timeout(T&) noexcept {}
 
-/// A handler with all it is to be called with; it keeps the handler's associations.
+/// A handler with its results. It keeps the handler's associations.
 template <class Handler, class Results>
 struct handler_with_results {
     Handler handler;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What holds on to a timed_operation: what it sends to its executor, which is a pin on it and lets go when it is destroyed without a
-// call, and the right to complete it. And the work that keeps its executors running meanwhile.
+// The functions that a timed_operation sends to its executor, and the work that keeps its executors running meanwhile.
+// Each function is a pin on the operation. If an executor destroys it without a call, its destructor removes the pin.
 #pragma once
 
-#include <cogwheel/asio/detail/before_asio.hpp>
-#include <cogwheel/asio/detail/counted_work.hpp>
+#include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/asio/detail/timed_results.hpp>
+#include <cogwheel/asio/error.hpp>
+#include <cogwheel/detail/before_asio.hpp>
 
 #include <asio/any_io_executor.hpp>
 
@@ -17,23 +19,7 @@
 
 namespace cogwheel::detail {
 
-/// The right to complete the operation, or, if destroyed, to abandon it.
-template <class Operation>
-class timed_pointer {
-public:
-    explicit timed_pointer(Operation& o) noexcept : operation_(&o) {}
-    timed_pointer(timed_pointer&& other) noexcept : operation_(std::exchange(other.operation_, nullptr)) {}
-    timed_pointer& operator=(timed_pointer&&) = delete;
-    ~timed_pointer() {
-        if (operation_ != nullptr) operation_->abandon();
-    }
-    Operation& operator*() const noexcept { return *operation_; }
-    Operation& release() noexcept { return *std::exchange(operation_, nullptr); }
-
-private:
-    Operation* operation_;
-};
-
+/// Outstanding work for the executors of the wheel, of the operation and of its handler.
 template <class Handler, class Home>
 struct timed_work {
     counted_work<asio::any_io_executor> wheel;
@@ -46,6 +32,7 @@ struct timed_work {
     }
 };
 
+/// The base of these functions: the operation, its executor and its allocator.
 template <class Operation>
 class timed_traveller {
 public:
@@ -53,7 +40,7 @@ public:
     using executor_type = typename Operation::executor_type;
 
     explicit timed_traveller(Operation& o) : operation_(&o), executor_(o.home()) {}
-    // The executor is copied: Asio may ask one that was moved from.
+    // Copies the executor: Asio may ask a moved-from function for it.
     timed_traveller(timed_traveller&& other) noexcept
         : operation_(std::exchange(other.operation_, nullptr)),
           executor_(other.executor_) {} // NOLINT(performance-move-constructor-init)
@@ -70,7 +57,7 @@ private:
     executor_type executor_;
 };
 
-/// Delivers the results there, if there are any by then.
+/// Removes the parked pin on the executor, and so delivers the results if they have arrived.
 template <class Operation>
 struct timed_delivery : timed_traveller<Operation> {
     using timed_traveller<Operation>::timed_traveller;
@@ -81,7 +68,7 @@ struct timed_delivery : timed_traveller<Operation> {
     void operator()() { std::exchange(this->operation_, nullptr)->deliver_here(); }
 };
 
-/// Emits the signal there.
+/// Emits the signal on the executor.
 template <class Operation>
 struct timed_emission : timed_traveller<Operation> {
     using timed_traveller<Operation>::timed_traveller;
@@ -92,10 +79,25 @@ struct timed_emission : timed_traveller<Operation> {
     void operator()() { std::exchange(this->operation_, nullptr)->emit_here(); }
 };
 
-/// On the stack of the thread that hands an emission over, which may run, or be destroyed, before the call returns.
+/// Tells the thread that sends an emission what became of it. The emission may begin or be destroyed before the
+/// dispatch returns. Lifetime: on the stack of that thread.
 struct timed_sending {
     enum { none, begun, dropped } fate = none;
     std::thread::id thread = std::this_thread::get_id();
 };
+
+/// Posts the handler of an operation that does not start, because the wheel takes no timer. The first result is the
+/// wheel's error code. Preconditions: the first result is an error_code or an exception_ptr.
+template <class Handler, class Results, class Home, class H>
+void post_refusal(const Home& home, admission how, H&& handler) {
+    const std::error_code ec = error_of(how);
+    Results r;
+    if constexpr (std::same_as<std::tuple_element_t<0, Results>, std::error_code>)
+        std::get<0>(r) = ec;
+    else
+        std::get<0>(r) = std::make_exception_ptr(std::system_error(ec));
+    handler_with_results<Handler, Results> bound{std::forward<H>(handler), std::move(r)};
+    post_to_its_own(home, std::move(bound));
+}
 
 } // namespace cogwheel::detail

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What wakes a wheel: one asio timer. Specialised for clocks that are turned by hand (testing/manual_clock.hpp).
+// The driver: the one Asio timer that wakes the engine. testing/manual_clock.hpp specialises it for the manual clock.
 //
-// Each wait wakes the target exactly once: when its time has come, or soon after it was replaced or called off. Calling off needs
-// no memory, and neither does arming while no earlier wait is on its way: so out of memory, a turn comes all the same.
+// Each wait wakes the target exactly once: when its time has come, or soon after it was replaced or cancelled.
+// Cancelling needs no memory. Arming needs none if no earlier wait is still to arrive. So turns come even out of
+// memory.
 #pragma once
 
-#include <cogwheel/asio/detail/before_asio.hpp>
+#include <cogwheel/detail/before_asio.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/basic_waitable_timer.hpp>
@@ -20,19 +21,19 @@
 
 namespace cogwheel::detail {
 
-/// Who is woken. `serial` is what arm() was given.
+/// The object that the driver wakes. `serial` is the number that arm() was given.
 class wake_target {
 public:
     virtual void wake(std::uint64_t serial) = 0;
-    /// The wait was destroyed without a call: its executor could not take it, or its context is gone.
+    /// Tells that the wait was destroyed without a call: its executor could not take it, or its context is gone.
     virtual void wake_lost(std::uint64_t serial) noexcept = 0;
 
 protected:
     ~wake_target() = default;
 };
 
-/// Holds two waits of the driver: the present one, and one that was replaced and is on its way. Further ones come from the heap.
-/// It outlives the driver: a wait that was called off still lies in it.
+/// Memory for two waits of the driver: the present one, and a replaced one that has not arrived yet. Further waits take
+/// memory from the heap. Lifetime: it must outlive the driver, because a cancelled wait may still be in it.
 class driver_memory {
 public:
     void* take(std::size_t bytes) {
@@ -55,6 +56,7 @@ private:
     place places_[2];
 };
 
+/// An allocator on driver_memory.
 template <class T>
 struct driver_allocator {
     using value_type = T;
@@ -73,7 +75,7 @@ struct driver_allocator {
     }
 };
 
-/// The handler of a driver's wait: wakes its target, whatever the wait's result.
+/// The handler of a driver's wait. Wakes its target, with success and with an error.
 class driver_wait {
 public:
     using allocator_type = driver_allocator<void>;
@@ -100,21 +102,22 @@ private:
     driver_memory* memory_;
 };
 
+/// The driver of a wheel on a clock that Asio can wait for.
 template <class Clock>
 class wheel_driver {
 public:
     wheel_driver(const asio::any_io_executor& executor, wake_target& target, driver_memory& memory)
         : timer_(executor), target_(&target), memory_(&memory) {}
 
-    /// Wakes the target at `at`, and replaces the wait before. Keeps the context's run() alive until then.
-    /// Errors: std::bad_alloc; the wait before is replaced all the same.
+    /// Wakes the target at `at`, and replaces the previous wait. run() does not return before that.
+    /// Errors: std::bad_alloc; the previous wait is replaced nevertheless.
     void arm(typename Clock::time_point at, std::uint64_t serial) {
         timer_.expires_at(at);
         timer_.async_wait(driver_wait(*target_, serial, *memory_));
     }
 
-    /// Wakes the target soon. Preconditions: a wait is on its way.
-    void call_off() noexcept { timer_.cancel(); }
+    /// Wakes the target soon. Preconditions: a wait is armed.
+    void cancel_wait() noexcept { timer_.cancel(); }
 
 private:
     asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, asio::any_io_executor> timer_;

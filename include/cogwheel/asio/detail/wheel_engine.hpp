@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What turns a wheel: the core, the driver that wakes it, the lock, the counts, and what ended but is not delivered yet.
+// The engine: the base of a wheel's impl. It holds the lock, the core wheel, the driver, the counts, and the timers
+// that have ended but are not delivered yet. It runs the turns. A node's function completes the node (operation.hpp).
+// Thread safety: all public functions need the lock, except lock().
 //
-// The driver's rules: it is armed only for an earlier wake; turns are bounded and yield; a turn ends by arming for the next due
-// tick; an empty wheel arms nothing. When the last timer has gone, the wait is called off, so that run() returns; its arrival
-// serves as the turn that an aborted handler needs. Where timers have come back before it arrived, the next time a posted turn
-// looks first: a connection that arms and cancels for every request would otherwise pay a system call for each.
-//
-// Out of memory a turn still comes: if it cannot be posted, the wait that is planned is called off, or one is armed in memory
-// that was set aside (wheel_driver.hpp).
-//
-// Whoever puts a node in here answers for it through its function (operation.hpp). Everything public needs the lock.
+// Rules of the driver (docs/adr/0009):
+// - The engine arms it only for an earlier wake-up. A turn is bounded, and ends by arming it for the next due tick.
+// - An empty wheel arms nothing. When the last timer goes, the engine cancels the driver's wait, so that run() returns.
+//   The completion of that wait serves as the turn that delivers an aborted handler.
+// - If new timers came before that completion, the engine posts a turn the next time, and cancels the wait only if the
+//   wheel is still empty then. Otherwise a connection that arms and cancels per request pays a system call for each.
+// - Out of memory a turn still comes. If the engine cannot post it, it cancels the planned wait. If no wait is planned,
+//   it arms one in memory that was set aside (wheel_driver.hpp).
 #pragma once
 
+#include <cogwheel/asio/detail/ended_timers.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
-#include <cogwheel/asio/detail/undelivered.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
 #include <cogwheel/asio/detail/wheel_time.hpp>
 #include <cogwheel/asio/wheel_options.hpp>
+#include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/observe/lateness_histogram.hpp>
 #include <cogwheel/observe/wheel_stats.hpp>
-#include <cogwheel/wheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <asio/io_context.hpp>
@@ -35,7 +36,7 @@
 
 namespace cogwheel::detail {
 
-/// The loop behind an executor; nullptr if that is no io_context's, nor the strand of one, or if there is no typeid to tell.
+/// Returns the io_context of an executor, or of its strand. Returns nullptr for other contexts, and without typeid.
 inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
 #ifndef ASIO_NO_TYPEID
     using direct = asio::io_context::executor_type;
@@ -46,10 +47,10 @@ inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& e
     return nullptr;
 }
 
-/// What the rooms above keep for a wheel.
-class wheel_annex {
+/// The base of what another room keeps for a wheel.
+class wheel_extension {
 public:
-    virtual ~wheel_annex() = default;
+    virtual ~wheel_extension() = default;
 };
 
 template <class Clock, class Locking, timing_wheel Wheel>
@@ -61,15 +62,15 @@ public:
     using time_point = typename Clock::time_point;
     using nanoseconds = std::chrono::nanoseconds;
     using from_now = detail::from_now<Clock>;
-    using completion = detail::completion<wheel_engine>;
+    using completion_context = detail::completion_context<wheel_engine>;
 
     wheel_engine(const wheel_engine&) = delete;
     wheel_engine& operator=(const wheel_engine&) = delete;
 
     lock_type lock() { return lock_type(mutex_); }
 
-    node_table nodes{node_table::beside::pointer}; // of what is in the wheel
-    node_table waits; // of what waits for a node rather than for a tick, and so is never in the wheel
+    node_table nodes{node_table::adjacent::pointer}; // the nodes of the core wheel
+    node_table waits; // nodes that are never in the core wheel: waits of a wheel_timer, back links
 
     const asio::any_io_executor& executor() const noexcept { return *executor_; }
     bool is_shut_down() const noexcept { return shut_down_; }
@@ -77,31 +78,32 @@ public:
 
     // ---- timers ----
 
-    /// expired: nothing speaks against another timer. `admitted`: it stands for something that is there already, max_pending or not.
-    outcome refuse(bool admitted = false) noexcept {
-        if (!stopped_ && (admitted || wheel_->size() < options_.max_pending)) [[likely]]
-            return outcome::expired;
+    /// Decides whether another timer may be armed, and counts a refusal. `replaces`: the timer replaces an accepted
+    /// one, so max_pending does not apply.
+    admission admit(bool replaces = false) noexcept {
+        if (!stopped_ && (replaces || wheel_->size() < options_.max_pending)) [[likely]]
+            return admission::accepted;
         ++counts_.rejected;
-        return stopped_ ? outcome::stopped : outcome::rejected;
+        return stopped_ ? admission::stopped : admission::full;
     }
 
-    /// Makes a disarmed node pending. Errors: those of the wheel, of a post, of the driver; nothing changes.
+    /// Arms a disarmed node. Errors: those of the core wheel, of a post, of the driver; nothing changes.
     template <class When>
     void arm(timer_node& node, When when) {
-        const aim a = time_.at(*wheel_, when);
-        wake_by(a); // first, as it may fail
+        const due_tick a = time_.at(*wheel_, when);
+        wake_by(a); // first, because it may fail
         COGWHEEL_TRY { wheel_->schedule(node, a.due); }
         COGWHEEL_CATCH {
-            if (wheel_->size() == 0) let_run_return(); // else a wake too many does no harm
+            if (wheel_->size() == 0) let_run_return(); // otherwise one more wake-up does no harm
             COGWHEEL_RETHROW;
         }
         ++counts_.scheduled;
     }
 
-    /// The same for a pending one.
+    /// Moves an armed node. Errors: those of arm(); nothing changes.
     template <class When>
     void rearm(timer_node& node, When when) {
-        const aim a = time_.at(*wheel_, when);
+        const due_tick a = time_.at(*wheel_, when);
         wake_by(a);
         wheel_->reschedule(node, a.due);
     }
@@ -112,20 +114,23 @@ public:
         if (wheel_->size() == 0) let_run_return();
     }
 
-    /// Disarms, and leaves the rest to the next turn. Errors: those of request_turn(); the timer stays pending.
+    /// Disarms the node; the next turn completes it. Errors: those of request_turn(); the timer stays pending.
     void abort(timer_node& node) {
         request_turn_to_abort();
         disarm(node);
         defer(outcome::aborted, node);
     }
 
-    /// A turn to come delivers it. Preconditions: a turn is requested, or this is one; the node is neither armed nor deferred.
+    /// Leaves the completion to a later turn. Preconditions: a turn is requested or running; the node is neither armed
+    /// nor deferred.
     void defer(outcome how, timer_node& node) noexcept { ended_.push(how, node); }
-    /// The same for a limit that is aborted, until it is called off.
-    void defer_limit(ended_limits::place& at, timer_node& node) noexcept { ended_.push_limit(at, node); }
-    void call_off(ended_limits::place& at) noexcept { ended_.erase_limit(at); }
+    /// The same for the aborted timer of a timeout_after. withdraw_cancellation() undoes it.
+    void defer_cancellation(pending_cancellations::hook& at, timer_node& node) noexcept {
+        ended_.push_cancellation(at, node);
+    }
+    void withdraw_cancellation(pending_cancellations::hook& at) noexcept { ended_.erase_cancellation(at); }
 
-    /// Makes sure that there is a turn soon. Errors: none where the driver can be armed without memory, else std::bad_alloc.
+    /// Makes sure that a turn comes soon. Errors: none if the driver can be armed without memory, else std::bad_alloc.
     void request_turn() {
         if (turning_ || turn_coming() || shut_down_) return;
         COGWHEEL_TRY {
@@ -133,22 +138,23 @@ public:
             turn_posted_ = true;
         }
         COGWHEEL_CATCH {
-            if (planned_ != never) return call_off();
-            const tick next = time_.reached() + 1; // not at once: memory may come back meanwhile
+            if (planned_ != never) return cancel_wait();
+            const tick next = time_.reached() + 1; // not at once: memory may be available again by then
             plan(start_of(next), next);
         }
     }
 
-    /// The same, before one armed timer is disarmed.
+    /// The same, before the caller disarms one timer. If that is the last one, cancels the driver's wait, posts
+    /// nothing.
     void request_turn_to_abort() {
-        if (wheel_->size() == 1 && planned_ != never && !comes_back_ && !turning_ && !turn_coming())
-            call_off();
+        if (wheel_->size() == 1 && planned_ != never && !rearmed_quickly_ && !turning_ && !turn_coming())
+            cancel_wait();
         else
             request_turn();
     }
 
-    /// After a handler of a turn: ends the turn if the context has been stopped. Complexity: a lock of the context's.
-    void heed_stop() noexcept {
+    /// Ends the turn if its last handler stopped the context. Complexity: takes a lock of the context.
+    void check_loop_stopped() noexcept {
         if (loop_ != nullptr && loop_->stopped()) [[unlikely]] {
             loop_stopped_ = true;
             wheel_->interrupt();
@@ -163,7 +169,7 @@ public:
 
     time_point start_of(tick t) const noexcept { return time_.start_of(t); }
 
-    // ---- those who hold on to the wheel beside its timer_wheel ----
+    // ---- other users than the timer_wheel: they keep the impl from being recycled ----
 
     void join() noexcept { ++users_; }
     void leave(lock_type& lock) noexcept {
@@ -171,26 +177,26 @@ public:
         recycle_if_done(lock);
     }
 
-    /// Made when first asked for; it lives until the wheel and all who hold on to it are gone. There is one kind.
-    /// Errors: those of its constructor.
+    /// Returns the extension, and makes it at the first call. All calls must name the same type.
+    /// Errors: those of its constructor. Lifetime: until the wheel is closed and its last user has left.
     template <class Annex>
-    Annex& annex() {
-        if (!annex_) annex_ = std::make_unique<Annex>();
-        return static_cast<Annex&>(*annex_);
+    Annex& extension() {
+        if (!extension_) extension_ = std::make_unique<Annex>();
+        return static_cast<Annex&>(*extension_);
     }
 
 protected:
     wheel_engine() = default;
     ~wheel_engine() = default;
 
-    /// Closed, and nothing left to deliver, nobody left to serve.
+    /// Called when the wheel is closed, has delivered everything, and has no user left.
     virtual void recycle() noexcept = 0;
 
     // ---- life ----
 
-    /// Errors: std::bad_alloc; then as never opened.
+    /// Opens the wheel. Errors: std::bad_alloc; the wheel is then not open.
     void start(const asio::any_io_executor& executor, const wheel_options& options) {
-        const lock_type lock(mutex_); // a wait of the wheel before may still be on its way
+        const lock_type lock(mutex_); // a wait of the previous wheel may still arrive
         nodes.prefer_huge_pages(options.huge_pages);
         waits.prefer_huge_pages(options.huge_pages);
         COGWHEEL_TRY {
@@ -224,26 +230,26 @@ protected:
             if (wheel_->size() != 0) request_turn();
         }
         COGWHEEL_CATCH {
-            // What is collected waits for a turn that something else brings; the context's end destroys it.
+            // The collected timers wait for the next turn that comes. If none comes, the context's end destroys them.
         }
         collect_all([](timer_node&) {});
         stopped_ = true;
         recycle_if_done(lock);
     }
 
-    /// Everything pending is destroyed instead of delivered. May come twice.
+    /// Destroys all pending timers without calling their handlers. May be called twice.
     void shutdown(lock_type& lock) {
         shut_down_ = stopped_ = true;
         loop_ = nullptr;
         driver_.reset();
-        executor_.reset(); // a strand must not outlive its service, which may be younger than ours
-        completion c{*this, lock, outcome::collected};
-        if (wheel_) wheel_->clear([&](timer_node& n) { n.on_expiry()(n, &c); });
+        executor_.reset(); // a strand must not outlive its service, which the context may destroy before ours
+        completion_context c{*this, lock, outcome::collected};
+        if (wheel_) wheel_->clear([&](timer_node& n) { n.complete(&c); });
         c.how = outcome::destroyed;
-        while (timer_node* n = ended_.pop()) n->on_expiry()(*n, &c); // out of all lists: a handler may own the wheel
+        while (timer_node* n = ended_.pop()) n->complete(&c); // out of all lists first: a handler may own the wheel
     }
 
-    /// Ends all with outcome::aborted, after each(node). Errors: those of request_turn(); nothing changes.
+    /// Calls each(node) for each timer and ends it as aborted. Errors: those of request_turn(); nothing changes.
     template <class F>
     std::size_t abort_all(F each) {
         if (wheel_->size() != 0) request_turn();
@@ -254,10 +260,10 @@ protected:
         const std::size_t n = wheel_->size();
         if (n == 0) return 0;
         lock_type none;
-        completion c{*this, none, outcome::collected};
+        completion_context c{*this, none, outcome::collected};
         wheel_->clear([&](timer_node& node) {
             each(node);
-            node.on_expiry()(node, &c);
+            node.complete(&c);
         });
         counts_.cancelled += n;
         return n;
@@ -270,7 +276,7 @@ protected:
         return n;
     }
 
-    /// Has a turn something to fire, by the clock? May be wrong for a timer that was pushed back since it was filed.
+    /// Returns whether a turn has a timer to fire by the clock. May be true for a timer that has been moved to later.
     bool is_behind() {
         const auto due = wheel_->next_due();
         return due && *due <= time_.reached();
@@ -311,10 +317,10 @@ private:
         wheel_engine* engine_;
     };
 
-    bool turn_coming() const noexcept { return turn_posted_ || called_off_; }
+    bool turn_coming() const noexcept { return turn_posted_ || wait_cancelled_; }
 
-    // Makes sure that a turn comes in time. The end of a turn looks for itself.
-    void wake_by(const aim& a) {
+    // Makes sure that a turn comes in time. During a turn it does nothing: the end of the turn arms the driver.
+    void wake_by(const due_tick& a) {
         if (turning_ || turn_coming()) return;
         if (a.at_once || a.due <= wheel_->now() || (planned_ == never && (wheel_->size() != 0 || !ended_.empty())))
             request_turn();
@@ -322,11 +328,11 @@ private:
             plan(start_of(a.due), a.due);
     }
 
-    // Preconditions: no turn is coming. Errors: std::bad_alloc; the wait before, if there is one, comes as a turn.
+    // Arms the driver. Preconditions: no turn is coming. Errors: std::bad_alloc; a replaced wait then comes as a turn.
     void plan(time_point at, tick until) {
         COGWHEEL_TRY { driver_->arm(at, serial_ + 1); }
         COGWHEEL_CATCH {
-            called_off_ = planned_ != never;
+            wait_cancelled_ = planned_ != never;
             planned_ = never;
             COGWHEEL_RETHROW;
         }
@@ -341,43 +347,44 @@ private:
         }
     }
 
-    // Preconditions: a wait is planned.
-    void call_off() noexcept {
-        driver_->call_off();
+    // Makes the driver's wait come as a turn now. Preconditions: a wait is planned.
+    void cancel_wait() noexcept {
+        driver_->cancel_wait();
         planned_ = never;
-        called_off_ = true;
+        wait_cancelled_ = true;
     }
 
-    // The last timer has gone.
+    // Lets run() return, now that the last timer has gone.
     void let_run_return() noexcept {
         if (planned_ == never || turning_ || turn_coming()) return;
-        if (!comes_back_) return call_off();
+        if (!rearmed_quickly_) return cancel_wait();
         COGWHEEL_TRY { request_turn(); }
-        COGWHEEL_CATCH { // not while a wait is planned
+        COGWHEEL_CATCH { // never: while a wait is planned, request_turn() does not throw
         }
     }
 
     void wake(std::uint64_t serial) override {
         lock_type lock(mutex_);
         if (serial == serial_) {
-            if (called_off_)
-                comes_back_ = wheel_ && wheel_->size() != 0;
+            if (wait_cancelled_)
+                rearmed_quickly_ = wheel_ && wheel_->size() != 0;
             else
                 ++counts_.wakeups;
-            called_off_ = false;
+            wait_cancelled_ = false;
             planned_ = never;
         } else if (planned_ != never || turn_coming()) {
-            return; // replaced by another
+            return; // another wait or turn has replaced this one
         }
         run_turn(lock);
     }
 
-    // Something that was to bring a turn was destroyed: the executor had no memory, or there is no context any more.
-    // Not under the lock: that a wait or a post fails at once is told by these values, which are set after it succeeded.
+    // A wait or a posted turn was destroyed without a call: the executor had no memory, or its context is gone.
+    // A failing post or arm() calls these two with the lock held. So they check serial_ and turn_posted_ without the
+    // lock: the engine sets both only after the post or arm() has succeeded.
     void wake_lost(std::uint64_t serial) noexcept override {
         if (serial != serial_) return;
         lock_type lock(mutex_);
-        called_off_ = false;
+        wait_cancelled_ = false;
         planned_ = never;
         replace_lost_turn();
     }
@@ -391,19 +398,19 @@ private:
         if (!wheel_ || (wheel_->size() == 0 && ended_.empty())) return;
         COGWHEEL_TRY { request_turn(); }
         COGWHEEL_CATCH {
-            // Then the next call that arms or ends a timer asks for one.
+            // The next call that arms or ends a timer requests a turn.
         }
     }
 
     void run_turn(lock_type& lock) {
-        if (turning_ || !wheel_ || shut_down_) return; // inside a handler that runs the context: the outer turn goes on
+        if (turning_ || !wheel_ || shut_down_) return; // a handler runs the context: the outer turn goes on
         turning_ = true;
         bool more = !ended_.empty();
         COGWHEEL_TRY {
             if (more || wheel_->size() != 0) more = turn(lock);
         }
         COGWHEEL_CATCH {
-            // A handler threw: out of run() it goes, as in Asio. The rest of the batch comes with the next turn.
+            // A handler threw. As in Asio, the exception leaves run(). The next turn delivers the rest of the batch.
             end_turn(lock, true);
             COGWHEEL_RETHROW;
         }
@@ -415,9 +422,9 @@ private:
         loop_stopped_ = false;
         const std::uint64_t fired_before = counts_.fired;
         std::uint32_t deliveries = options_.work_per_turn;
-        deliver_ended(lock, deliveries); // who was cancelled before this turn completes before who expires in it
+        deliver_ended(lock, deliveries); // timers cancelled before this turn complete first
         if (loop_stopped_ || wheel_->size() == 0) return wheel_->size() != 0;
-        completion c{*this, lock, outcome::expired};
+        completion_context c{*this, lock, outcome::expired};
         turn_start_ = time_.since_origin(Clock::now());
         const auto result =
             wheel_->advance(time_.reached(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
@@ -426,11 +433,11 @@ private:
         return result.more;
     }
     void deliver_ended(lock_type& lock, std::uint32_t& budget) {
-        completion c{*this, lock, outcome::expired};
+        completion_context c{*this, lock, outcome::expired};
         for (; budget != 0 && !loop_stopped_; --budget) {
             timer_node* node = ended_.pop(&c.how);
             if (node == nullptr) break;
-            node->on_expiry()(*node, &c);
+            node->complete(&c);
         }
     }
 
@@ -442,8 +449,8 @@ private:
         } else if (const auto due = wheel_->next_due()) {
             plan_for(*due);
         } else {
-            comes_back_ = false;
-            if (planned_ != never && !turn_coming()) call_off();
+            rearmed_quickly_ = false;
+            if (planned_ != never && !turn_coming()) cancel_wait();
         }
         recycle_if_done(lock);
     }
@@ -452,11 +459,11 @@ private:
         if (!closed_ || turning_ || turn_posted_ || !ended_.empty() || users_ != 0 || shut_down_) return;
         closed_ = false;
         driver_.reset();
-        ++serial_; // a wait that is still on its way is none of the next wheel's
+        ++serial_; // so that the next wheel ignores a wait that has not arrived yet
         planned_ = never;
-        called_off_ = comes_back_ = false;
+        wait_cancelled_ = rearmed_quickly_ = false;
         wheel_.reset();
-        annex_.reset();
+        extension_.reset();
         executor_.reset();
         const bool usable = nodes.release_all() && waits.release_all();
         lock.unlock();
@@ -465,13 +472,13 @@ private:
     }
 
     wheel_time<Clock> time_{std::chrono::milliseconds(1), {}};
-    std::uint64_t planned_ = never;         // the tick by which the driver wakes us
-    std::atomic<std::uint64_t> serial_ = 0; // of the driver's present wait
+    std::uint64_t planned_ = never;         // the tick for which the driver is armed
+    std::atomic<std::uint64_t> serial_ = 0; // the number of the driver's present wait
     std::atomic<bool> turn_posted_ = false;
-    bool called_off_ = false; // the driver's wait is on its way, and serves as a turn
-    bool comes_back_ = false; // when the last timer went the last time, another one came before the turn
+    bool wait_cancelled_ = false;  // the driver's wait was cancelled, and will come as a turn
+    bool rearmed_quickly_ = false; // the last time the wheel became empty, a new timer came before the next turn
     bool turning_ = false;
-    bool loop_stopped_ = false; // by a handler of this turn
+    bool loop_stopped_ = false; // a handler of this turn stopped the context
     bool stopped_ = true;
     bool closed_ = false;
     bool shut_down_ = false;
@@ -480,12 +487,12 @@ private:
     wheel_stats counts_;
     nanoseconds turn_start_{};
     lateness_histogram lateness_;
-    undelivered ended_;
+    ended_timers ended_;
     driver_memory driver_memory_;
     std::optional<wheel_driver<Clock>> driver_;
     std::optional<asio::any_io_executor> executor_;
-    asio::io_context* loop_ = nullptr; // nullptr: another kind of context
-    std::unique_ptr<wheel_annex> annex_;
+    asio::io_context* loop_ = nullptr; // nullptr if the context is of another kind, or not known
+    std::unique_ptr<wheel_extension> extension_;
 };
 
 } // namespace cogwheel::detail

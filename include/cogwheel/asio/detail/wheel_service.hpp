@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Owns the states of all wheels of one kind on one execution context, and hands them out again.
+// Owns the impls of all wheels of one type on one execution context, and hands closed ones out again (docs/adr/0002).
 #pragma once
 
-#include <cogwheel/asio/detail/wheel_state.hpp>
+#include <cogwheel/asio/detail/wheel_impl.hpp>
 
 #include <asio/execution_context.hpp>
 
@@ -14,42 +14,44 @@
 
 namespace cogwheel::detail {
 
-template <class State>
-class wheel_service final : public asio::execution_context::service, public State::owner {
+/// A service of the execution context. Thread safety: any thread.
+template <class Impl>
+class wheel_service final : public asio::execution_context::service, public Impl::owner {
 public:
     using key_type = wheel_service;
     static inline asio::execution_context::id id;
 
     explicit wheel_service(asio::execution_context& context) : asio::execution_context::service(context) {}
 
-    /// A state nobody uses. One without a lock goes to the executor that it had, whence its stale tokens come.
-    /// Complexity: O(1), without a lock O(idle states). Errors: std::bad_alloc.
-    State& acquire(const asio::any_io_executor& executor) {
+    /// Returns a closed impl, or a new one. An impl without a lock goes only to the executor that it had before: the
+    /// stale tokens of its previous wheel may be used there.
+    /// Complexity: O(1), or O(idle impls) for impls without a lock. Errors: std::bad_alloc.
+    Impl& acquire(const asio::any_io_executor& executor) {
         const std::lock_guard lock(mutex_);
-        const auto fits = [&](const State* s) { return State::concurrent || s->was_at(executor); };
+        const auto fits = [&](const Impl* s) { return Impl::concurrent || s->was_at(executor); };
         if (const auto at = std::find_if(idle_.rbegin(), idle_.rend(), fits); at != idle_.rend()) {
-            State* state = *at;
+            Impl* impl = *at;
             idle_.erase(std::next(at).base());
-            return *state;
+            return *impl;
         }
-        idle_.reserve(states_.size() + 1); // so that recycle() cannot fail
-        states_.push_back(std::make_unique<State>(*this));
-        return *states_.back();
+        idle_.reserve(impls_.size() + 1); // so that recycle() cannot fail
+        impls_.push_back(std::make_unique<Impl>(*this));
+        return *impls_.back();
     }
 
-    void recycle(State& state) noexcept override {
+    void recycle(Impl& impl) noexcept override {
         const std::lock_guard lock(mutex_);
-        idle_.push_back(&state);
+        idle_.push_back(&impl);
     }
 
 private:
     void shutdown() noexcept override {
-        for (const auto& state : states_) state->shutdown();
+        for (const auto& impl : impls_) impl->shutdown();
     }
 
     std::mutex mutex_;
-    std::vector<std::unique_ptr<State>> states_;
-    std::vector<State*> idle_;
+    std::vector<std::unique_ptr<Impl>> impls_;
+    std::vector<Impl*> idle_;
 };
 
 } // namespace cogwheel::detail

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Between a clock's points and delays, and the ticks of one wheel: at which tick a timer is due, and whether it is overdue when it is set.
+// Converts the time points and delays of a clock into ticks of one wheel: finds the tick at which a timer is due, and
+// whether it is due at once.
 #pragma once
 
-#include <cogwheel/asio/detail/clock_points.hpp>
 #include <cogwheel/wheel/coalescing.hpp>
+#include <cogwheel/wheel/tick.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <algorithm>
@@ -13,32 +14,61 @@
 
 namespace cogwheel::detail {
 
-/// A delay, and the clock reading that it counts from. The other way to say when is a time_point.
+// ---- time points, and nanoseconds since the clock's epoch: machines decide in these, without a clock ----
+
+/// Reads the clock.
+template <class Clock>
+std::chrono::nanoseconds present() noexcept {
+    return saturate_to_ns(Clock::now().time_since_epoch());
+}
+
+/// Returns the point, rounded up: with a coarse clock no timer is early.
+template <class TimePoint>
+constexpr TimePoint point_at(std::chrono::nanoseconds since_epoch) noexcept {
+    return TimePoint(std::chrono::ceil<typename TimePoint::duration>(since_epoch));
+}
+
+/// Returns `now` plus `delay`. Saturates at both ends.
+template <class TimePoint, class Rep, class Period>
+TimePoint point_after(TimePoint now, std::chrono::duration<Rep, Period> delay) noexcept {
+    return point_at<TimePoint>(saturating_add(saturate_to_ns(now.time_since_epoch()), saturate_to_ns(delay)));
+}
+
+/// Returns the duration from `from` to `to`, rounded up. Saturates.
+template <class TimePoint>
+typename TimePoint::duration distance(TimePoint from, TimePoint to) noexcept {
+    const std::chrono::nanoseconds before = saturate_to_ns(from.time_since_epoch());
+    const auto ns =
+        saturating_add(saturate_to_ns(to.time_since_epoch()), before == before.min() ? before.max() : -before);
+    return std::chrono::ceil<typename TimePoint::duration>(ns);
+}
+
+/// A delay, and the clock reading that it counts from.
 template <class Clock>
 struct from_now {
     std::chrono::nanoseconds delay;
     typename Clock::time_point now;
 };
 
-/// Anywhere in between; a search for company is what it costs.
+/// A range of points. A timer may be due anywhere in it; a search finds a tick that other timers use.
 template <class Clock>
-struct within {
+struct time_range {
     typename Clock::time_point earliest, latest;
 };
 
-/// A delay and the clock reading that it counts from, rounded up to a multiple of `grain`, which is rounded up to whole ticks.
+/// A delay whose tick is rounded up to a multiple of `grain`. The grain itself is rounded up to whole ticks.
 template <class Clock>
-struct rounded {
+struct coarse_delay {
     from_now<Clock> wanted;
     std::chrono::nanoseconds grain;
 };
 
-struct aim {
+struct due_tick {
     tick due;
-    bool at_once; // overdue when it was set
+    bool at_once; // a delay of zero or less: due in the next turn
 };
 
-/// The wheel stands at tick 0 at `origin`.
+/// The time of one wheel: its tick length, and its origin, the point of tick 0.
 template <class Clock>
 class wheel_time {
     using nanoseconds = std::chrono::nanoseconds;
@@ -53,40 +83,40 @@ public:
     }
     nanoseconds start_since_origin(tick t) const noexcept { return scale_.start_of(t); }
     time_point start_of(tick t) const noexcept {
-        return point_after(origin_, scale_.start_of(t)); // rounded up: else a turn would come too early
+        return point_after(origin_, scale_.start_of(t)); // rounded up, so that no turn comes too early
     }
 
-    /// The tick that has been reached.
+    /// Returns the tick that has been reached: rounds down.
     tick reached(nanoseconds since_origin) const noexcept { return scale_.now(since_origin); }
     tick reached() const noexcept { return reached(since_origin(Clock::now())); }
 
-    // ---- where a timer of `wheel` is due ----
+    // ---- the tick at which a timer of `wheel` is due ----
 
-    // A clock that was turned back counts as standing still at the wheel's present: nothing is early.
+    // If the clock was turned back, a delay counts from the wheel's present tick, so that no timer is early.
     template <class Wheel>
-    aim at(const Wheel& wheel, from_now<Clock> w) const noexcept {
+    due_tick at(const Wheel& wheel, from_now<Clock> w) const noexcept {
         nanoseconds now = since_origin(w.now);
         if constexpr (!Clock::is_steady) now = std::max(now, scale_.start_of(wheel.now()));
         if (w.delay <= nanoseconds::zero()) return {scale_.now(now), true};
         return {scale_.due(saturating_add(now, w.delay)), false};
     }
     template <class Wheel>
-    aim at(const Wheel& wheel, time_point point) const noexcept {
+    due_tick at(const Wheel& wheel, time_point point) const noexcept {
         const tick due = scale_.due(since_origin(point));
         if constexpr (!Clock::is_steady)
             if (due <= wheel.now() && point > Clock::now()) return {wheel.now() + 1, false};
         return {due, false};
     }
     template <class Wheel>
-    aim at(const Wheel& wheel, within<Clock> w) const noexcept {
-        const aim first = at(wheel, w.earliest);
+    due_tick at(const Wheel& wheel, time_range<Clock> w) const noexcept {
+        const due_tick first = at(wheel, w.earliest);
         const tick last = scale_.now(since_origin(w.latest));
         if (first.due <= wheel.now() || last <= first.due) return first;
         return {coalesced(wheel, first.due, last), false};
     }
     template <class Wheel>
-    aim at(const Wheel& wheel, rounded<Clock> w) const noexcept {
-        const aim exact = at(wheel, w.wanted);
+    due_tick at(const Wheel& wheel, coarse_delay<Clock> w) const noexcept {
+        const due_tick exact = at(wheel, w.wanted);
         if (exact.at_once || w.grain <= scale_.length()) return exact;
         const auto ticks = (w.grain - nanoseconds(1)) / scale_.length() + 1;
         return {round_up(exact.due, static_cast<std::uint64_t>(ticks)), false};

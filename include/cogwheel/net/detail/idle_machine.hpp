@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// When is a connection idle? Decides, and neither waits nor looks at a clock: time is passed in, as nanoseconds since any epoch.
+// When is a connection idle? Decides, and neither waits nor looks at a clock: time is passed in, as nanoseconds since
+// any epoch.
 //
-// Activity is a store. Whoever wants the next event asks next() when to look again, and looks again then: activity meanwhile makes
-// that too early, and the answer is another time. So one timer serves all kinds, and is never moved by activity.
-// A kind is due a period after its last activity or its last event, whichever is later; nothing is lost if nobody asks for long.
-// Copies for nothing, allocates nothing. O(1). Not thread-safe.
+// Activity is a store. Whoever wants the next event asks next() when to look again, and looks again then: activity
+// meanwhile makes that too early, and the answer is another time. So one timer serves all kinds, and is never moved by
+// activity. A kind is due a period after its last activity or its last event, whichever is later; nothing is lost if
+// nobody asks for long. Copies for nothing, allocates nothing. O(1). Not thread-safe.
 #pragma once
 
-#include <cogwheel/net/idle_limits.hpp>
+#include <cogwheel/net/idle_timeouts.hpp>
+#include <cogwheel/resilience/random.hpp>
 #include <cogwheel/wheel/tick.hpp>
 
 #include <algorithm>
@@ -36,7 +38,7 @@ public:
     };
 
     /// Preconditions: valid limits. `seed` stands in where the limits have none.
-    idle_machine(const idle_limits& limits, nanoseconds now, std::uint64_t seed) noexcept
+    idle_machine(const idle_timeouts& limits, nanoseconds now, std::uint64_t seed) noexcept
         : stamps_{now, now}, random_(limits.seed != 0 ? limits.seed : seed) {
         set_limits(limits);
     }
@@ -56,12 +58,13 @@ public:
 
     // ---- settings ----
 
-    /// As if the connection had begun now. The next event of each kind is a first one, for first is what follows activity.
+    /// As if the connection had begun now. The next event of each kind is a first one, for first is what follows
+    /// activity.
     void reset(nanoseconds now) noexcept { stamps_ = {now, now}; }
 
     /// Counts from the last activity or event, which may be longer ago than that.
-    void set_limits(const idle_limits& limits) noexcept {
-        if (limits.seed != 0) random_ = limits.seed;
+    void set_limits(const idle_timeouts& limits) noexcept {
+        if (limits.seed != 0) random_ = small_random(limits.seed);
         const std::array values{limits.reader, limits.writer, limits.all};
         jitter_ = static_cast<float>(limits.jitter);
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
@@ -79,9 +82,10 @@ public:
         return at;
     }
 
-    /// `factor` shortens all limits, 0 < factor <= 1. `queues` is asked only when an event would be due: it may cost system calls.
-    ///   input_waits():     there is something to read, and a read under way that will get it.
-    ///   output_progress(): how many bytes have left so far, while there are more; any change since the last look is activity.
+    /// `factor` shortens all limits, 0 < factor <= 1. `queues` is asked only when an event would be due: it may cost
+    /// system calls. input_waits():     there is something to read, and a read under way that will get it.
+    /// output_progress(): how many bytes have left so far, while there are more; any change since the last look is
+    /// activity.
     template <class Queues>
     step next(nanoseconds now, double factor, Queues&& queues) noexcept {
         const bool in = is_due(reader, now, factor), out = is_due(writer, now, factor), any = is_due(all, now, factor);
@@ -100,7 +104,8 @@ public:
         return s;
     }
 
-    /// The longest way from an activity to the event, without a factor: what a smaller factor shortens a wait by is a share of it.
+    /// The longest way from an activity to the event, without a factor: what a smaller factor shortens a wait by is a
+    /// share of it.
     nanoseconds longest_period() const noexcept {
         nanoseconds longest{};
         for (const kind_state& k : kinds_) longest = std::max(longest, period(k, 1));
@@ -152,19 +157,13 @@ private:
         return event;
     }
 
-    // 0 .. jitter_. splitmix64 (Steele, Lea, Flood 2014): a word of state.
-    float draw() noexcept {
-        if (jitter_ == 0) return 0;
-        std::uint64_t z = (random_ += 0x9e3779b97f4a7c15);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-        return static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24F * jitter_;
-    }
+    // 0 .. jitter_.
+    float draw() noexcept { return jitter_ == 0 ? 0 : static_cast<float>(random_() >> 40) * 0x1p-24F * jitter_; }
 
     alignas(16) std::array<nanoseconds, 2> stamps_; // of the last read, of the last write: one store, in one cache line
     std::array<kind_state, 3> kinds_{};
     std::uint64_t progress_ = 0;
-    std::uint64_t random_;
+    small_random random_;
     float jitter_ = 0;
     std::uint32_t reading_ = 0;
 };

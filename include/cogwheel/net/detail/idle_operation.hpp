@@ -3,15 +3,13 @@
 //
 // An async_idle under way: the user's handler, and the way back to the monitor, which is cut when the monitor goes.
 //
-// The operation belongs to the one handler that is under way for it (idle_look): a wait of the monitor's timer, or a hop through the
-// monitor's executor. It may be on its way when the monitor is destroyed.
+// The operation belongs to the one handler that is under way for it (idle_look): a wait of the monitor's timer, or a
+// hop through the monitor's executor. It may be on its way when the monitor is destroyed.
 #pragma once
 
-#include <cogwheel/asio/detail/own_executor.hpp>
-#include <cogwheel/asio/detail/payload.hpp>
-#include <cogwheel/asio/detail/timed_results.hpp>
-#include <cogwheel/net/idle_limits.hpp>
-#include <cogwheel/wheel/detail/exceptions.hpp>
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/net/idle_timeouts.hpp>
 
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>

@@ -9,8 +9,8 @@
 
 namespace cogwheel::detail {
 
-/// Bytes in the send queue of a TCP or local stream socket (SIOCOUTQ; unix(7), tcp(7)). nullopt where the system does not tell.
-/// A system call.
+/// Bytes in the send queue of a TCP or local stream socket (SIOCOUTQ; unix(7), tcp(7)). nullopt where the system does
+/// not tell. A system call.
 std::optional<std::size_t> output_queue(int socket) noexcept;
 
 } // namespace cogwheel::detail

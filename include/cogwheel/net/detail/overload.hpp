@@ -3,14 +3,14 @@
 //
 // One factor for all idle limits of a wheel, and those whose timers run under it.
 //
-// Who waits under the factor stands in a list. When the factor falls, their timers are brought forward: by the most that it can
-// matter, for what they wait for is known to their owner alone, who looks again when the timer fires and may find that it is too
-// early. That is done on the wheel's executor, so many at a time. When the factor rises, nobody is touched: timers come early then.
+// Who waits under the factor stands in a list. When the factor falls, their timers are brought forward: by the most
+// that it can matter, for what they wait for is known to their owner alone, who looks again when the timer fires and
+// may find that it is too early. That is done on the wheel's executor, so many at a time. When the factor rises, nobody
+// is touched: timers come early then.
 #pragma once
 
-#include <cogwheel/asio/detail/timer_core.hpp>
-#include <cogwheel/asio/detail/wheel_engine.hpp>
-#include <cogwheel/wheel/detail/exceptions.hpp>
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/detail/exceptions.hpp>
 
 #include <asio/post.hpp>
 
@@ -20,7 +20,7 @@ namespace cogwheel::detail {
 
 /// All but factor() needs the engine's lock.
 template <class Engine>
-class overload final : public wheel_annex {
+class overload final : public wheel_extension {
     using lock_type = typename Engine::lock_type;
 
 public:
@@ -28,7 +28,7 @@ public:
     struct member {
         member* previous = nullptr;
         member* next = nullptr;
-        timer_core<Engine>* timer = nullptr;
+        wheel_timer_impl<Engine>* timer = nullptr;
         std::chrono::nanoseconds until{}; // since the clock's epoch
         std::chrono::nanoseconds period{};
         double factor = 1;

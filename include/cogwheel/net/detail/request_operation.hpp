@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A request in flight: its key, its limit's timer, its handler, and the answer once there is one, in one block of memory: the
-// wheel's pool, or the handler's associated allocator.
+// A request in flight: its key, its limit's timer, its handler, and the answer once there is one, in one block of
+// memory: the wheel's pool, or the handler's associated allocator.
 #pragma once
 
-#include <cogwheel/asio/detail/back_link.hpp>
-#include <cogwheel/asio/detail/own_executor.hpp>
-#include <cogwheel/asio/detail/payload.hpp>
-#include <cogwheel/asio/detail/timed_results.hpp>
+#include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/net/detail/request_table.hpp>
-#include <cogwheel/net/request_limit.hpp>
+#include <cogwheel/net/request_options.hpp>
 
 #include <optional>
 
 namespace cogwheel::detail {
 
-/// What the core (request_core.hpp) knows of a request, whatever its handler is.
+/// What the core (pending_requests_impl.hpp) knows of a request, whatever its handler is.
 template <class Core>
 class request : public request_links<request<Core>, typename Core::key_type, typename Core::time_point> {
     using links = request_links<request<Core>, typename Core::key_type, typename Core::time_point>;
@@ -95,13 +92,14 @@ public:
           work_(handler, c.executor()),
           handler_(std::forward<H>(handler)) {}
 
-    /// Preconditions: the engine's lock is held. Errors: those of the allocation, the key and the handler; nothing changes.
+    /// Preconditions: the engine's lock is held. Errors: those of the allocation, the key and the handler; nothing
+    /// changes.
     template <class K, class H>
     static base& create(Core& core, K&& key, H&& handler, const typename Core::limit_type& limit,
                         typename Core::time_point started) {
         timer_node& node = block::create(core.engine().nodes, asio::get_associated_allocator(handler), core,
                                          std::forward<K>(key), std::forward<H>(handler), limit, started);
-        node.on_expiry(&end);
+        node.completion(&end);
         request_operation& self = block::payload(node);
         self.node = &node;
         return self;
@@ -118,7 +116,7 @@ public:
 private:
     static void end(timer_node& node, void* context) {
         request_operation& self = block::payload(node);
-        self.core.timer_ended(self, *static_cast<typename Core::completion*>(context));
+        self.core.timer_ended(self, *static_cast<typename Core::completion_context*>(context));
     }
 
     // The foreign executor's context is kept running until the handler has been handed to it.

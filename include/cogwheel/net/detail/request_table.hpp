@@ -3,12 +3,12 @@
 //
 // Which requests are in flight: found by key, known in order of their start, counted. Knows neither clock nor handler.
 //
-// An intrusive hash table with chains, doubled when it holds as many requests as buckets, and never smaller again; and an
-// intrusive list. Requests are the caller's, and are neither moved nor freed here. The hash is kept in the request, so that to
-// remove one hashes nothing, and cannot throw.
+// An intrusive hash table with chains, doubled when it holds as many requests as buckets, and never smaller again; and
+// an intrusive list. Requests are the caller's, and are neither moved nor freed here. The hash is kept in the request,
+// so that to remove one hashes nothing, and cannot throw.
 #pragma once
 
-#include <cogwheel/net/request_stats.hpp>
+#include <cogwheel/net/request_options.hpp>
 
 #include <bit>
 #include <cassert>
@@ -18,7 +18,7 @@
 
 namespace cogwheel::detail {
 
-enum class admission { accepted, duplicate_key, too_many };
+enum class request_admission { accepted, duplicate_key, too_many };
 
 /// How a request ended: what it counts as.
 enum class ending { answered, timed_out, failed, cancelled };
@@ -64,7 +64,7 @@ public:
     ~request_table() { assert(stats_.in_flight == 0); }
 
     struct verdict {
-        admission what;
+        request_admission what;
         std::size_t hash; // for insert()
     };
 
@@ -72,10 +72,10 @@ public:
     /// Errors: std::bad_alloc, and those of Hash and Equal; nothing changes.
     verdict admit(const key_type& key) {
         const std::size_t hash = hash_of(key);
-        if (find(key, hash) != nullptr) return refuse(admission::duplicate_key);
-        if (stats_.in_flight >= max_in_flight_) return refuse(admission::too_many);
+        if (find(key, hash) != nullptr) return refuse(request_admission::duplicate_key);
+        if (stats_.in_flight >= max_in_flight_) return refuse(request_admission::too_many);
         if (stats_.in_flight == capacity()) grow(capacity() == 0 ? smallest : 2 * capacity());
-        return {admission::accepted, hash};
+        return {request_admission::accepted, hash};
     }
 
     /// It was admitted, and then refused elsewhere.
@@ -159,13 +159,14 @@ public:
 private:
     static constexpr std::size_t smallest = 8;
 
-    verdict refuse(admission why) noexcept {
+    verdict refuse(request_admission why) noexcept {
         ++stats_.refused;
         return {why, 0};
     }
 
-    // The standard's hash of an integer is that integer: spread, or keys that are multiples of a power of two share a bucket.
-    // 2^64 / golden ratio (Knuth, The Art of Computer Programming 3, section 6.4); its upper bits are the good ones.
+    // The standard's hash of an integer is that integer: spread, or keys that are multiples of a power of two share a
+    // bucket. 2^64 / golden ratio (Knuth, The Art of Computer Programming 3, section 6.4); its upper bits are the good
+    // ones.
     std::size_t hash_of(const key_type& key) const {
         const std::uint64_t spread = static_cast<std::uint64_t>(hash_(key)) * 0x9e3779b97f4a7c15u;
         return static_cast<std::size_t>(spread >> (64 - std::numeric_limits<std::size_t>::digits));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Tells what holds handlers that its execution context is being shut down, so that they are destroyed with it: they may own the
-// very object that holds them.
+// Tells what holds handlers that its execution context is being shut down, so that they are destroyed with it: they may
+// own the very object that holds them.
 #pragma once
 
-#include <cogwheel/asio/detail/before_asio.hpp>
+#include <cogwheel/detail/before_asio.hpp>
 
 #include <asio/execution_context.hpp>
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What an interval and the tick under way share, for either may go first, and the handler that tells the machine of the tick.
+// interval_impl: what an interval shares with its pending tick, because either may end first.
+// tick_handler: tells the machine that the tick has come, then calls the user's handler.
 #pragma once
 
-#include <cogwheel/asio/detail/own_executor.hpp>
+#include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
+#include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/schedule/detail/interval_machine.hpp>
-#include <cogwheel/wheel/detail/exceptions.hpp>
 
 #include <asio/associator.hpp>
 #include <asio/error.hpp>
@@ -16,39 +17,40 @@
 
 namespace cogwheel::detail {
 
-template <class Body, class Handler>
+template <class Impl, class Handler>
 struct tick_handler {
-    std::shared_ptr<Body> body;
+    std::shared_ptr<Impl> impl;
     Handler handler;
     std::error_code refused{};
 
-    /// Posted: there is nothing to wait for.
-    void operator()() { std::move(handler)(refused, typename Body::time_point()); }
+    /// Completes a tick that was refused. Posted by start().
+    void operator()() { std::move(handler)(refused, typename Impl::time_point()); }
 
-    /// The wait has ended.
+    /// Completes a tick whose wait has ended.
     void operator()(std::error_code ec) {
-        body->waiting = false;
-        typename Body::time_point due{};
-        if (!ec) due = body->ticked();
-        body.reset(); // before the handler, which may take long
+        impl->waiting = false;
+        typename Impl::time_point due{};
+        if (!ec) due = impl->ticked();
+        impl.reset(); // now, because the handler may take long
         std::move(handler)(ec, due);
     }
 };
 
 template <class Wheel>
-struct interval_body {
+struct interval_impl {
     using clock = typename Wheel::clock_type;
     using time_point = typename Wheel::time_point;
     using timer_type = decltype(basic_wheel_timer(std::declval<const Wheel&>()));
 
-    interval_body(const Wheel& wheel, const interval_options& options, time_point end)
+    interval_impl(const Wheel& wheel, const interval_options& options, time_point end)
         : timer(wheel), machine(options, present<clock>(), saturate_to_ns(end.time_since_epoch())) {}
 
     time_point ticked() { return point_at<time_point>(machine.ticked(present<clock>())); }
 
+    /// Waits for the next tick, or posts the handler with an error if there is no tick to wait for.
     template <class Handler>
-    static void start(const std::shared_ptr<interval_body>& self, Handler&& handler) {
-        using full = tick_handler<interval_body, std::decay_t<Handler>>;
+    static void start(const std::shared_ptr<interval_impl>& self, Handler&& handler) {
+        using full = tick_handler<interval_impl, std::decay_t<Handler>>;
         const auto refuse = [&](std::error_code why) {
             post_to_its_own(self->timer.get_executor(), full{nullptr, std::forward<Handler>(handler), why});
         };
@@ -71,10 +73,10 @@ struct interval_body {
 
 } // namespace cogwheel::detail
 
-template <template <class, class> class Associator, class Body, class Handler, class Default>
-struct asio::associator<Associator, cogwheel::detail::tick_handler<Body, Handler>, Default>
+template <template <class, class> class Associator, class Impl, class Handler, class Default>
+struct asio::associator<Associator, cogwheel::detail::tick_handler<Impl, Handler>, Default>
     : Associator<Handler, Default> {
-    using ticking = cogwheel::detail::tick_handler<Body, Handler>;
+    using ticking = cogwheel::detail::tick_handler<Impl, Handler>;
     static decltype(auto) get(const ticking& h) noexcept { return Associator<Handler, Default>::get(h.handler); }
     static decltype(auto) get(const ticking& h, const Default& d) noexcept {
         return Associator<Handler, Default>::get(h.handler, d);

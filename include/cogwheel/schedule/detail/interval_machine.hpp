@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// When an interval ticks. Knows neither Asio nor a clock: points are nanoseconds since whatever its user's clock counts from.
+// Decides when an interval ticks. It uses neither Asio nor a clock: points are nanoseconds since the epoch of the
+// caller's clock.
 #pragma once
 
 #include <cogwheel/schedule/interval_options.hpp>
@@ -16,10 +17,11 @@ public:
 
     interval_machine(const interval_options& options, nanoseconds start, nanoseconds end);
 
-    /// When the tick that is asked for at `now` is to come; nothing when there is none any more. Asking again asks for the same tick.
+    /// Returns when the tick that the caller requests at `now` is due, with jitter; nothing after the last tick.
+    /// A repeated call requests the same tick, with new jitter. From the second tick on, it starts a fixed delay anew.
     std::optional<nanoseconds> next(nanoseconds now);
 
-    /// The tick that was asked for has come, at `now`. Returns when it was due, jitter not counted.
+    /// Counts the requested tick, which came at `now`. Returns when it was due, without jitter.
     nanoseconds ticked(nanoseconds now) noexcept;
 
     std::uint64_t count() const noexcept { return count_; }
@@ -29,9 +31,9 @@ private:
     nanoseconds after_missed(nanoseconds now) noexcept;
 
     interval_options options_;
-    nanoseconds due_; // of a fixed delay: known when the tick is asked for
+    nanoseconds due_; // without jitter; with a fixed delay, next() sets it
     nanoseconds end_;
-    nanoseconds drawn_{}; // jitter of the tick that was asked for: what it is late by on purpose
+    nanoseconds drawn_{}; // the jitter of the requested tick
     std::uint64_t count_ = 0;
     std::uint64_t missed_ = 0;
     small_random own_;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a slot holds: a chain of fixed chunks of 8-byte entries, all chunks from one pool.
+// The content of a slot: a chain of chunks of 62 entries, 8 bytes each. All chunks come from one pool.
 //
-// A growing array per slot would be simpler, but each slot keeps its own peak then, and a burst that walks round
-// the wheel costs slots x burst. A linked list of timers would cost a miss per timer scanned; an entry costs 1/8.
+// Rejected: a growing array per slot is simpler, but each slot keeps its own peak. A burst that moves round the wheel
+// then costs slots x burst. A linked list of timers costs a cache miss per timer that the wheel looks at; an entry
+// costs 1/8.
 #pragma once
 
 #include <cogwheel/wheel/detail/slab_memory.hpp>
@@ -17,7 +18,8 @@
 
 namespace cogwheel::detail {
 
-/// "Look at node `index` at `tick`" (the low half of a 64-bit tick). Only a hint: the node decides.
+/// Tells the wheel to look at node `index` at `tick` (the low 32 bits of a 64-bit tick). It is only a hint: the node
+/// decides.
 struct entry {
     std::uint32_t index;
     std::uint32_t tick;
@@ -28,12 +30,12 @@ struct chunk {
 
     chunk* next;
     std::uint32_t count;
-    std::uint32_t group; // of the pool
+    std::uint32_t group; // index of its group in the pool
     std::array<entry, capacity> entries;
 };
 static_assert(sizeof(chunk) == 512);
 
-/// Chunks, last in first out, from groups of 64.
+/// A pool of chunks, allocated in groups of 64. take() returns the chunk that was given back last.
 class chunk_pool {
 public:
     chunk_pool() = default;
@@ -43,7 +45,7 @@ public:
     /// See slab_memory.
     void prefer_huge_pages(bool on) noexcept { memory_.prefer_huge_pages(on); }
 
-    /// An empty chunk. Errors: std::bad_alloc; nothing changes.
+    /// Returns an empty chunk. Errors: std::bad_alloc; then nothing changes.
     chunk* take() {
         chunk* c = free_;
         if (c != nullptr)
@@ -60,11 +62,11 @@ public:
         free_ = c;
     }
 
-    /// `count` chunks can be taken without an allocation, beside those taken now.
+    /// Allocates groups, so that `count` further chunks need no allocation. Errors: std::bad_alloc.
     void reserve(std::size_t count);
 
-    /// Gives the memory of groups without a chunk in use back to the system. Errors: none; without memory for its own bookkeeping (2
-    /// bytes a group) it does nothing. Complexity: O(chunks not in use).
+    /// Gives the memory of groups without a chunk in use back to the system. Complexity: O(groups + chunks not in use).
+    /// Errors: none; without memory for its own counters (2 bytes per group) it does nothing.
     void trim() noexcept;
 
     std::size_t footprint() const noexcept { return memory_.footprint(); }
@@ -74,32 +76,32 @@ private:
 
     struct group {
         chunk* chunks;
-        std::size_t carved; // one by one: a chunk that was never needed costs no page fault
+        std::size_t carved; // chunks constructed so far: one at a time, so that an unused chunk costs no page fault
     };
 
     chunk* carve();
     void add_group();
 
     chunk* free_ = nullptr;
-    std::size_t carving_ = 0; // the groups before this one are carved
+    std::size_t carving_ = 0; // all groups before this one are carved completely
     std::vector<group> groups_;
     slab_memory memory_;
 };
 
-/// A queue of entries. Owns nothing: whoever holds the chain gives its chunks back to the pool.
+/// A queue of entries. It has no destructor: its holder gives the chunks back to the pool.
 struct entry_chain {
     chunk* head = nullptr;
     chunk* tail = nullptr;
 
     bool empty() const noexcept { return head == nullptr; }
 
-    /// Errors: std::bad_alloc; nothing changes.
+    /// Appends an entry. Errors: std::bad_alloc; then nothing changes.
     void push(chunk_pool& pool, entry e) {
         if (tail == nullptr || tail->count == chunk::capacity) append(pool.take());
         tail->entries[tail->count++] = e;
     }
 
-    /// nullptr when empty. Preconditions: entries have only been pushed.
+    /// Returns the last entry, or nullptr if the chain is empty. Preconditions: no chunk of the chain is empty.
     entry* last() noexcept { return tail != nullptr ? &tail->entries[tail->count - 1] : nullptr; }
 
     void append(chunk* c) noexcept {
@@ -115,7 +117,7 @@ struct entry_chain {
         other = {};
     }
 
-    /// Preconditions: not empty.
+    /// Removes and returns the first chunk. Preconditions: not empty.
     chunk* pop_front() noexcept {
         chunk* c = head;
         head = c->next;
@@ -135,7 +137,8 @@ struct entry_chain {
             for (std::uint32_t i = 0; i < c->count; ++i) f(c->entries[i]);
     }
 
-    /// Stable sort by (tick - base), of which `bits` are significant. O(entries x bits / 8); allocates chunks only.
+    /// Sorts the entries by the low `bits` bits of (tick - base); stable. Complexity: O(entries x bits / 8).
+    /// Errors: std::bad_alloc if the pool cannot supply a chunk; then entries are lost. The caller reserves chunks.
     void sort(chunk_pool& pool, std::uint32_t base, unsigned bits);
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Memory that is taken for good, and whose unused parts can go back to the system all the same: their addresses stay ours, the pages
-// behind them do not.
+// Memory for tables that keep their addresses. Unused parts can go back to the system: their addresses stay reserved,
+// and only the pages behind them are released.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,13 @@
 
 namespace cogwheel::detail {
 
-/// Pieces of page-aligned memory, cut from slabs of operator new that grow with what is in use. Not thread-safe.
+/// Cuts page-aligned pieces from slabs, which come from operator new. The slabs grow with footprint(). Not thread-safe.
 class slab_memory {
 public:
-    static constexpr std::size_t alignment = 4096; ///< of every piece
-    static constexpr std::size_t max_slab =
-        8 * 1024 * 1024; ///< unless a piece is larger; a slab keeps a page of its own to the end
+    static constexpr std::size_t alignment = 4096; ///< bytes; for each piece
+
+    /// The largest slab in bytes, unless a piece is larger. Each slab keeps one page in memory until release().
+    static constexpr std::size_t max_slab = 8 * 1024 * 1024;
     static constexpr std::size_t huge_page = 2 * 1024 * 1024;
 
     slab_memory() = default;
@@ -23,15 +24,16 @@ public:
     slab_memory& operator=(const slab_memory&) = delete;
     ~slab_memory() { release(); }
 
-    /// Slabs that are added from here on are whole huge pages, if the system has them to give (Linux: transparent huge pages; else as usual).
+    /// Makes later slabs consist of whole huge pages, where the system has them (Linux: transparent huge pages).
     void prefer_huge_pages(bool on) noexcept { huge_ = on; }
 
-    /// A piece of memory, uninitialised. Preconditions: bytes is a multiple of `alignment`. Errors: std::bad_alloc; nothing changes.
+    /// Returns a piece of uninitialised memory.
+    /// Preconditions: bytes is a multiple of `alignment`. Errors: std::bad_alloc; then nothing changes.
     std::byte* take(std::size_t bytes);
 
-    /// What is told of pieces, in order of address, that nobody needs any more: they stay ours, but read as anything. Neighbours go back to
-    /// the system together, in whole pages of its own, or whole huge ones; what is left over at the ends stays in memory.
-    /// Complexity: a system call a run of neighbours.
+    /// Releases unused pieces. Their addresses stay reserved; their contents become undefined. The caller adds the
+    /// pieces in order of address. Adjacent pieces form a run. A run goes back to the system in whole pages, or in
+    /// whole huge pages; the parts of pages at its ends stay in memory. Complexity: one system call per run.
     class return_run {
     public:
         explicit return_run(const slab_memory& memory) noexcept : huge_(memory.huge_) {}
@@ -55,7 +57,7 @@ public:
         std::byte* end_ = nullptr;
     };
 
-    /// Everything, to the heap.
+    /// Frees all slabs. Preconditions: no piece is in use.
     void release() noexcept;
 
     std::size_t footprint() const noexcept { return footprint_; }
@@ -69,7 +71,7 @@ private:
     void add_slab(std::size_t bytes);
 
     std::vector<slab> slabs_;
-    std::byte* rest_ = nullptr; // of the last slab
+    std::byte* rest_ = nullptr; // the unused part of the last slab
     std::size_t rest_bytes_ = 0;
     bool huge_ = false;
     std::size_t footprint_ = 0;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// One level of a wheel: a ring of slots, each a chain of entries and the earliest tick in it.
+// One level of a wheel: a ring of slots. A slot is a chain of entries and their earliest tick.
 #pragma once
 
 #include <cogwheel/wheel/detail/entry_chain.hpp>
-#include <cogwheel/wheel/detail/occupancy.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -15,16 +14,48 @@
 
 namespace cogwheel::detail {
 
+/// A bitmap of the slots that hold entries. A search reads 64 slots at a time.
+class occupancy {
+public:
+    /// Makes a bitmap without occupied slots. Preconditions: slots is a power of two.
+    explicit occupancy(std::size_t slots) : mask_(slots - 1), words_((slots + 63) / 64) {}
+
+    void set(std::size_t slot) noexcept { words_[slot / 64] |= std::uint64_t{1} << (slot % 64); }
+    void reset(std::size_t slot) noexcept { words_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64)); }
+    bool test(std::size_t slot) const noexcept { return ((words_[slot / 64] >> (slot % 64)) & 1) != 0; }
+    void clear() noexcept { words_.assign(words_.size(), 0); }
+
+    /// Returns the number of slots from `from` to the next occupied one, across the end of the ring; 0 if `from` is
+    /// occupied. Returns `limit` if the number is `limit` or more. Preconditions: limit <= slots.
+    std::size_t distance(std::size_t from, std::size_t limit) const noexcept {
+        std::size_t d = 0;
+        while (d < limit) {
+            const std::size_t slot = (from + d) & mask_;
+            const std::uint64_t rest = words_[slot / 64] >> (slot % 64);
+            if (rest != 0) {
+                d += static_cast<std::size_t>(std::countr_zero(rest));
+                return d < limit ? d : limit;
+            }
+            d += std::min<std::size_t>(64 - slot % 64, mask_ + 1 - slot);
+        }
+        return limit;
+    }
+
+private:
+    std::size_t mask_;
+    std::vector<std::uint64_t> words_;
+};
+
 struct slot {
     entry_chain chain;
-    std::uint64_t low = ~std::uint64_t{0}; // no entry is filed before this tick
+    std::uint64_t low = ~std::uint64_t{0}; // lower bound of the entries' ticks
     std::uint32_t entries = 0;
 };
 
 struct slot_ring {
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    /// Slots of `length` ticks each, `count` of them rounded up to a power of two. They are made by make(), or by the first put().
+    /// Makes a ring of `count` slots (rounded up to a power of two) of `length` ticks each. make() allocates the slots.
     slot_ring(std::size_t count, std::uint64_t length)
         : mask(std::bit_ceil(count) - 1),
           occupied(mask + 1),
@@ -33,19 +64,20 @@ struct slot_ring {
 
     std::size_t size() const noexcept { return mask + 1; }
 
-    /// How many slots the ring has passed at tick `at`, revolutions included.
+    /// Returns how many slots the ring has passed at tick `at`, those of earlier revolutions included.
     std::uint64_t turned(std::uint64_t at) const noexcept { return shift >= 0 ? at >> shift : at / slot_ticks; }
     std::size_t place(std::uint64_t at) const noexcept { return turned(at) & mask; }
 
-    /// The first tick of the slot to which `at` belongs.
+    /// Returns the first tick of the slot to which `at` belongs.
     std::uint64_t start_of(std::uint64_t at) const noexcept { return turned(at) * slot_ticks; }
 
-    /// Errors: std::bad_alloc; nothing changes.
+    /// Allocates the slots, once. Errors: std::bad_alloc; then nothing changes.
     void make() {
         if (slots.empty()) slots.resize(size());
     }
 
-    /// Preconditions: made. Errors: std::bad_alloc; nothing changes.
+    /// Adds an entry for tick `at` to slot `s`. Preconditions: make() has been called. Errors: std::bad_alloc; then
+    /// nothing changes.
     void put(chunk_pool& chunks, std::size_t s, entry e, std::uint64_t at) {
         slot& to = slots[s];
         to.chain.push(chunks, e);
@@ -53,6 +85,7 @@ struct slot_ring {
         to.low = std::min(to.low, at);
     }
 
+    /// Empties slot `s` and returns its entries.
     entry_chain take(std::size_t s) noexcept {
         slot& from = slots[s];
         from.low = never;
@@ -61,7 +94,8 @@ struct slot_ring {
         return from.chain.detach();
     }
 
-    /// Calls f(slot index, its first tick) for the slots with entries among `count` slots, from that of `at` on, until f returns false.
+    /// Searches `count` slots, from the slot of tick `at` on. Calls f(slot index, first tick of the slot) for each slot
+    /// with entries, until f returns false.
     template <class F>
     void search(std::uint64_t at, std::uint64_t count, F f) const {
         const std::uint64_t first = turned(at);
@@ -78,7 +112,7 @@ struct slot_ring {
     std::vector<slot> slots;
     occupancy occupied;
     std::uint64_t slot_ticks;
-    int shift; // a division by slot_ticks, where that is a power of two
+    int shift; // replaces the division by slot_ticks if that is a power of two; else -1
 };
 
 } // namespace cogwheel::detail

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+
+# cogwheel_add_snippets(file): compiles every ```cpp block of a Markdown file that holds `int main`, and registers it
+# as a test with the label `readme`. What the README shows is then what works.
+
+function(cogwheel_add_snippets file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" rest)
+  set(fence "\n```cpp\n")
+  string(LENGTH "${fence}" fence_length)
+  set(number 0)
+  # Scanned by position: a CMake list would split the code at its semicolons and swallow its brackets.
+  while(TRUE)
+    string(FIND "${rest}" "${fence}" begin)
+    if(begin EQUAL -1)
+      break()
+    endif()
+    math(EXPR begin "${begin} + ${fence_length}")
+    string(SUBSTRING "${rest}" ${begin} -1 rest)
+    string(FIND "${rest}" "\n```" end)
+    string(SUBSTRING "${rest}" 0 ${end} code)
+    string(SUBSTRING "${rest}" ${end} -1 rest)
+    string(FIND "${code}" "int main" main)
+    if(NOT main EQUAL -1)
+      math(EXPR number "${number} + 1")
+      cogwheel_add_snippet(readme_${number} "${code}")
+    endif()
+  endwhile()
+endfunction()
+
+function(cogwheel_add_snippet name code)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/snippets/${name}.cpp")
+  set(old "")
+  if(EXISTS "${source}")
+    file(READ "${source}" old)
+  endif()
+  # An unchanged snippet keeps its time stamp and is not compiled again.
+  if(NOT old STREQUAL "${code}\n")
+    file(WRITE "${source}" "${code}\n")
+  endif()
+  add_executable(${name} "${source}")
+  target_link_libraries(${name} PRIVATE cogwheel::cogwheel $<TARGET_NAME_IF_EXISTS:cogwheel::tasks> cogwheel_own)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS readme TIMEOUT 60)
+endfunction()

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What the binding needs of executors: to count work, to post a handler to its own executor, to compare executors.
+#pragma once
+
+#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/associated_allocator.hpp>
+#include <asio/associated_executor.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/execution/blocking.hpp>
+#include <asio/execution/executor.hpp>
+#include <asio/execution/outstanding_work.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <asio/prefer.hpp>
+#include <asio/require.hpp>
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+namespace cogwheel::detail {
+
+// ---- work ----
+
+/// Outstanding work that the executor itself counts, if it can. An executor_work_guard keeps a second copy of the
+/// executor, and destroys it after the work. The context may be destroyed in between, and a strand's last copy needs
+/// its service there.
+template <class Executor,
+          bool = asio::can_prefer<const Executor&, asio::execution::outstanding_work_t::tracked_t>::value>
+struct work_counter {
+    using type = std::decay_t<
+        typename asio::prefer_result<const Executor&, asio::execution::outstanding_work_t::tracked_t>::type>;
+    static type of(const Executor& e) { return asio::prefer(e, asio::execution::outstanding_work.tracked); }
+};
+template <class Executor>
+struct work_counter<Executor, false> {
+    using type = asio::executor_work_guard<Executor>;
+    static type of(const Executor& e) { return type(e); }
+};
+
+/// Keeps a context running while it lives. Declare it before members that need the context: they are destroyed first.
+template <class Executor>
+class counted_work {
+public:
+    explicit counted_work(const Executor& e) : counter_(work_counter<Executor>::of(e)) {}
+
+private:
+    typename work_counter<Executor>::type counter_;
+};
+
+/// An executor that keeps its context running.
+template <class Executor>
+class working_executor {
+public:
+    explicit working_executor(const Executor& e) : work_(e), executor_(e) {}
+
+    const Executor& get() const noexcept { return executor_; }
+
+private:
+    counted_work<Executor> work_;
+    Executor executor_;
+};
+
+// ---- on the way to an executor ----
+
+/// A nullary handler without its associated executor. asio::post(executor, f) and dispatch() go to `executor`, and then
+/// to the associated executor of f. If both are the same, and it always queues, f would pass through its queue twice.
+template <class F>
+struct bare_handler {
+    using allocator_type = asio::associated_allocator_t<F>;
+
+    F handler;
+
+    allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler); }
+    void operator()() { std::move(handler)(); }
+};
+
+/// Dispatches the handler, once. Preconditions: `executor` is the handler's associated executor.
+template <class Executor, class F>
+void dispatch_on(const Executor& executor, F&& handler) {
+    asio::dispatch(executor, bare_handler<std::decay_t<F>>{std::forward<F>(handler)});
+}
+
+/// Posts to an executor. If the executor cannot promise never to block, the post goes through `other` first.
+template <class Executor>
+class way_to {
+    static constexpr bool straight = !asio::execution::is_executor<Executor>::value ||
+                                     asio::can_require<const Executor&, asio::execution::blocking_t::never_t>::value;
+    using first = std::conditional_t<straight, Executor, asio::any_io_executor>;
+
+    static const first& choose(const Executor& own, const asio::any_io_executor& other) noexcept {
+        if constexpr (straight)
+            return own;
+        else
+            return other;
+    }
+
+public:
+    way_to(const Executor& own, const asio::any_io_executor& other) : first_(choose(own, other)) {}
+
+    /// Preconditions: the executor is the handler's associated executor.
+    template <class F>
+    void post(F&& handler) const {
+        if constexpr (straight)
+            asio::post(first_, bare_handler<std::decay_t<F>>{std::forward<F>(handler)});
+        else
+            asio::post(first_, std::forward<F>(handler));
+    }
+
+private:
+    first first_;
+};
+
+// ---- which executor ----
+
+/// A default that no handler is associated with. If the association returns it, the type has no association of its own.
+struct no_executor {};
+template <class T>
+inline constexpr bool has_executor = !std::is_same_v<asio::associated_executor_t<T, no_executor>, no_executor>;
+template <class T>
+inline constexpr bool has_allocator =
+    !std::is_same_v<asio::associated_allocator_t<T, std::allocator<no_executor>>, std::allocator<no_executor>>;
+
+/// Returns whether both are the same executor. Checks the type first: target<E>() of Asio 1.22 does not. Without typeid
+/// it compares both as any_io_executor. It returns false if there is no memory for that; callers are then only slower.
+template <class E>
+bool is_executor(const asio::any_io_executor& erased, const E& e) noexcept {
+#ifdef ASIO_NO_TYPEID
+    COGWHEEL_TRY { return erased == asio::any_io_executor(e); }
+    COGWHEEL_CATCH { return false; }
+#else
+    if constexpr (std::is_same_v<E, asio::any_io_executor>)
+        return erased == e;
+    else
+        return erased.target_type() == typeid(E) && *erased.template target<E>() == e;
+#endif
+}
+
+/// Runs `f` as asio::dispatch on its associated executor does. Calls it directly if that is the wheel's executor.
+/// Preconditions: this is a turn of the wheel.
+template <class F>
+void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
+    const auto executor = asio::get_associated_executor(f, wheel_executor);
+    if (is_executor(wheel_executor, executor)) return std::forward<F>(f)();
+    dispatch_on(executor, std::forward<F>(f));
+}
+
+/// Keeps the context of T's associated executor running while the timer is pending. The wheel's own executor needs
+/// nothing, because its driver is armed. Types without an associated executor cost no byte.
+template <class T, bool = has_executor<T>>
+class foreign_work {
+public:
+    foreign_work(const T&, const asio::any_io_executor&) noexcept {}
+};
+
+template <class T>
+class foreign_work<T, true> {
+    using executor_type = asio::associated_executor_t<T, asio::any_io_executor>;
+
+public:
+    foreign_work(const T& t, const asio::any_io_executor& wheel_executor) {
+        const executor_type executor = asio::get_associated_executor(t, wheel_executor);
+        if (!is_executor(wheel_executor, executor)) work_.emplace(executor);
+    }
+
+private:
+    std::optional<counted_work<executor_type>> work_;
+};
+
+/// Returns whether two executors of any types are the same. Returns false if it cannot tell.
+template <class A, class B>
+bool same_executor(const A& a, const B& b) noexcept {
+    if constexpr (std::is_same_v<A, B>)
+        return a == b;
+    else if constexpr (std::is_same_v<A, asio::any_io_executor>)
+        return is_executor(a, b);
+    else if constexpr (std::is_same_v<B, asio::any_io_executor>)
+        return is_executor(b, a);
+    else
+        return false;
+}
+
+/// Posts a handler to its associated executor, else to `home`.
+template <class Executor, class F>
+void post_to_its_own(const Executor& home, F&& handler) {
+    if constexpr (has_executor<std::decay_t<F>>)
+        way_to(asio::get_associated_executor(handler, home), asio::any_io_executor(home))
+            .post(std::forward<F>(handler));
+    else
+        asio::post(home, std::forward<F>(handler));
+}
+
+} // namespace cogwheel::detail

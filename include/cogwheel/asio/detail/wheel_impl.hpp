@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The impl of a wheel: what a timer_wheel and its tokens call, on top of the engine. It belongs to a service of the
+// execution context. So tokens and cancellation slots may outlive the timer_wheel that they came from (docs/adr/0002).
+#pragma once
+
+#include <cogwheel/asio/detail/cancellation.hpp>
+#include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/asio/detail/wheel_engine.hpp>
+#include <cogwheel/asio/timer_token.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+
+#include <asio/associated_cancellation_slot.hpp>
+
+namespace cogwheel::detail {
+
+template <class Clock, class Locking, timing_wheel Wheel>
+class wheel_impl final : public wheel_engine<Clock, Locking, Wheel>, public token_target<Clock> {
+public:
+    using engine = wheel_engine<Clock, Locking, Wheel>;
+    using typename engine::from_now;
+    using typename engine::lock_type;
+    using typename engine::nanoseconds;
+    using typename engine::time_point;
+
+    /// Takes the impl back once it is closed, has delivered everything, and has no user left.
+    class owner {
+    public:
+        virtual void recycle(wheel_impl&) noexcept = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    explicit wheel_impl(owner& o) : owner_(o) {}
+
+    // ---- life ----
+
+    /// Opens the wheel. Errors: std::bad_alloc; the owner has the impl back then.
+    void open(const asio::any_io_executor& executor, const wheel_options& options) {
+        COGWHEEL_TRY {
+            if constexpr (!engine::concurrent) home_.emplace(executor);
+            engine::start(executor, options);
+        }
+        COGWHEEL_CATCH {
+            recycle();
+            COGWHEEL_RETHROW;
+        }
+    }
+
+    /// Returns whether this impl may be opened on `executor`. An impl without a lock stays with its first executor,
+    /// where its stale tokens may still be used.
+    bool was_at(const asio::any_io_executor& executor) const noexcept { return !home_ || *home_ == executor; }
+
+    /// Aborts all pending timers, for a timer_wheel that is destroyed. The owner gets the impl back after their
+    /// delivery.
+    void close() noexcept {
+        lock_type lock(mutex_);
+        engine::close(lock);
+    }
+
+    /// Destroys all handlers without a call, for an execution context that shuts down. May be called twice.
+    void shutdown() {
+        lock_type lock(mutex_);
+        engine::shutdown(lock);
+        home_.reset();
+    }
+
+    // ---- timers ----
+
+    /// Starts a wait, which completes in any case. If the wheel refuses it, the next turn completes it with the error.
+    /// Errors: std::bad_alloc; the handler is destroyed.
+    template <class Handler, class When>
+    void start_wait(Handler&& handler, When when) {
+        start_waiting<waiting_handler<std::decay_t<Handler>>, wheel_impl>(
+            static_cast<engine&>(*this), std::forward<Handler>(handler), [&](timer_node& node, bool) {
+                const admission how = this->admit();
+                if (how == admission::accepted) {
+                    this->arm(node, when);
+                } else {
+                    this->request_turn();
+                    this->defer(outcome_of(how), node);
+                }
+                return how == admission::accepted;
+            });
+    }
+
+    /// Schedules a callable. Returns an empty token and sets `ec` if the wheel takes no timer. `replaces`: see admit().
+    template <class When, class F, class OnCancel>
+    basic_timer_token<Clock> schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec,
+                                      bool replaces = false) {
+        using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
+        using op = operation<engine, payload>;
+        ec.clear();
+        lock_type lock(mutex_);
+        if (const auto how = this->admit(replaces); how != admission::accepted) {
+            ec = error_of(how);
+            return {};
+        }
+        timer_node& node = op::create(*this, std::forward<F>(f), std::forward<OnCancel>(on_cancel), this->executor());
+        COGWHEEL_TRY { this->arm(node, when); }
+        COGWHEEL_CATCH {
+            drop(lock, node);
+            COGWHEEL_RETHROW;
+        }
+        return {*this, node.id()};
+    }
+
+    bool cancel(timer_id id) override {
+        lock_type lock(mutex_);
+        timer_node* node = nodes.find(id);
+        if (node == nullptr) return false;
+        typename engine::completion_context c{*this, lock, outcome::discarded};
+        node->complete(&c);
+        return true;
+    }
+
+    /// Aborts an async_wait, for its cancellation slot. Complexity: O(1).
+    static void cancel_by_slot(engine& e, lock_type&, timer_id id, asio::cancellation_type_t) {
+        if (timer_node* node = e.nodes.find(id)) e.abort(*node);
+    }
+
+    bool reschedule(timer_id id, nanoseconds delay) override { return reschedule(id, delay, Clock::now()); }
+    bool reschedule(timer_id id, nanoseconds delay, time_point now) override {
+        return reschedule_to(id, from_now{delay, now});
+    }
+    bool reschedule_at(timer_id id, time_point at) override { return reschedule_to(id, at); }
+
+    bool pending(timer_id id) override {
+        lock_type lock(mutex_);
+        return nodes.find(id) != nullptr;
+    }
+
+    time_point expiry(timer_id id) override {
+        lock_type lock(mutex_);
+        const timer_node* node = nodes.find(id);
+        return node != nullptr ? this->start_of(node->deadline()) : time_point::min();
+    }
+
+    // ---- all timers ----
+
+    std::size_t pending() {
+        lock_type lock(mutex_);
+        return wheel_->size();
+    }
+
+    std::size_t cancel_all() {
+        lock_type lock(mutex_);
+        return engine::abort_all([](timer_node&) {});
+    }
+
+    bool trim() {
+        lock_type lock(mutex_);
+        if (this->is_behind() || !wheel_->trim()) return false;
+        this->waits.trim();
+        return true;
+    }
+
+    template <class Visitor>
+    std::size_t stop(Visitor visit) {
+        std::vector<time_point> dropped;
+        std::size_t n = 0;
+        {
+            lock_type lock(mutex_);
+            dropped.reserve(wheel_->size()); // so that nothing fails half-way
+            n = engine::stop([&](timer_node& node) { dropped.push_back(this->start_of(node.deadline())); });
+        }
+        for (const time_point& expiry : dropped) visit(expiry); // without the lock: it is the user's code
+        return n;
+    }
+    std::size_t stop() {
+        lock_type lock(mutex_);
+        return engine::stop([](timer_node&) {});
+    }
+
+    wheel_stats stats() {
+        lock_type lock(mutex_);
+        return engine::stats();
+    }
+
+private:
+    using engine::mutex_;
+    using engine::nodes;
+    using engine::wheel_;
+
+    void drop(lock_type& lock, timer_node& node) {
+        if (!lock.owns_lock()) lock.lock();
+        typename engine::completion_context c{*this, lock, outcome::destroyed};
+        node.complete(&c);
+    }
+
+    template <class When>
+    bool reschedule_to(timer_id id, When when) {
+        lock_type lock(mutex_);
+        timer_node* node = nodes.find(id);
+        if (node == nullptr) return false;
+        this->rearm(*node, when);
+        return true;
+    }
+
+    void recycle() noexcept override { owner_.recycle(*this); }
+
+    owner& owner_;
+    std::optional<asio::any_io_executor> home_; // only without a lock: see was_at()
+};
+
+} // namespace cogwheel::detail

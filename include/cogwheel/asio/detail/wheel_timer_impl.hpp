@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The impl of a timer object: one node in the wheel, and a list of the waits in the order of their start.
+//
+// - The node is armed while the list is not empty. Re-arming costs a schedule() of the core wheel, usually a store.
+// - A cancellation slot finds its wait by an id. So the slot may outlive the object, and the object may move. Waits
+//   without a slot have no id. So aborting a wait that is alone and has none touches only the object.
+// - The list lies directly behind the node, where the wheel prefetches (node_table::adjacent).
+#pragma once
+
+#include <cogwheel/asio/detail/cancellation.hpp>
+#include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/wheel/node_list.hpp>
+#include <cogwheel/wheel/node_queue.hpp>
+
+#include <asio/associated_cancellation_slot.hpp>
+
+#include <cassert>
+
+namespace cogwheel::detail {
+
+/// A wait in the list of a wheel_timer_impl.
+template <class Handler>
+class listed_handler : public waiting_handler<Handler> {
+public:
+    static constexpr bool listed = true;
+    using waiting_handler<Handler>::waiting_handler;
+};
+
+/// A node, and the list of the waits directly behind it.
+template <class Engine>
+class wheel_timer_impl : private timer_node, private node_list {
+    using lock_type = typename Engine::lock_type;
+    using completion_context = typename Engine::completion_context;
+
+public:
+    explicit wheel_timer_impl(Engine& engine) noexcept : engine_(&engine) {
+        const lock_type lock = engine.lock();
+        engine.join();
+    }
+
+    /// Takes the waits over. `other` stays on the same wheel, without waits.
+    wheel_timer_impl(wheel_timer_impl&& other) noexcept : wheel_timer_impl(*other.engine_) {
+        const lock_type lock = engine_->lock();
+        take(other);
+    }
+    wheel_timer_impl& operator=(wheel_timer_impl&& other) noexcept {
+        if (this == &other) return *this;
+        leave();
+        engine_ = other.engine_;
+        const lock_type lock = engine_->lock();
+        engine_->join();
+        take(other);
+        return *this;
+    }
+
+    /// Cancels the waits, which complete with operation_aborted.
+    ~wheel_timer_impl() { leave(); }
+
+    /// Starts a wait, which completes in any case. The first wait arms the timer for `when`.
+    /// Errors: std::bad_alloc; the handler is destroyed.
+    template <class Handler, class When>
+    void start_wait(Handler&& handler, When when) {
+        start_waiting<listed_handler<std::decay_t<Handler>>, wheel_timer_impl>(
+            *engine_, std::forward<Handler>(handler),
+            [&](timer_node& wait, bool connected) { return enter(wait, when, connected); });
+    }
+
+    /// The same with a node of the caller. The node's function completes it as that of a listed operation.
+    /// Returns false if the execution context is being shut down. Errors: std::bad_alloc.
+    /// In both cases this function does not touch the node again.
+    template <class When>
+    bool start_wait_of(timer_node& wait, When when) {
+        const lock_type lock = engine_->lock();
+        if (engine_->is_shut_down()) return false;
+        enter(wait, when, false);
+        return true;
+    }
+
+    /// Cancels the waits, which complete with operation_aborted. Returns how many.
+    /// Errors: std::bad_alloc; nothing changes.
+    std::size_t cancel() {
+        const lock_type lock = engine_->lock();
+        if (empty()) return 0;
+        engine_->request_turn_to_abort();
+        return abort_all();
+    }
+
+    /// The same for the wait that was started first.
+    std::size_t cancel_one() {
+        const lock_type lock = engine_->lock();
+        if (empty()) return 0;
+        engine_->request_turn();
+        engine_->defer(outcome::aborted, *pop_front());
+        if (empty()) engine_->disarm(*this);
+        return 1;
+    }
+
+    /// Moves the waits to `when`. Returns false if there is none. Errors: std::bad_alloc; nothing changes.
+    template <class When>
+    bool reschedule(When when) {
+        const lock_type lock = engine_->lock();
+        if (empty()) return false;
+        engine_->rearm(*this, when);
+        return true;
+    }
+
+    /// Moves the waits to `at` if that is sooner. Preconditions: the engine's lock is held. Errors: as reschedule().
+    void bring_forward(typename Engine::time_point at) {
+        if (!empty() && at < engine_->start_of(deadline())) engine_->rearm(*this, at);
+    }
+
+    /// Cancels one wait, for its cancellation slot.
+    static void cancel_by_slot(Engine& engine, lock_type&, timer_id id, asio::cancellation_type_t) {
+        timer_node* wait = engine.waits.find(id);
+        if (wait == nullptr) return;
+        engine.request_turn();
+        node_list* emptied = node_list::erase(*wait);
+        engine.defer(outcome::aborted, *wait);
+        if (emptied != nullptr) engine.disarm(*static_cast<wheel_timer_impl*>(emptied));
+    }
+
+    Engine& wheel() const noexcept { return *engine_; }
+
+private:
+    static void end(timer_node& node, void* context) {
+        auto& c = *static_cast<completion_context*>(context);
+        auto& self = static_cast<wheel_timer_impl&>(node);
+        if (c.how == outcome::collected) {
+            while (timer_node* wait = self.pop_front()) c.engine.defer(outcome::aborted, *wait);
+            return;
+        }
+        c.engine.note_expiry(node);
+        // First moves the waits out of the object: a handler may destroy it.
+        struct expired_waits : node_queue {
+            completion_context& c;
+            explicit expired_waits(completion_context& context) noexcept : c(context) {}
+            ~expired_waits() { // a handler threw or stopped the context: the next turn delivers the other waits
+                while (timer_node* wait = pop()) c.engine.defer(outcome::expired, *wait);
+            }
+        } waits(c);
+        while (timer_node* wait = self.pop_front()) waits.push(*wait);
+        while (!c.engine.is_turn_ending()) {
+            timer_node* wait = waits.pop();
+            if (wait == nullptr) break;
+            wait->complete(&c);
+        }
+    }
+
+    // Adds a wait. Returns false if the wheel refuses it; the next turn then completes it. `named`: it gets an id.
+    template <class When>
+    bool enter(timer_node& wait, When when, bool named) {
+        if (empty()) {
+            if (const admission how = engine_->admit(); how != admission::accepted) {
+                engine_->request_turn();
+                engine_->defer(outcome_of(how), wait);
+                return false;
+            }
+            attach();
+            engine_->arm(*this, when);
+        }
+        push_back(wait, named);
+        return true;
+    }
+
+    // Aborts all waits. Preconditions: there is one.
+    std::size_t abort_all() noexcept {
+        std::size_t n = 0;
+        for (; timer_node* wait = pop_front(); ++n) engine_->defer(outcome::aborted, *wait);
+        engine_->disarm(*this);
+        return n;
+    }
+
+    // Gives the node an index at the first wait. So a timer that never waits costs none, and a moved-from timer can be
+    // used again.
+    void attach() {
+        if (attached()) return;
+        assert(static_cast<void*>(static_cast<node_list*>(this)) == static_cast<timer_node*>(this) + 1);
+        engine_->nodes.attach(*this);
+        completion(&end);
+    }
+    bool attached() const noexcept { return completion() != nullptr; }
+
+    void take(wheel_timer_impl& other) noexcept {
+        if (other.attached()) engine_->nodes.relocate(other, *this);
+        completion(other.completion());
+        other.completion(nullptr);
+        node_list::operator=(std::move(other));
+    }
+
+    void leave() noexcept {
+        lock_type lock = engine_->lock();
+        if (!empty()) {
+            COGWHEEL_TRY { engine_->request_turn_to_abort(); }
+            COGWHEEL_CATCH {
+                // The next call that arms or ends a timer requests a turn.
+            }
+            abort_all();
+        }
+        if (attached()) engine_->nodes.detach(*this);
+        engine_->leave(lock);
+    }
+
+    Engine* engine_;
+};
+
+} // namespace cogwheel::detail

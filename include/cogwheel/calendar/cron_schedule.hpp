@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The moments at which a cron expression runs in a time zone, also in the nights when the clocks change.
+// Library: cogwheel::calendar.
+//
+//     const cogwheel::cron_expression half_past_two("30 2 * * *");
+//     const cogwheel::cron_schedule nightly(half_past_two, cogwheel::time_zone("Europe/Berlin"));
+//     nightly.next(now);
+#pragma once
+
+#include <cogwheel/calendar/time_zone.hpp>
+#include <cogwheel/schedule/cron.hpp>
+
+namespace cogwheel {
+
+/// Says what runs when the clocks change. An expression follows the clock if its minutes or its hours begin with a
+/// star. All other expressions have fixed times. A change forward leaves local times out; a change back repeats them.
+enum class dst_policy {
+    /// As in Vixie's cron. Fixed times that are left out run once, directly after the change. Fixed times that are
+    /// repeated run the first time only. An expression that follows the clock runs whenever the local time matches.
+    vixie,
+    /// As vixie, but fixed times that are left out do not run.
+    skip,
+    /// Every expression follows the clock: times that are left out do not run, times that are repeated run twice.
+    follow_clock
+};
+
+/// A cron expression, a time zone and a policy: a value. Thread safety: any thread may call its const functions.
+class cron_schedule {
+public:
+    using sys_seconds = std::chrono::sys_seconds;
+
+    /// Makes a schedule, in UTC if there is no zone.
+    explicit cron_schedule(const cron_expression& expression, time_zone zone = {},
+                           dst_policy policy = dst_policy::vixie)
+        : expression_(expression), zone_(zone), policy_(policy) {}
+
+    /// Returns the first run strictly after `after`, or nothing if there is none up to the year 9999.
+    std::optional<sys_seconds> next(sys_seconds after) const;
+
+    /// Returns the last run strictly before `before`, or nothing if there is none from the year 0 on.
+    std::optional<sys_seconds> previous(sys_seconds before) const;
+
+    const cron_expression& expression() const noexcept { return expression_; }
+    time_zone zone() const noexcept { return zone_; }
+    dst_policy policy() const noexcept { return policy_; }
+
+private:
+    struct window;
+    window window_of(const zone_stretch&) const;
+
+    cron_expression expression_;
+    time_zone zone_;
+    dst_policy policy_;
+};
+
+} // namespace cogwheel

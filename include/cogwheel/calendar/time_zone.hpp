@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Time zones: the local time at a moment, from the system's tz database (files as in RFC 9636).
+// Library: cogwheel::calendar.
+//
+//     const cogwheel::time_zone berlin("Europe/Berlin");
+//     berlin.to_local(std::chrono::sys_seconds(0s)); // 1970-01-01 01:00:00
+//
+// The database is in /usr/share/zoneinfo, or in the directory that the environment variable TZDIR names. A process
+// reads each zone once. The library neither reads nor sets the variable TZ.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace cogwheel {
+
+namespace detail {
+class zone_rules;
+} // namespace detail
+
+/// A stretch of time between two changes of the clocks. For a moment in [begin, end): local time = moment + offset.
+struct zone_stretch {
+    std::chrono::sys_seconds begin, end;
+    std::chrono::seconds offset;
+};
+
+/// A time zone: a value. Two zones of the same name and directory are equal.
+/// Thread safety: any thread may make and use zones.
+class time_zone {
+public:
+    /// Makes the zone UTC.
+    time_zone() noexcept = default;
+
+    /// Makes the zone with this name in the tz database, such as "Europe/Berlin".
+    /// Errors: std::invalid_argument that names the zone and the reason: the zone is unknown, its file is damaged, or
+    /// the file counts leap seconds.
+    explicit time_zone(std::string_view name);
+
+    /// Returns the zone of the system, from /etc/localtime or /etc/timezone.
+    /// Errors: std::runtime_error if neither names a zone; std::invalid_argument as the constructor.
+    static time_zone local();
+
+    std::string name() const;
+
+    /// Returns the stretch that contains this moment. After the last change in the file, the zone's latest rules go on
+    /// for ever. Complexity: O(log changes).
+    zone_stretch stretch_at(std::chrono::sys_seconds) const;
+
+    /// Returns the local time at this moment.
+    std::chrono::local_seconds to_local(std::chrono::sys_seconds at) const {
+        return std::chrono::local_seconds(at.time_since_epoch() + stretch_at(at).offset);
+    }
+
+    friend bool operator==(time_zone, time_zone) = default;
+
+private:
+    const detail::zone_rules* rules_ = nullptr; // the rules live as long as the process; nullptr: UTC
+};
+
+} // namespace cogwheel

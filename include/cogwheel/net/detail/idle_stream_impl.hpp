@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The inside of an idle_stream: shared with its operations under way, which may complete when the idle_stream has gone
+// or moved.
+#pragma once
+
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/net/detail/output_queue.hpp>
+#include <cogwheel/net/idle_monitor.hpp>
+
+#include <asio/associator.hpp>
+
+#include <memory>
+
+namespace cogwheel::detail {
+
+/// The user's handler, with its associations, behind a look at what was done.
+template <class Impl, bool Writes, class Handler>
+struct observed_handler {
+    std::shared_ptr<Impl> impl;
+    Handler handler;
+
+    void operator()(std::error_code ec, std::size_t bytes) {
+        ec = impl->template observe<Writes>(ec, bytes);
+        impl.reset(); // the handler may outlive the connection
+        std::move(handler)(ec, bytes);
+    }
+};
+
+template <class Stream, class Monitor>
+struct idle_stream_impl final : idle_probe {
+    template <class Wheel, class... Arguments>
+    explicit idle_stream_impl(const Wheel& wheel, const idle_timeouts& limits, Arguments&&... arguments)
+        : stream(std::forward<Arguments>(arguments)...), monitor(wheel, stream.get_executor(), limits) {
+        monitor.set_probe(this);
+    }
+
+    template <bool Writes, class Handler, class Buffers>
+    static void start(const std::shared_ptr<idle_stream_impl>& impl, Handler&& handler, const Buffers& buffers) {
+        observed_handler<idle_stream_impl, Writes, std::decay_t<Handler>> h{impl, std::forward<Handler>(handler)};
+        idle_stream_impl& b = *impl;
+        if (b.timed_out && b.is_open()) b.timed_out = false; // connected anew
+        if constexpr (Writes) {
+            b.stream.async_write_some(buffers, std::move(h));
+            ++b.writes;
+        } else {
+            b.stream.async_read_some(buffers, std::move(h));
+            ++b.reads;
+        }
+    }
+
+    /// What the user is to hear of it.
+    template <bool Writes>
+    std::error_code observe(std::error_code ec, std::size_t bytes) noexcept {
+        --(Writes ? writes : reads);
+        if (!ec || bytes != 0) {
+            if constexpr (Writes) {
+                written += bytes;
+                monitor.touch_write();
+            } else {
+                monitor.touch_read();
+            }
+        }
+        // A composed operation learns of the close by its next piece.
+        const bool cut_off = ec == asio::error::operation_aborted || ec == asio::error::bad_descriptor;
+        return timed_out && cut_off ? asio::error::timed_out : ec;
+    }
+
+    void close() noexcept {
+        std::error_code ignored;
+        stream.lowest_layer().close(ignored);
+    }
+    void end() noexcept {
+        ended = true;
+        close();
+        COGWHEEL_TRY { monitor.cancel(); }
+        COGWHEEL_CATCH {
+            // No memory to say so: what waits for an event is told when its time has come.
+        }
+    }
+
+    bool is_open() const noexcept {
+        if constexpr (requires { stream.lowest_layer().is_open(); })
+            return stream.lowest_layer().is_open();
+        else
+            return true;
+    }
+
+    bool under_way() noexcept override { return reads != 0 || writes != 0; }
+    bool input_waits() noexcept override {
+        if constexpr (requires(std::error_code& ec) { stream.lowest_layer().available(ec); }) {
+            std::error_code ec;
+            return reads != 0 && stream.lowest_layer().available(ec) > 0 && !ec;
+        } else {
+            return false;
+        }
+    }
+    std::optional<std::uint64_t> output_progress() noexcept override {
+        if constexpr (requires { output_queue(stream.lowest_layer().native_handle()); }) {
+            if (!observes_output) return {};
+            const auto waiting = output_queue(stream.lowest_layer().native_handle());
+            if (waiting && *waiting != 0) return written - *waiting;
+        }
+        return {};
+    }
+
+    Stream stream;
+    Monitor monitor;
+    std::uint64_t written = 0;
+    std::size_t reads = 0, writes = 0; // under way
+    bool observes_output = false;
+    bool timed_out = false; // closed for idleness
+    bool ended = false;     // closed by its user
+};
+
+} // namespace cogwheel::detail
+
+template <template <class, class> class Associator, class Impl, bool Writes, class Handler, class Default>
+struct asio::associator<Associator, cogwheel::detail::observed_handler<Impl, Writes, Handler>, Default>
+    : Associator<Handler, Default> {
+    using observed = cogwheel::detail::observed_handler<Impl, Writes, Handler>;
+    static decltype(auto) get(const observed& h) noexcept { return Associator<Handler, Default>::get(h.handler); }
+    static decltype(auto) get(const observed& h, const Default& d) noexcept {
+        return Associator<Handler, Default>::get(h.handler, d);
+    }
+};

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The inside of pending_requests: a request_table, and how its requests come to their ends.
+//
+// Everything belongs to the strand, but for one list: when a limit passes, the wheel's turn, on whatever thread, puts
+// the request among the expired and calls the strand; it decides nothing. The strand takes them from there, unless an
+// answer comes first. So there is one decision for each request, made in one place, and its memory can be freed at that
+// moment.
+//
+// Whose end is decided waits in a queue for a drain: one posted function for as many as there are. The post comes
+// before the decision, so that without memory nothing is lost.
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/net/detail/request_operation.hpp>
+#include <cogwheel/net/detail/shutdown_list.hpp>
+#include <cogwheel/net/error.hpp>
+
+#include <atomic>
+#include <memory>
+
+namespace cogwheel::detail {
+
+template <class Key, class Response, class Engine, class Hash, class Equal>
+class pending_requests_impl final
+    : public shutdown_list::member,
+      public std::enable_shared_from_this<pending_requests_impl<Key, Response, Engine, Hash, Equal>> {
+public:
+    using key_type = Key;
+    using response_type = Response;
+    using clock_type = typename Engine::clock_type;
+    using time_point = typename Engine::time_point;
+    using limit_type = basic_request_timeout<clock_type>;
+    using completion_context = typename Engine::completion_context;
+    using request = detail::request<pending_requests_impl>;
+
+private:
+    using lock_type = typename Engine::lock_type;
+    using from_now = typename Engine::from_now;
+
+public:
+    pending_requests_impl(Engine& engine, const asio::any_io_executor& executor, std::size_t max_in_flight,
+                          std::size_t reserve, const Hash& hash, const Equal& equal)
+        : engine_(engine),
+          home_(executor),
+          at_home_(executor == engine.executor()),
+          table_(max_in_flight, reserve, hash, equal),
+          list_(&asio::use_service<shutdown_list>(
+              asio::query(executor, asio::execution::context_as<asio::execution_context&>))) {
+        const lock_type lock = engine_.lock();
+        engine_.join();
+        list_->join(*this);
+    }
+    ~pending_requests_impl() {
+        work_.reset();
+        home_.reset();
+        if (list_ != nullptr) list_->leave(*this); // from here on the strand's context may go
+        destroy_all();                             // what a drain was to deliver that was destroyed with its strand
+        lock_type lock = engine_.lock();
+        engine_.leave(lock);
+    }
+
+    Engine& engine() noexcept { return engine_; }
+    const asio::any_io_executor& executor() const noexcept { return *home_; }
+    auto& table() noexcept { return table_; }
+    const auto& table() const noexcept { return table_; }
+
+    // ---- the start ----
+
+    template <class Handler, class K>
+    void start(Handler&& handler, K&& key, const limit_type& limit) {
+        using operation = request_operation<pending_requests_impl, std::decay_t<Handler>>;
+        if (shut_down_) return; // the handler is destroyed, as everything else is
+        const auto verdict = table_.admit(key);
+        if (verdict.what != request_admission::accepted)
+            return operation::refuse(*this, std::forward<Handler>(handler), error_of(verdict.what));
+        const time_point now = clock_type::now();
+        const auto until = limit.at_start(now);
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        if (!work_) work_.emplace(*home_);
+        const struct undo_work {
+            pending_requests_impl& self;
+            ~undo_work() { self.release_work(); }
+        } unless_started{*this};
+        lock_type lock = engine_.lock();
+        if (until) {
+            if (const admission how = engine_.admit(); how != admission::accepted) {
+                lock.unlock();
+                table_.count_refused();
+                return operation::refuse(*this, std::forward<Handler>(handler), detail::error_of(how));
+            }
+        }
+        request& r = operation::create(*this, std::forward<K>(key), std::forward<Handler>(handler), limit, now);
+        COGWHEEL_TRY {
+            if (until) engine_.arm(*r.node, from_now{until.remaining(now), now});
+            if (slot.is_connected()) {
+                const timer_id id = r.slot_link.make(engine_, r);
+                lock.unlock(); // the slot's memory is the user's
+                slot.template emplace<slot_handler<Engine, pending_requests_impl>>(engine_, id);
+                lock.lock();
+            }
+        }
+        COGWHEEL_CATCH {
+            if (!lock.owns_lock()) lock.lock();
+            retire(r);
+            lock.unlock();
+            r.finish(r, false);
+            COGWHEEL_RETHROW;
+        }
+        table_.insert(r, verdict.hash);
+    }
+
+    static void cancel_by_slot(Engine& engine, lock_type& lock, timer_id id, asio::cancellation_type_t) {
+        request* r = back_link<request>::follow(engine, id);
+        if (r == nullptr) return;
+        lock.unlock();
+        r->core.end(*r, ending::cancelled, asio::error::operation_aborted);
+    }
+
+    /// The limit of a request that counts from its writing begins. False if there is no such request.
+    bool start_limit(const Key& key) {
+        request* r = table_.find(key);
+        if (r == nullptr || !r->unwritten) return false;
+        const time_point now = clock_type::now();
+        const auto until = r->limit.at_write(now);
+        if (until != r->limit.at_start(now)) {
+            lock_type lock = engine_.lock();
+            const from_now when{until.remaining(now), now};
+            if (r->node->armed()) {
+                engine_.rearm(*r->node, when);
+            } else if (!r->expired) {
+                if (const admission how = engine_.admit(); how == admission::accepted) {
+                    engine_.arm(*r->node, when);
+                } else {
+                    lock.unlock();
+                    end(*r, ending::failed, detail::error_of(how));
+                    return true;
+                }
+            }
+        }
+        r->unwritten = false;
+        return true;
+    }
+
+    // ---- the end, decided on the strand ----
+
+    /// Preconditions: the request is in the table. Errors: those of a post, and of moving the response; nothing
+    /// changes.
+    void answer(request& r, Response&& response) {
+        request_drain();
+        r.response.emplace(std::move(response));
+        decide(r, ending::answered, {});
+    }
+    void end(request& r, ending how, const std::error_code& ec) {
+        request_drain();
+        decide(r, how, ec);
+    }
+    std::size_t end_all(ending how, const std::error_code& ec) {
+        if (table_.empty()) return 0;
+        request_drain();
+        return decide_all(how, ec);
+    }
+
+    /// The object is gone: what is in flight is aborted.
+    void close() noexcept {
+        if (table_.empty() && over_.empty()) return;
+        COGWHEEL_TRY {
+            request_drain();
+            decide_all(ending::cancelled, asio::error::operation_aborted);
+        }
+        COGWHEEL_CATCH {
+            // No memory for a post: the wheel's next turn comes instead.
+            decide_all(ending::cancelled, asio::error::operation_aborted);
+            const lock_type lock = engine_.lock();
+            COGWHEEL_TRY { engine_.request_turn(); }
+            COGWHEEL_CATCH {
+                // Or the one after that.
+            }
+            defer_notification();
+        }
+    }
+
+    // The strand's context goes. The wheel may still know us: what it brings later finds nothing.
+    std::shared_ptr<void> hold() noexcept override { return this->weak_from_this().lock(); }
+    void shut_down() noexcept override {
+        {
+            const lock_type lock = engine_.lock();
+            shut_down_ = true;
+        }
+        calling_.wait(true); // the wheel's thread is about to hand something to the strand
+        list_ = nullptr;
+        destroy_all();
+        home_.reset(); // a strand must not outlive its service, which may be younger than ours
+    }
+
+    // ---- the wheel's side ----
+
+    /// The limit's timer has expired, or was dropped with all of the wheel's. Where it has expired, the lock is held,
+    /// then and when it returns or throws.
+    void timer_ended(request& r, completion_context& c) {
+        if (c.how == outcome::expired) {
+            const relock_on_exit relock(c.lock);
+            engine_.note_expiry(*r.node);
+            if (at_home_) {
+                c.lock.unlock();
+                take(r, ending::timed_out);
+                r.ec = asio::error::timed_out;
+                release_work();
+                if (over_.empty())
+                    r.finish(r, true);
+                else
+                    over_.push_back(r); // after those whose end was decided before
+                c.lock.lock();
+                c.engine.check_loop_stopped(); // this may be gone
+            } else {
+                list_expired(r);
+                if (!called_) call(c.lock, this->shared_from_this());
+            }
+        } else { // all of the wheel's are going: nothing may be posted here
+            r.withdrawn = true;
+            list_expired(r);
+            defer_notification();
+        }
+    }
+
+private:
+    static std::error_code error_of(request_admission what) noexcept {
+        return what == request_admission::duplicate_key ? net_errc::duplicate_key : net_errc::too_many_requests;
+    }
+    // The wheel forgets the request. Preconditions: the lock is held.
+    void retire(request& r) noexcept {
+        if (r.node->armed()) engine_.disarm(*r.node);
+        if (r.expired) expired_.erase(r);
+        r.expired = false;
+        r.slot_link.cut(engine_);
+    }
+
+    // Out of the table and the wheel.
+    void take(request& r, ending how) noexcept {
+        table_.remove(r, how);
+        const lock_type lock = engine_.lock();
+        retire(r);
+    }
+
+    // Preconditions: a drain is on its way.
+    void decide(request& r, ending how, const std::error_code& ec) noexcept {
+        take(r, how);
+        r.ec = ec;
+        over_.push_back(r);
+        release_work();
+    }
+    std::size_t decide_all(ending how, const std::error_code& ec) noexcept {
+        std::size_t n = 0;
+        for (; request* r = table_.oldest(); ++n) decide(*r, how, ec);
+        return n;
+    }
+
+    void destroy_all() noexcept {
+        work_.reset();
+        for (;;) { // a handler that is destroyed may end others
+            request* r = table_.oldest();
+            if (r != nullptr)
+                take(*r, ending::cancelled);
+            else if ((r = over_.pop_front()) == nullptr)
+                return;
+            r->finish(*r, false);
+        }
+    }
+
+    // While requests are in flight, run() is not to return.
+    void release_work() noexcept {
+        if (table_.empty()) work_.reset();
+    }
+
+    // ---- handlers ----
+
+    static constexpr int batch = 256; // handlers that a drain invokes before it lets others run
+
+    void request_drain() {
+        if (drain_posted_ || shut_down_) return;
+        asio::post(*home_, [self = this->shared_from_this()] {
+            self->drain_posted_ = false;
+            self->drain();
+        });
+        drain_posted_ = true;
+    }
+
+    void drain() {
+        struct going_on { // also when a handler throws: the rest comes with the next drain
+            pending_requests_impl& self;
+            int exceptions = std::uncaught_exceptions();
+            ~going_on() noexcept(false) {
+                COGWHEEL_TRY {
+                    if (self.has_over()) self.request_drain();
+                }
+                COGWHEEL_CATCH {
+                    if (std::uncaught_exceptions() == exceptions) COGWHEEL_RETHROW;
+                }
+            }
+        } rest{*this};
+        for (int i = 0; i < batch; ++i) {
+            request* r = over_.pop_front();
+            if (r == nullptr && (r = next_expired()) == nullptr) return;
+            r->finish(*r, true);
+        }
+    }
+
+    bool has_over() {
+        if (!over_.empty()) return true;
+        const lock_type lock = engine_.lock();
+        return !expired_.empty();
+    }
+
+    request* next_expired() noexcept {
+        lock_type lock = engine_.lock();
+        request* r = expired_.pop_front();
+        if (r == nullptr) return nullptr;
+        r->expired = false;
+        retire(*r);
+        lock.unlock();
+        table_.remove(*r, r->withdrawn ? ending::cancelled : ending::timed_out);
+        r->ec = r->withdrawn ? asio::error::operation_aborted : asio::error::timed_out;
+        release_work();
+        return r;
+    }
+
+    // ---- from the wheel's turn to the strand; the lock is held ----
+
+    void list_expired(request& r) noexcept {
+        r.expired = true;
+        expired_.push_back(r);
+    }
+
+    // Calls the strand, without the lock, which is held again when this returns; if it throws, it is not.
+    void call(lock_type& lock, std::shared_ptr<pending_requests_impl> self) {
+        if (called_ || shut_down_) return;
+        called_ = true;
+        calling_ = true;
+        struct calling {
+            pending_requests_impl& core;
+            ~calling() {
+                core.calling_ = false;
+                core.calling_.notify_all();
+            }
+        };
+        COGWHEEL_TRY {
+            const calling until_handed_over{*this};
+            const asio::any_io_executor home = *home_;
+            lock.unlock();
+            asio::dispatch(home, [self] {
+                {
+                    const lock_type running = self->engine_.lock();
+                    self->called_ = false;
+                }
+                self->drain();
+            });
+        }
+        COGWHEEL_CATCH {
+            if (!lock.owns_lock()) lock.lock();
+            if (std::exchange(called_, false) && !shut_down_)
+                defer_notification(); // it never ran: the next turn tries again
+            lock.unlock();
+            COGWHEEL_RETHROW;
+        }
+        self.reset(); // it may be the last one to know the core, whose end takes the lock
+        lock.lock();
+    }
+
+    // A node that can be deferred where nothing may fail, in place of requests, which may be answered and freed at any
+    // moment.
+    struct deferred_notification final : timer_node {
+        std::shared_ptr<pending_requests_impl> self; // while it waits for a turn
+
+        explicit deferred_notification() noexcept : timer_node(&arrive) {}
+
+        static void arrive(timer_node& node, void* context) {
+            auto& c = *static_cast<completion_context*>(context);
+            const relock_on_exit relock(c.lock);
+            auto self = std::move(static_cast<deferred_notification&>(node).self);
+            if (c.how == outcome::aborted) self->call(c.lock, self);
+            c.lock.unlock(); // as above: `self` goes first, then the lock is taken again
+        }
+    };
+
+    void defer_notification() {
+        if (notification_.self != nullptr) return;
+        notification_.self = this->shared_from_this();
+        engine_.defer(outcome::aborted, notification_);
+    }
+
+    Engine& engine_;
+    std::optional<asio::any_io_executor> home_;
+    bool at_home_; // turns of the wheel are turns of the strand
+    bool shut_down_ = false;
+    bool drain_posted_ = false;
+    request_table<request, Hash, Equal> table_;
+    request_queue<request> over_; // their end is decided, their handlers wait for a drain
+    std::optional<counted_work<asio::any_io_executor>> work_;
+    shutdown_list* list_; // nullptr: it has told us of its end
+    std::atomic<bool> calling_ = false;
+
+    // Under the engine's lock.
+    request_queue<request> expired_;
+    bool called_ = false;
+    deferred_notification notification_;
+};
+
+} // namespace cogwheel::detail

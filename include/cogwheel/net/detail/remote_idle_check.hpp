@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A monitor's idle_look while a wheel of another execution context keeps the time for it.
+//
+// The wheel holds a node of this, and nothing of the monitor's context ("home"), which may go first. The look stays
+// here until a function posted home takes it, and home's end destroys it: the wheel's thread never touches the
+// operation. Where home has no memory for that function, the node waits for the wheel's next turn, so nothing is lost.
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/net/detail/shutdown_list.hpp>
+
+#include <asio/execution/context.hpp>
+#include <asio/execution/context_as.hpp>
+#include <asio/post.hpp>
+#include <asio/query.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace cogwheel::detail {
+
+template <class Executor>
+asio::execution_context& context_of(const Executor& executor) {
+    using as_reference = asio::execution::context_as_t<asio::execution_context&>;
+    if constexpr (asio::can_query<const Executor&, as_reference>::value)
+        return asio::query(executor, as_reference());
+    else
+        return executor.context();
+}
+
+/// Belongs to home, but for what the wheel does with the node. One look at a time.
+template <class Look, class Engine>
+class remote_idle_check final : public shutdown_list::member,
+                                public std::enable_shared_from_this<remote_idle_check<Look, Engine>> {
+    using executor_type = typename Look::executor_type;
+    using completion_context = typename Engine::completion_context;
+
+public:
+    explicit remote_idle_check(shutdown_list& list) : list_(&list) { list.join(*this); }
+    ~remote_idle_check() {
+        if (list_ != nullptr) list_->leave(*this);
+    }
+
+    /// nullptr if home is the wheel's context. Errors: std::bad_alloc.
+    static std::shared_ptr<remote_idle_check> between(const executor_type& home, Engine& engine) {
+        asio::execution_context& context = context_of(home);
+        if (&context == &context_of(engine.executor())) return nullptr;
+        return std::make_shared<remote_idle_check>(asio::use_service<shutdown_list>(context));
+    }
+    /// A second one for the same home. Preconditions: it is not shut down.
+    std::shared_ptr<remote_idle_check> another() const { return std::make_shared<remote_idle_check>(*list_); }
+
+    /// Is its node in the wheel, or on its way back?
+    bool is_away() const noexcept { return away_; }
+    bool is_shut_down() const noexcept { return list_ == nullptr; }
+
+    /// start(node) hands the node to the wheel, or returns false, or throws; then the look is destroyed.
+    /// Preconditions: neither away nor shut down.
+    template <class F>
+    void depart(Look&& look, F start) {
+        struct undo {
+            remote_idle_check& self;
+            bool away = false;
+            ~undo() {
+                if (away) return;
+                self.node_.self.reset(); // the monitor knows us, too
+                self.away_ = false;
+                self.take();
+            }
+        } unless_started{*this};
+        {
+            const std::lock_guard lock(mutex_);
+            look_.emplace(std::move(look));
+        }
+        node_.self = this->shared_from_this();
+        away_ = true;
+        unless_started.away = start(static_cast<timer_node&>(node_));
+    }
+
+    std::shared_ptr<void> hold() noexcept override { return this->weak_from_this().lock(); }
+    void shut_down() noexcept override {
+        const std::optional<Look> last = take();
+        calling_.wait(true); // the wheel's thread is about to post to home
+        list_ = nullptr;
+        if (last) last->withdraw();
+    }
+
+private:
+    struct travelling final : timer_node {
+        std::shared_ptr<remote_idle_check> self; // while the wheel has the node; under its lock from the start on
+
+        travelling() noexcept : timer_node(&arrive) {}
+    };
+
+    static void arrive(timer_node& node, void* context) {
+        auto& c = *static_cast<completion_context*>(context);
+        const relock_on_exit relock(c.lock);
+        const auto self = std::move(static_cast<travelling&>(node).self);
+        c.lock.unlock();
+        if (c.how == outcome::destroyed) return void(self->take());
+        COGWHEEL_TRY { self->call_home(wait_error(c.how)); }
+        COGWHEEL_CATCH {
+            c.lock.lock();
+            self->node_.self = self;
+            c.engine.defer(c.how, node);
+            COGWHEEL_RETHROW;
+        }
+    }
+
+    // Posts, never dispatches: a handler is not to run while home's end may wait for this.
+    void call_home(std::error_code ec) {
+        struct calling {
+            remote_idle_check& self;
+            std::optional<executor_type> home;
+            ~calling() {
+                home.reset(); // a strand's has to go before its context
+                self.calling_ = false;
+                self.calling_.notify_all();
+            }
+        } until_handed_over{*this, {}};
+        {
+            const std::lock_guard lock(mutex_);
+            if (!look_) return; // home is gone
+            until_handed_over.home.emplace(look_->get_executor());
+            calling_ = true;
+        }
+        ec_ = ec;
+        asio::post(*until_handed_over.home, [self = this->shared_from_this()] { self->come(); });
+    }
+
+    void come() {
+        std::optional<Look> look = take();
+        away_ = false;
+        if (look) std::move (*look)(ec_);
+    }
+
+    std::optional<Look> take() noexcept {
+        const std::lock_guard lock(mutex_);
+        std::optional<Look> look = std::move(look_);
+        look_.reset();
+        return look;
+    }
+
+    // Home's.
+    shutdown_list* list_; // nullptr: it has told us of its end
+    bool away_ = false;
+
+    // Between the two.
+    std::mutex mutex_;
+    std::optional<Look> look_; // under the mutex
+    std::atomic<bool> calling_ = false;
+    std::error_code ec_; // goes home with the function that is posted
+
+    travelling node_;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The timeouts after which a connection is idle, and the event. The semantics are those of Netty's IdleStateHandler.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace cogwheel {
+
+enum class idle_kind : unsigned char {
+    reader, ///< nothing was read
+    writer, ///< no write completed
+    all,    ///< nothing was read, and no write completed
+};
+
+/// When a connection is idle.
+/// Example:
+///
+///     cogwheel::idle_timeouts limits{.reader = 60s, .all = 300s, .jitter = 0.1};
+struct idle_timeouts {
+    /// The timeout of each kind. Zero or less: that kind is off.
+    std::chrono::nanoseconds reader{};
+    std::chrono::nanoseconds writer{};
+    std::chrono::nanoseconds all{};
+
+    /// Lengthens each period by a random part, up to this share of it. 0 .. 1. So connections that became idle together
+    /// are not reported together. It never shortens a period: no event is early.
+    double jitter = 0;
+
+    /// The seed of the random parts. 0: each connection has its own. Any other seed gives the same periods each time.
+    std::uint64_t seed = 0;
+
+    /// Checks the timeouts. Errors: std::invalid_argument, which names the value, the range and the remedy.
+    void validate() const;
+};
+
+struct idle_event {
+    idle_kind kind{};
+    bool first = false; ///< the first of its kind since the last activity; others follow, one each period
+    std::chrono::nanoseconds idle_for{}; ///< the time since the last activity of this kind
+};
+
+} // namespace cogwheel

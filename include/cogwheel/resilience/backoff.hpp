@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The delay before the next attempt, as a value:
+//
+//     auto b = cogwheel::backoff::exponential(100ms).cap(10s).jitter(cogwheel::backoff_jitter::full);
+//
+// A backoff computes delays. The caller waits, and passes a random generator in. The same seed gives the same delays on
+// every platform. A delay that would overflow becomes the cap.
+//
+// Jitter spreads the retries of clients that failed together. Names and formulas are those of M. Brooker, "Exponential
+// Backoff And Jitter" (AWS Architecture Blog, 2015).
+#pragma once
+
+#include <cogwheel/resilience/random.hpp>
+#include <cogwheel/wheel/tick.hpp>
+
+#include <algorithm>
+
+namespace cogwheel {
+
+/// The random part of each delay.
+enum class backoff_jitter {
+    none,         ///< no random part: for a single client, and for tests
+    full,         ///< 0 .. delay: spreads clients best, and needs the fewest attempts
+    equal,        ///< delay / 2 .. delay: waits at least half of the delay
+    decorrelated, ///< first .. 3 x the previous delay, at most the cap: ignores step and factor
+};
+
+/// Computes the delays before retries. A regular value.
+/// Errors: the factories, cap() and jitter() check their arguments. They throw std::invalid_argument, which names the
+///   value, the range and the remedy.
+class backoff {
+public:
+    using nanoseconds = std::chrono::nanoseconds;
+
+    /// Returns a backoff whose delays are all equal. `delay`: zero or more.
+    template <class Rep, class Period>
+    static backoff constant(std::chrono::duration<Rep, Period> delay) {
+        return backoff(saturate_to_ns(delay), nanoseconds::zero(), 1);
+    }
+    /// Returns a backoff with the delays first, first + step, first + 2 step ... Both values: zero or more.
+    template <class Rep, class Period, class StepRep, class StepPeriod>
+    static backoff linear(std::chrono::duration<Rep, Period> first, std::chrono::duration<StepRep, StepPeriod> step) {
+        return backoff(saturate_to_ns(first), saturate_to_ns(step), 1);
+    }
+    /// Returns a backoff with the delays first, first x factor, first x factor^2 ...
+    /// Parameters: `first`: above zero. `factor`: 1 or more, and finite.
+    template <class Rep, class Period>
+    static backoff exponential(std::chrono::duration<Rep, Period> first, double factor = 2) {
+        return growing(saturate_to_ns(first), factor);
+    }
+
+    /// Returns a copy whose delays are at most `longest`, which is at least the first delay. Default cap: 2^63 - 1 ns.
+    template <class Rep, class Period>
+    backoff cap(std::chrono::duration<Rep, Period> longest) const {
+        return capped(saturate_to_ns(longest));
+    }
+    /// Returns a copy with this jitter. backoff_jitter::decorrelated needs a first delay above zero.
+    backoff jitter(backoff_jitter kind) const;
+
+    /// Returns the delay before a retry, at most the cap.
+    /// Parameters: `retry`: the number of the retry, from 1. `previous`: the delay before the previous retry, or zero.
+    ///   `random`: gives 64 bits, or nothing if there is no jitter.
+    /// Complexity: O(log retry). Errors: those of `random`.
+    template <std::uniform_random_bit_generator Generator>
+    nanoseconds next(std::uint32_t retry, nanoseconds previous, Generator& random) const {
+        switch (jitter_) {
+        case backoff_jitter::full:
+            return between(nanoseconds::zero(), without_jitter(retry), random);
+        case backoff_jitter::equal: {
+            const nanoseconds delay = without_jitter(retry);
+            return between(delay / 2, delay, random);
+        }
+        case backoff_jitter::decorrelated:
+            return between(first_, std::min(cap_, times_three(std::max(previous, first_))), random);
+        default:
+            return without_jitter(retry);
+        }
+    }
+    /// Returns the delay before the `retry`-th retry without its random part. Complexity: O(log retry).
+    nanoseconds without_jitter(std::uint32_t retry) const noexcept;
+
+    friend bool operator==(const backoff&, const backoff&) = default;
+
+private:
+    backoff(nanoseconds first, nanoseconds step, double factor);
+    static backoff growing(nanoseconds first, double factor);
+    backoff capped(nanoseconds longest) const;
+
+    static constexpr nanoseconds times_three(nanoseconds d) noexcept { return saturating_add(d, saturating_add(d, d)); }
+    template <class Generator>
+    static nanoseconds between(nanoseconds least, nanoseconds most, Generator& random) {
+        const auto span = static_cast<std::uint64_t>((most - least).count());
+        return least + nanoseconds(static_cast<std::int64_t>(detail::scale_bits(detail::random_bits(random), span)));
+    }
+
+    nanoseconds first_;
+    nanoseconds step_;
+    nanoseconds cap_ = nanoseconds::max();
+    double factor_;
+    backoff_jitter jitter_ = backoff_jitter::none;
+};
+
+/// A backoff that counts its delays. For loops other than async_retry, such as a client that reconnects for ever.
+/// Example:
+///
+///     cogwheel::backoff_sequence pauses(cogwheel::backoff::exponential(100ms).cap(10s));
+///     while (!connect()) wait(pauses.next(random));
+///     pauses.reset(); // connected: the next pause is the first one again
+class backoff_sequence {
+public:
+    explicit backoff_sequence(const backoff& b) noexcept : backoff_(b) {}
+
+    /// Returns the next delay. Errors: those of `random`; the count does not change then.
+    template <std::uniform_random_bit_generator Generator>
+    std::chrono::nanoseconds next(Generator& random) {
+        const auto retry = retry_ == std::numeric_limits<std::uint32_t>::max() ? retry_ : retry_ + 1;
+        previous_ = backoff_.next(retry, previous_, random);
+        retry_ = retry;
+        return previous_;
+    }
+    /// Starts again with the first delay. Call it after a success.
+    void reset() noexcept {
+        retry_ = 0;
+        previous_ = {};
+    }
+    /// Returns how many delays next() has returned since the last reset().
+    std::uint32_t retries() const noexcept { return retry_; }
+
+private:
+    backoff backoff_;
+    std::uint32_t retry_ = 0;
+    std::chrono::nanoseconds previous_{};
+};
+
+} // namespace cogwheel

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Stops the calls to a peer that keeps failing, and tries the peer again after a while:
+//
+//     cogwheel::circuit_breaker breaker(wheel, {.failures_in_a_row = 5}, [](cogwheel::circuit_state s) { log(s); });
+//
+//     auto call = breaker.allow();
+//     if (!call) co_return resilience_errc::circuit_open; // at once, and without any load on the peer
+//     call.ended(co_await send(request));                 // or call.succeeded(), call.failed()
+//
+// - Closed, the breaker allows calls and watches how they end.
+// - Open, it refuses calls. This state lasts for the time open_for.
+// - Half open, it allows a few calls as probes. They close the breaker or open it again.
+//
+// A retry (retry.hpp) gives up a call, a breaker gives up a peer. With async_retry, guard each attempt alone.
+//
+// Only while the breaker is open, a timer of the wheel is pending. It makes the breaker half open and notifies the
+// observer, even if no call arrives. If the wheel takes no timer, the next allow() reads the clock instead.
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/resilience/detail/breaker_machine.hpp>
+#include <cogwheel/resilience/error.hpp>
+
+#include <functional>
+#include <memory>
+
+namespace cogwheel {
+
+namespace detail {
+
+/// The impl that a breaker shares with its calls. The timer holds a weak pointer to it.
+template <class Impl>
+class circuit_breaker_impl : public std::enable_shared_from_this<circuit_breaker_impl<Impl>> {
+    using clock = typename Impl::clock_type;
+    using mutex = typename Impl::lock_type::mutex_type;
+    using lock_type = std::unique_lock<mutex>;
+
+public:
+    using observer = std::function<void(circuit_state)>;
+
+    circuit_breaker_impl(Impl& state, const circuit_breaker_options& options, observer on_change)
+        : state_(state),
+          machine_((options.validate(), options)),
+          own_random_(fresh_seed(this, now())),
+          on_change_(std::move(on_change)) {}
+
+    /// Returns true if a call is allowed. The call then belongs to `generation`.
+    bool allow(std::uint64_t& generation) {
+        lock_type lock(mutex_);
+        bool allowed = false;
+        COGWHEEL_TRY {
+            change(lock, [&] {
+                allowed = machine_.allow(machine_.allow_needs_time() ? now() : std::chrono::nanoseconds::zero());
+                generation = machine_.generation();
+            });
+        }
+        COGWHEEL_CATCH { // the observer threw, so the caller gets no call: this one ends here
+            if (allowed) ended(verdict::abandoned, generation);
+            COGWHEEL_RETHROW;
+        }
+        return allowed;
+    }
+    void ended(verdict v, std::uint64_t generation) {
+        lock_type lock(mutex_);
+        const bool timed = v == verdict::failed || (v == verdict::succeeded && machine_.success_needs_time());
+        change(lock, [&] {
+            random_ref random = machine_.random();
+            if (!random) random = own_random_;
+            machine_.ended(v, generation, timed ? now() : std::chrono::nanoseconds::zero(), random);
+        });
+    }
+    void close_by_hand() {
+        lock_type lock(mutex_);
+        change(lock, [&] {
+            if (machine_.state() != circuit_state::closed) machine_.close();
+        });
+    }
+
+    circuit_state state() const {
+        const lock_type lock(mutex_);
+        return machine_.state();
+    }
+    circuit_stats stats() const {
+        const lock_type lock(mutex_);
+        return machine_.stats();
+    }
+
+    /// Handles the end of the breaker: cancels the timer. The observer is not called any more.
+    void retire() noexcept {
+        lock_type lock(mutex_);
+        retired_ = true;
+        const auto timer = std::exchange(timer_, {});
+        lock.unlock();
+        timer.cancel();
+    }
+
+private:
+    static std::chrono::nanoseconds now() { return detail::present<clock>(); }
+
+    // Runs f. If that changes the state, updates the timer and calls the observer, without the lock.
+    template <class F>
+    void change(lock_type& lock, F f) {
+        const std::uint64_t before = machine_.generation();
+        f();
+        if (machine_.generation() != before) changed(lock);
+    }
+    void changed(lock_type& lock) {
+        const circuit_state s = machine_.state();
+        const auto old = std::exchange(timer_, {});
+        if (s == circuit_state::open && !retired_) set_timer();
+        const bool tell = on_change_ != nullptr && !retired_;
+        lock.unlock();
+        old.cancel();
+        if (tell) on_change_(s);
+    }
+
+    void set_timer() noexcept {
+        COGWHEEL_TRY {
+            std::error_code ignored; // without a timer, allow() reads the clock
+            const auto at =
+                typename clock::time_point(std::chrono::ceil<typename clock::duration>(machine_.open_until()));
+            timer_ = state_->schedule(
+                at,
+                [self = this->weak_from_this(), generation = machine_.generation()] {
+                    if (const auto core = self.lock()) core->time_is_over(generation);
+                },
+                no_callable(), ignored);
+        }
+        COGWHEEL_CATCH {
+            // No memory for a timer: allow() reads the clock.
+        }
+    }
+    void time_is_over(std::uint64_t generation) {
+        lock_type lock(mutex_);
+        if (machine_.generation() != generation) return;
+        change(lock, [&] { machine_.elapsed(now()); });
+        if (lock.owns_lock() && machine_.generation() == generation && !retired_) set_timer(); // a clock stepped back
+    }
+
+    mutable mutex mutex_;
+    wheel_hold<Impl> state_;
+    breaker_machine machine_;
+    small_random own_random_;
+    basic_timer_token<clock> timer_;
+    const observer on_change_;
+    bool retired_ = false;
+};
+
+} // namespace detail
+
+/// A call that a breaker allowed or refused. Move-only. It ends once: by a verdict, or without one by its destructor.
+/// Thread safety: one thread at a time. Lifetime: the wheel's execution context must outlive it; the breaker need not.
+template <class Impl>
+class basic_circuit_call {
+public:
+    /// Makes a refused call.
+    basic_circuit_call() noexcept = default;
+    basic_circuit_call(basic_circuit_call&& other) noexcept = default;
+    basic_circuit_call& operator=(basic_circuit_call&& other) noexcept {
+        abandon();
+        core_ = std::move(other.core_);
+        generation_ = other.generation_;
+        return *this;
+    }
+    ~basic_circuit_call() { abandon(); }
+
+    /// Returns true if the call was allowed and has not ended yet.
+    explicit operator bool() const noexcept { return core_ != nullptr; }
+
+    /// Ends the call with a verdict. Preconditions: the call was allowed and has not ended.
+    /// Errors: those of the observer and of the random source. The call has ended even then.
+    void succeeded() { end(detail::verdict::succeeded); }
+    void failed() { end(detail::verdict::failed); }
+
+    /// Ends the call with the verdict of an error code. No error is a success. A cancellation (operation_aborted) is no
+    /// verdict, because the caller gave up. Any other error is a failure of the peer.
+    /// Preconditions and Errors: as for succeeded().
+    void ended(const std::error_code& ec) {
+        end(!ec                          ? detail::verdict::succeeded
+            : detail::says_cancelled(ec) ? detail::verdict::abandoned
+                                         : detail::verdict::failed);
+    }
+
+private:
+    template <any_timer_wheel Wheel>
+    friend class basic_circuit_breaker;
+    using core = detail::circuit_breaker_impl<Impl>;
+
+    basic_circuit_call(std::shared_ptr<core> c, std::uint64_t generation) noexcept
+        : core_(std::move(c)), generation_(generation) {}
+
+    void end(detail::verdict v) {
+        assert(core_ != nullptr && "a call that was refused, or has ended, has no verdict");
+        if (const auto c = std::exchange(core_, nullptr)) c->ended(v, generation_);
+    }
+    void abandon() noexcept {
+        if (const auto c = std::exchange(core_, nullptr)) c->ended(detail::verdict::abandoned, generation_);
+    }
+
+    std::shared_ptr<core> core_;
+    std::uint64_t generation_ = 0;
+};
+
+/// Guards the calls to one peer.
+/// Thread safety: the wheel's. All threads may share a breaker on a timer_wheel; its mutex costs some 50 ns a call.
+/// Lifetime: the wheel's execution context must outlive the breaker; the wheel need not.
+template <any_timer_wheel Wheel>
+class basic_circuit_breaker {
+    using impl_type = detail::impl_type<Wheel>;
+    using core = detail::circuit_breaker_impl<impl_type>;
+
+public:
+    using call = basic_circuit_call<impl_type>;
+
+    /// Makes a closed breaker.
+    /// Parameters: `on_change`: the observer. It receives each new state, after the change and without any lock. The
+    ///   caller that made the change calls it, or the wheel's turn. With several threads, two changes may reach it in
+    ///   the other order. It may use the breaker, and it may throw.
+    /// Errors: std::invalid_argument (options), std::bad_alloc.
+    explicit basic_circuit_breaker(const Wheel& wheel, const circuit_breaker_options& options = {},
+                                   std::function<void(circuit_state)> on_change = {})
+        : core_(std::make_shared<core>(detail::impl_of(wheel), options, std::move(on_change))) {}
+
+    basic_circuit_breaker(const basic_circuit_breaker&) = delete;
+    basic_circuit_breaker& operator=(const basic_circuit_breaker&) = delete;
+
+    /// Destroys the breaker. The observer is not called any more. Calls in flight may still end.
+    ~basic_circuit_breaker() { core_->retire(); }
+
+    /// Asks for a call. If the result is true, make the call, and keep the result until the call has ended.
+    /// Complexity: O(1), no allocation. Errors: those of the observer; then no call is allowed.
+    [[nodiscard]] call allow() {
+        std::uint64_t generation = 0;
+        if (!core_->allow(generation)) return {};
+        return call(core_, generation);
+    }
+
+    /// Closes the breaker at once, for a caller that knows that the peer is back. Errors: those of the observer.
+    void close() { core_->close_by_hand(); }
+
+    circuit_state state() const { return core_->state(); }
+    circuit_stats stats() const { return core_->stats(); }
+
+private:
+    std::shared_ptr<core> core_;
+};
+
+/// A breaker on a timer_wheel, for all threads.
+using circuit_breaker = basic_circuit_breaker<timer_wheel>;
+
+/// A breaker on a local_timer_wheel, for its one thread or strand.
+using local_circuit_breaker = basic_circuit_breaker<local_timer_wheel>;
+
+} // namespace cogwheel

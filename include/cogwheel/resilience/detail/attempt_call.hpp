@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// An operation that somebody hands us as a function object: in which form it wants to be called, what it completes
+// with, and how that becomes an error code. It is started once for each attempt:
+//
+//     [&](auto token) { return socket.async_connect(endpoint, token); }
+//     [&](Attempt& attempt, auto token) { ... }
+//     [&]() -> asio::awaitable<T> { ... }
+//     [&](Attempt& attempt) -> asio::awaitable<T> { ... }
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/timeout_after.hpp>
+
+#include <asio/async_result.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/co_spawn.hpp>
+
+#include <functional>
+#include <new>
+
+namespace cogwheel::detail {
+
+template <class... Signatures>
+struct signature_list {};
+
+/// A completion token that starts nothing: what an operation returns for it says what it would complete with.
+struct signature_probe {};
+
+template <class T>
+inline constexpr bool is_awaitable = false;
+#ifdef ASIO_HAS_CO_AWAIT // Asio 1.22 does not find the coroutines of every compiler
+template <class T, class Executor>
+inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
+template <class Executor, class Awaitable, class Token>
+auto spawn_attempt(const Executor& executor, Awaitable a, Token token) {
+    return asio::co_spawn(executor, std::move(a), std::move(token));
+}
+#else
+template <class Executor, class Awaitable, class Token>
+void spawn_attempt(const Executor&, const Awaitable&, Token);
+#endif
+
+/// Starts the operation. The result is its own.
+template <class Operation, class Attempt, class Executor, class Token>
+auto call_attempt(Operation& operation, [[maybe_unused]] Attempt& attempt, [[maybe_unused]] const Executor& executor,
+                  Token token) {
+    if constexpr (std::invocable<Operation&, Attempt&, Token>) {
+        return std::invoke(operation, attempt, std::move(token));
+    } else if constexpr (std::invocable<Operation&, Token>) {
+        return std::invoke(operation, std::move(token));
+    } else if constexpr (std::invocable<Operation&, Attempt&>) {
+        static_assert(is_awaitable<std::invoke_result_t<Operation&, Attempt&>>,
+                      "an operation that takes no completion token must return asio::awaitable");
+        return spawn_attempt(executor, std::invoke(operation, attempt), std::move(token));
+    } else {
+        static_assert(std::invocable<Operation&>, "the operation must be callable as operation(token), "
+                                                  "operation(attempt, token), operation() or operation(attempt)");
+        static_assert(is_awaitable<std::invoke_result_t<Operation&>>,
+                      "an operation that takes no completion token must return asio::awaitable");
+        return spawn_attempt(executor, std::invoke(operation), std::move(token));
+    }
+}
+
+template <class T>
+struct only_signature {
+    static_assert(!std::same_as<T, T>,
+                  "the operation must return what the asynchronous operation returns that it starts with "
+                  "the token it is given: is a `return` missing?");
+};
+template <class First, class Second, class... More>
+struct only_signature<signature_list<First, Second, More...>> {
+    static_assert(!std::same_as<First, First>,
+                  "the operation must have one completion signature, this one has several");
+};
+template <class R, class First, class... Rest>
+struct only_signature<signature_list<R(First, Rest...)>> {
+    using error = std::decay_t<First>;
+    using results = std::tuple<error, std::decay_t<Rest>...>;
+    static_assert(error_result<error>,
+                  "the operation's first result must be std::error_code or std::exception_ptr, else it cannot fail");
+    static_assert(std::default_initializable<results>,
+                  "the operation's results must be default constructible: it may be over without any");
+    /// With what came of all attempts behind the error.
+    template <class Summary>
+    using summarized = void(error, Summary, std::decay_t<Rest>...);
+};
+
+/// What `Operation` completes with.
+template <class Operation, class Attempt, class Executor>
+using attempt_signature = only_signature<decltype(call_attempt(std::declval<Operation&>(), std::declval<Attempt&>(),
+                                                               std::declval<const Executor&>(), signature_probe()))>;
+
+/// What came of the last attempt, with what came of all of them behind the error.
+template <class Error, class... Rest, class Summary>
+auto with_summary(std::tuple<Error, Rest...>&& results, Summary summary) {
+    return std::apply(
+        [&](Error& error, Rest&... rest) {
+            return std::tuple<Error, Summary, Rest...>(std::move(error), std::move(summary), std::move(rest)...);
+        },
+        results);
+}
+
+// ---- errors of either kind ----
+
+/// No code: an exception of some other type.
+inline std::error_code no_code() noexcept { return std::make_error_code(std::errc::state_not_recoverable); }
+
+inline std::error_code code_of(const std::error_code& ec) noexcept { return ec; }
+inline std::error_code code_of(const std::exception_ptr& e) noexcept {
+    if (!e) return {};
+#ifdef __cpp_exceptions
+    try {
+        std::rethrow_exception(e);
+    } catch (const std::system_error& error) {
+        return error.code();
+    } catch (const std::bad_alloc&) {
+        return std::make_error_code(std::errc::not_enough_memory);
+    } catch (...) {
+    }
+#endif
+    return no_code();
+}
+
+inline void assign_error(std::error_code& to, const std::error_code& ec) noexcept { to = ec; }
+inline void assign_error(std::exception_ptr& to, const std::error_code& ec) {
+    to = ec ? std::make_exception_ptr(std::system_error(ec)) : nullptr;
+}
+
+/// True: nothing is lost by it.
+inline bool assign_exception(std::error_code& to, const std::exception_ptr& e) noexcept {
+    to = code_of(e);
+    return to != no_code();
+}
+inline bool assign_exception(std::exception_ptr& to, const std::exception_ptr& e) noexcept {
+    to = e;
+    return true;
+}
+
+} // namespace cogwheel::detail
+
+template <class... Signatures>
+struct asio::async_result<cogwheel::detail::signature_probe, Signatures...> {
+    template <class Initiation, class... Args>
+    static cogwheel::detail::signature_list<Signatures...>
+    initiate(Initiation&&, const cogwheel::detail::signature_probe&, Args&&...) {
+        return {};
+    }
+};
+
+namespace cogwheel::detail {
+
+// What Asio calls to start an operation made of attempts, once it has made the token a handler.
+
+/// Function: the user's, called with an Attempt. Operation: retry_operation, hedge_operation.
+template <class Wheel, class Function, class Attempt, template <class, class, class, class, class> class Operation>
+class attempts_initiation {
+    using state = impl_type<Wheel>;
+
+public:
+    using executor_type = typename Wheel::executor_type;
+    using signature = attempt_signature<Function, Attempt, executor_type>;
+
+    explicit attempts_initiation(const Wheel& wheel) : state_(&impl_of(wheel)), executor_(wheel.get_executor()) {}
+    executor_type get_executor() const noexcept { return executor_; }
+
+    template <class Handler, class Options, class F>
+    void operator()(Handler&& handler, const Options& options, F&& f) const {
+        using operation = Operation<state, executor_type, Function, signature, std::decay_t<Handler>>;
+        operation::start(*state_, executor_, options, std::forward<F>(f), std::forward<Handler>(handler));
+    }
+
+private:
+    state* state_;
+    executor_type executor_;
+};
+
+} // namespace cogwheel::detail

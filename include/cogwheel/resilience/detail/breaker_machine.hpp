@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The decisions of a circuit breaker: closed, open, half open (M. Nygard, "Release It!", 2007). Time is passed in; all
+// is O(1).
+//
+// Each change of state begins a new generation. A call belongs to the one it was allowed in: what started before the
+// breaker opened says nothing about the peer as it is now, neither for nor against it.
+#pragma once
+
+#include <cogwheel/resilience/circuit_options.hpp>
+#include <cogwheel/resilience/detail/call_window.hpp>
+
+namespace cogwheel::detail {
+
+enum class verdict { succeeded, failed, abandoned };
+
+class breaker_machine {
+public:
+    using nanoseconds = std::chrono::nanoseconds;
+
+    explicit breaker_machine(const circuit_breaker_options& options)
+        : options_(options), window_(options.window), pauses_(options.open_for) {}
+
+    circuit_state state() const noexcept { return state_; }
+    std::uint64_t generation() const noexcept { return generation_; }
+    const circuit_stats& stats() const noexcept { return stats_; }
+    random_ref random() const noexcept { return options_.random; }
+
+    /// While open: until when.
+    nanoseconds open_until() const noexcept { return open_until_; }
+
+    /// Does allow() look at the time? Reading a clock is most of its cost.
+    bool allow_needs_time() const noexcept { return state_ == circuit_state::open; }
+    bool success_needs_time() const noexcept { return options_.failure_rate > 0; }
+
+    /// May a call be made? If so, it belongs to generation(), and ended() is to be called for it, once.
+    /// An open breaker whose time is over becomes half open here, too: it must not hang on a timer that nobody would
+    /// take.
+    bool allow(nanoseconds now) noexcept {
+        if (state_ == circuit_state::open) elapsed(now);
+        if (state_ == circuit_state::open || (state_ == circuit_state::half_open && !probe_wanted())) {
+            ++stats_.refused;
+            return false;
+        }
+        if (state_ == circuit_state::half_open) ++in_flight_;
+        ++stats_.allowed;
+        return true;
+    }
+
+    /// Errors: the generator's; the call is counted then, and the state the same.
+    template <class Generator>
+    void ended(verdict v, std::uint64_t generation, nanoseconds now, Generator& random) {
+        ++(v == verdict::succeeded ? stats_.succeeded : v == verdict::failed ? stats_.failed : stats_.abandoned);
+        if (generation != generation_) {
+            if (v != verdict::abandoned) ++stats_.late;
+            return;
+        }
+        if (state_ == circuit_state::half_open) {
+            --in_flight_;
+            if (v == verdict::failed) return open(now, random);
+            if (v == verdict::succeeded && ++passed_ >= options_.probes_to_close) close();
+        } else if (v != verdict::abandoned) {
+            const bool failed = v == verdict::failed;
+            in_a_row_ = failed ? in_a_row_ + 1 : 0;
+            if (options_.failure_rate > 0) window_.record(failed, now);
+            if (failed && too_many()) open(now, random);
+        }
+    }
+
+    /// The time of being open may be over. True: it is, and the breaker half open.
+    bool elapsed(nanoseconds now) noexcept {
+        if (state_ != circuit_state::open || now < open_until_) return false;
+        enter(circuit_state::half_open);
+        return true;
+    }
+
+    /// By hand.
+    void close() noexcept {
+        pauses_.reset();
+        enter(circuit_state::closed);
+    }
+
+private:
+    bool probe_wanted() const noexcept {
+        return in_flight_ < options_.probes && in_flight_ + passed_ < options_.probes_to_close;
+    }
+
+    bool too_many() const noexcept {
+        if (options_.failures_in_a_row != 0 && in_a_row_ >= options_.failures_in_a_row) return true;
+        if (options_.failure_rate <= 0 || window_.calls() < options_.min_calls) return false;
+        return static_cast<double>(window_.failures()) >= options_.failure_rate * static_cast<double>(window_.calls());
+    }
+
+    template <class Generator>
+    void open(nanoseconds now, Generator& random) {
+        open_until_ = saturating_add(now, pauses_.next(random)); // before anything changes: it may throw
+        ++stats_.opened;
+        enter(circuit_state::open);
+    }
+    void enter(circuit_state s) noexcept {
+        state_ = s;
+        ++generation_;
+        in_a_row_ = in_flight_ = passed_ = 0;
+        window_.clear();
+    }
+
+    circuit_breaker_options options_;
+    call_window window_;
+    backoff_sequence pauses_;
+    circuit_state state_ = circuit_state::closed;
+    std::uint64_t generation_ = 0;
+    nanoseconds open_until_{};
+    std::uint32_t in_a_row_ = 0;
+    std::uint32_t in_flight_ = 0; // probes
+    std::uint32_t passed_ = 0;    // probes
+    circuit_stats stats_;
+};
+
+} // namespace cogwheel::detail

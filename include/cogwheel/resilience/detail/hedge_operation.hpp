@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The inside of async_hedge: one block for the machine, the function object and the user's handler, one for the
+// attempts, which run side by side. Whoever still has to do with it holds a reference: each attempt's handler, and
+// those who are about to start or to cancel an attempt. The last one to let go completes it, so nobody ever meets an
+// attempt that is gone. The timer's callable holds none: it finds the operation by an id, so it may stay in a wheel
+// that does not turn any more.
+//
+// Attempts may end on several threads at once; a lock of the wheel's kind guards the decisions, and is held while
+// nothing is called.
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/resilience/detail/attempt_call.hpp>
+#include <cogwheel/resilience/detail/composed_operation.hpp>
+#include <cogwheel/resilience/detail/hedge_handler.hpp>
+#include <cogwheel/resilience/detail/hedge_machine.hpp>
+#include <cogwheel/resilience/hedge_options.hpp>
+
+#include <thread>
+#include <vector>
+
+namespace cogwheel::detail {
+
+template <class Impl, class Executor, class Function, class Signature, class Handler>
+class hedge_operation {
+    using clock = typename Impl::clock_type;
+    using mutex = typename Impl::lock_type::mutex_type;
+    using lock_type = std::unique_lock<mutex>;
+    using results = typename Signature::results;
+
+    struct branch {
+        enum state { idle, starting, running, lost, over };
+        state now = idle;
+        bool being_started = false;
+        asio::cancellation_type wanted = asio::cancellation_type::none; // while it is being started
+        asio::cancellation_signal signal;
+        hedge_attempt attempt;
+    };
+
+public:
+    using executor_type = asio::associated_executor_t<Handler, Executor>;
+    static constexpr bool allocates = has_allocator<Handler>;
+    using user_allocator = asio::associated_allocator_t<Handler>;
+
+    template <class H, class F>
+    static void start(Impl& state, const Executor& executor, const hedge_options& options, F&& f, H&& handler) {
+        auto outer = asio::get_associated_cancellation_slot(handler);
+        const auto memory = memory_of_handler<hedge_operation>(handler);
+        auto& self =
+            create_in<hedge_operation>(memory, state, executor, options, std::forward<F>(f), std::forward<H>(handler));
+        COGWHEEL_TRY {
+            if (options.attempts != 1 || outer.is_connected()) self.make_link();
+            if (outer.is_connected()) outer.template emplace<slot_handler<Impl, hedge_operation>>(state, self.id_);
+            if (options.budget != nullptr) options.budget->deposit();
+        }
+        COGWHEEL_CATCH {
+            self.destroy();
+            COGWHEEL_RETHROW;
+        }
+        COGWHEEL_TRY { self.launch(); }
+        COGWHEEL_CATCH { self.note_trouble(std::current_exception()); }
+        self.end_initiation();
+    }
+
+    // ---- from outside ----
+
+    void cancel(asio::cancellation_type_t type) {
+        {
+            const lock_type lock(mutex_);
+            if (references_ == 0) return; // about to complete
+            references_ += 2;
+        }
+        // Posted first: the attempts may all end inside the emission, and who emits may not complete.
+        finish(false, [&] {
+            way_to(executor(), state_->executor()).post(last_look{executor(), *this});
+            {
+                const lock_type lock(mutex_);
+                machine_.cancel();
+            }
+            cancel_all(type);
+        });
+    }
+
+    static void cancel_by_slot(Impl& state, typename Impl::lock_type& lock, timer_id id,
+                               asio::cancellation_type_t type) {
+        auto* operation = back_link<hedge_operation>::follow(state, id);
+        lock.unlock(); // the signal and the operation belong to one thread or strand at a time
+        if (operation != nullptr) operation->cancel(type);
+    }
+
+    // ---- for the attempts' handlers ----
+
+    executor_type executor() const noexcept { return home_.get(); }
+    asio::cancellation_slot slot(std::uint32_t number) noexcept { return at(number).signal.slot(); }
+    user_allocator get_user_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
+
+    void made(std::uint32_t number) {
+        const lock_type lock(mutex_);
+        assert(at(number).now == branch::starting && "an operation may use its token once");
+        at(number).now = branch::running;
+        ++references_;
+    }
+    void dropped(std::uint32_t number) {
+        lock_type lock(mutex_);
+        branch& b = at(number);
+        b.now = branch::lost;
+        if (!b.being_started) abandon(); // else who starts it knows why
+        lock.unlock();
+        finish(false, [&] { stop_timer(); });
+    }
+    template <class... Args>
+    void ended(std::uint32_t number, Args&&... args) {
+        results r(std::forward<Args>(args)...);
+        finish(true, [&] {
+            if (note_end(number, r) == hedge_machine::news::won)
+                cancel_all(asio::cancellation_type::terminal);
+            else
+                launch();
+        });
+    }
+
+    /// By create_in() only, as the destructor by destroy_in().
+    template <class H, class F>
+    hedge_operation(Impl& state, const Executor& executor, const hedge_options& options, F&& f, H&& handler)
+        : home_(asio::get_associated_executor(handler, executor)),
+          state_(state),
+          options_(options),
+          machine_(options.attempts),
+          branches_(options.attempts, memory_of_handler<branch>(handler)),
+          function_(std::forward<F>(f)),
+          handler_(std::forward<H>(handler)) {}
+
+    ~hedge_operation() {
+        const auto lock = state_->lock();
+        link_.cut(*state_);
+    }
+
+private:
+    branch& at(std::uint32_t number) noexcept { return branches_[number - 1]; }
+
+    // ---- references ----
+
+    // Does something, then lets go of the reference that it was done under. What f throws is thrown after that.
+    template <class F>
+    void finish(bool inline_allowed, F f) {
+        std::exception_ptr trouble;
+        COGWHEEL_TRY { f(); }
+        COGWHEEL_CATCH { trouble = std::current_exception(); }
+        let_go(inline_allowed);
+        if (trouble) std::rethrow_exception(trouble);
+    }
+    void let_go(bool inline_allowed) {
+        lock_type lock(mutex_);
+        if (--references_ != 0) return;
+        lock.unlock();
+        if (abandoned_) return destroy();
+        auto kept = std::move(home_);
+        if (inline_allowed) return take()();
+        const way_to way(kept.get(), state_->executor());
+        way.post(take());
+    }
+    void destroy() noexcept { destroy_in(memory_of_handler<hedge_operation>(handler_), *this); }
+
+    // A reference that is let go of on the executor; the operation goes with it if it is never called.
+    class last_look {
+    public:
+        using executor_type = typename hedge_operation::executor_type;
+
+        last_look(const executor_type& e, hedge_operation& o) noexcept : executor_(e), operation_(&o) {}
+        last_look(last_look&& other) noexcept
+            : executor_(other.executor_), operation_(std::exchange(other.operation_, nullptr)) {}
+        last_look& operator=(last_look&&) = delete;
+        ~last_look() {
+            if (operation_ == nullptr) return;
+            lock_type lock(operation_->mutex_);
+            if (--operation_->references_ != 0) return;
+            lock.unlock();
+            operation_->destroy();
+        }
+        executor_type get_executor() const noexcept { return executor_; }
+        void operator()() { std::exchange(operation_, nullptr)->let_go(true); }
+
+    private:
+        executor_type executor_;
+        hedge_operation* operation_;
+    };
+
+    // ---- the initiating function: either it throws, or the handler is called ----
+
+    bool initiates() const noexcept { return initiator_ == std::this_thread::get_id(); }
+    void note_trouble(const std::exception_ptr& e) noexcept {
+        if (!trouble_) trouble_ = e;
+    }
+    // What was thrown leaves it if nothing else came of it all.
+    void end_initiation() {
+        lock_type lock(mutex_);
+        initiator_ = {};
+        const auto trouble = std::exchange(trouble_, nullptr);
+        if (trouble && references_ == 1 && machine_.winner() == 0) abandoned_ = true;
+        const bool leaves = trouble && abandoned_ && references_ == 1;
+        lock.unlock();
+        let_go(false);
+        if (leaves) std::rethrow_exception(trouble);
+    }
+    // Preconditions: locked.
+    void abandon() noexcept {
+        machine_.dropped();
+        abandoned_ = true;
+    }
+
+    // ---- attempts ----
+
+    // Starts the next attempt if there may be one, and one more for each that fails while it is started.
+    // `of_timer`: not if another one has started since that timer was set.
+    void launch(std::uint64_t of_timer = 0) {
+        for (bool again = true; again;) {
+            lock_type lock(mutex_);
+            if (of_timer != 0 && std::exchange(of_timer, 0) != timer_serial_) return;
+            if (!machine_.may_start() || !granted()) {
+                lock.unlock();
+                return stop_timer();
+            }
+            const std::uint32_t number = machine_.start();
+            branch& b = at(number);
+            b.now = branch::starting;
+            b.being_started = true;
+            b.attempt = hedge_attempt(number);
+            const auto old = std::exchange(timer_, {});
+            const std::uint64_t serial = ++timer_serial_;
+            const bool more = machine_.may_start();
+            lock.unlock();
+            old.cancel();
+            if (more) set_timer(serial);
+            std::exception_ptr thrown;
+            COGWHEEL_TRY {
+                call_attempt(function_, b.attempt, executor(), branch_token<hedge_operation>{this, number});
+            }
+            COGWHEEL_CATCH { thrown = std::current_exception(); }
+            again = started(number, thrown);
+        }
+    }
+
+    // The attempt's initiating function has returned. True: the attempt failed in it.
+    bool started(std::uint32_t number, const std::exception_ptr& thrown) {
+        lock_type lock(mutex_);
+        branch& b = at(number);
+        while (!thrown && b.now == branch::running && b.wanted != asio::cancellation_type::none) {
+            const auto type = std::exchange(b.wanted, asio::cancellation_type::none);
+            lock.unlock();
+            b.signal.emit(type);
+            lock.lock();
+        }
+        b.being_started = false;
+        const bool gone = b.now == branch::starting || b.now == branch::lost; // never made, or destroyed
+        if (!thrown) {
+            if (gone) abandon();
+            lock.unlock();
+            if (gone) stop_timer();
+            return false;
+        }
+        if (!gone) { // it was started all the same, and will end, or has
+            if (!initiates()) std::rethrow_exception(thrown);
+            note_trouble(thrown);
+            return false;
+        }
+        results r{};
+        const bool told = assign_exception(std::get<0>(r), thrown);
+        const bool initial = !told && initiates();
+        if (initial) {
+            note_trouble(thrown);
+            machine_.start_no_more();
+        }
+        lock.unlock();
+        if (initial) stop_timer();
+        const bool failed = note_end(number, r) == hedge_machine::news::failed;
+        if (told || initial) return failed;
+        if (failed) launch();
+        std::rethrow_exception(thrown);
+    }
+
+    hedge_machine::news note_end(std::uint32_t number, results& r) {
+        const std::error_code ec = code_of(std::get<0>(r));
+        std::optional<results> replaced; // destroyed without the lock
+        const lock_type lock(mutex_);
+        at(number).now = branch::over;
+        const auto news = machine_.ended(number, ec);
+        // The first success, else the last failure.
+        if (news != hedge_machine::news::late || machine_.winner() == 0) {
+            if (results_) replaced.emplace(std::move(*results_));
+            results_.emplace(std::move(r));
+        }
+        return news;
+    }
+
+    // Preconditions: locked. Refused once, refused for good: what is late already would only come later.
+    bool granted() {
+        if (machine_.started() == 0 || options_.budget == nullptr || options_.budget->withdraw(clock::now()))
+            return true;
+        machine_.start_no_more();
+        return false;
+    }
+
+    // ---- the timer ----
+
+    struct elapsed {
+        Impl* state;
+        timer_id id;
+        std::uint64_t serial;
+
+        void operator()() const {
+            hedge_operation* o = nullptr;
+            {
+                const auto wheel = state->lock();
+                o = back_link<hedge_operation>::follow(*state, id);
+                if (o == nullptr) return;
+                const lock_type lock(o->mutex_);
+                if (o->references_ == 0 || serial != o->timer_serial_) return; // another has started meanwhile
+                o->references_ += 2;
+                o->timer_ = {};
+            }
+            const executor_type ex = o->executor();
+            const bool here = is_executor(o->state_->executor(), ex);
+            o->finish(here, [&, number = serial] {
+                next_attempt next{{ex, *o}, o, number};
+                if (here)
+                    next();
+                else
+                    dispatch_on(ex, std::move(next));
+            });
+        }
+    };
+    struct next_attempt {
+        last_look reference;
+        hedge_operation* operation;
+        std::uint64_t serial;
+
+        void operator()() {
+            last_look ending(std::move(reference));
+            std::exception_ptr trouble;
+            COGWHEEL_TRY { operation->launch(serial); }
+            COGWHEEL_CATCH { trouble = std::current_exception(); }
+            ending();
+            if (trouble) std::rethrow_exception(trouble);
+        }
+    };
+
+    void make_link() {
+        const auto lock = state_->lock();
+        id_ = link_.make(*state_, *this);
+    }
+
+    // If the wheel takes no timer, attempts start only when another one fails.
+    void set_timer(std::uint64_t serial) {
+        basic_timer_token<clock> timer;
+        COGWHEEL_TRY {
+            std::error_code ignored;
+            timer = state_->schedule(from_now<clock>{options_.delay, clock::now()}, elapsed{&*state_, id_, serial},
+                                     no_callable(), ignored);
+        }
+        COGWHEEL_CATCH {
+            return; // no memory for it: the same
+        }
+        lock_type lock(mutex_);
+        if (serial == timer_serial_) {
+            timer_ = timer;
+            return;
+        }
+        lock.unlock();
+        timer.cancel(); // not needed any more
+    }
+    void stop_timer() {
+        lock_type lock(mutex_);
+        const auto old = std::exchange(timer_, {});
+        ++timer_serial_;
+        lock.unlock();
+        old.cancel();
+    }
+
+    // ---- cancellation ----
+
+    // All that run, also if one of them throws at it.
+    void cancel_all(asio::cancellation_type type) {
+        std::exception_ptr trouble;
+        stop_timer();
+        for (branch& b : branches_) {
+            {
+                const lock_type lock(mutex_);
+                if (b.being_started) b.wanted = b.wanted | type; // who starts it emits
+                if (b.being_started || b.now != branch::running) continue;
+            }
+            COGWHEEL_TRY { b.signal.emit(type); }
+            COGWHEEL_CATCH { trouble = std::current_exception(); }
+        }
+        if (trouble) std::rethrow_exception(trouble);
+    }
+
+    // ---- the end ----
+
+    auto take() {
+        const hedge_result summary{machine_.started(), machine_.winner(), machine_.last_error()};
+        results r = results_ ? std::move(*results_) : results{};
+        if (machine_.is_cancelled()) assign_error(std::get<0>(r), asio::error::operation_aborted);
+        return handler_of_ended(*this, handler_, with_summary(std::move(r), summary));
+    }
+
+    working_executor<executor_type> home_; // before what may need its context
+    wheel_hold<Impl> state_;
+    mutex mutex_;
+    std::size_t references_ = 1;                             // the initiating function
+    std::thread::id initiator_ = std::this_thread::get_id(); // while the initiating function runs
+    std::exception_ptr trouble_;                             // what was thrown in it
+    bool abandoned_ = false;
+    hedge_options options_;
+    hedge_machine machine_;
+    std::vector<branch, handler_memory<Handler, branch>> branches_;
+    basic_timer_token<clock> timer_;
+    std::uint64_t timer_serial_ = 0;
+    back_link<hedge_operation> link_; // from the handler's slot, and from the timer
+    timer_id id_;
+    std::optional<results> results_;
+    Function function_;
+    Handler handler_;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The errors of resilience/, beside Asio's own and those of the wheel (asio/error.hpp).
+#pragma once
+
+#include <system_error>
+
+namespace cogwheel {
+
+enum class resilience_errc {
+    circuit_open = 1, ///< a circuit_breaker refused the call; the caller returns this. is_transient() is false for it
+};
+
+/// Returns the category "cogwheel.resilience". Thread safety: any thread.
+const std::error_category& resilience_category() noexcept;
+
+inline std::error_code make_error_code(resilience_errc e) noexcept {
+    return {static_cast<int>(e), resilience_category()};
+}
+
+} // namespace cogwheel
+
+template <>
+struct std::is_error_code_enum<cogwheel::resilience_errc> : std::true_type {};

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Starts an operation a second time if it takes long. The first success wins, and the hedge cancels the other attempt:
+//
+//     co_await cogwheel::async_hedge(
+//         wheel, 30ms, [&](cogwheel::hedge_attempt& attempt, auto token) {
+//             return replicas[attempt.number() - 1].async_get(key, token);
+//         }, asio::use_awaitable);
+//
+// Use it for operations that may run twice, and whose slowest calls are slow by chance (J. Dean, L. A. Barroso, "The
+// Tail at Scale", CACM 56(2), 2013). To bound the whole hedge, wrap its token: timeout_after(wheel, 1s, token), or
+// timeout_at(wheel, deadline.expiry(), token).
+//
+// The operation has the same forms as that of async_retry (retry.hpp). But its attempts run side by side, so they must
+// not write to the same objects.
+#pragma once
+
+#include <cogwheel/resilience/detail/attempt_call.hpp>
+#include <cogwheel/resilience/detail/hedge_operation.hpp>
+
+namespace cogwheel {
+
+/// Starts `operation`. Starts it again each time that options.delay passes, or an attempt fails, until one succeeds.
+///
+/// Parameters: `operation`: as for async_retry. It is copied or moved once.
+/// Effects: The first success cancels the other attempts (terminal). The hedge completes when all attempts have ended.
+///   So its handler may destroy what they use. An operation that ignores its cancellation delays the winner. The hedge
+///   destroys the results of an attempt that succeeds too late.
+///   If the operation throws while it is started, the exception is the outcome of that attempt, as in async_retry.
+///   Inside async_hedge(), an exception without an error code has one of two effects. If no attempt runs or has
+///   succeeded, it leaves async_hedge(), and the handler is not called. Else it does not leave, and the handler is
+///   called.
+/// Completion signature: void(E, hedge_result, Results...), where the operation's is void(E, Results...). E is
+///   - success: that of the first attempt to succeed, also if a cancellation was too late for it.
+///   - the error of the last attempt to fail: none succeeded.
+///   - asio::error::operation_aborted: the hedge was cancelled, and no attempt succeeded.
+///   The hedge never completes inline.
+/// Cancellation: terminal, partial and total. The hedge passes it on to all attempts that run, and starts no other.
+/// Executor: the handler's associated one, else the wheel's. Attempts complete there.
+/// Complexity: two allocations from the handler's associated allocator, freed before the handler runs. The timer is a
+///   block of the wheel's pool. If the wheel takes no timer, another attempt starts only when one fails.
+/// Errors: std::invalid_argument (options), std::bad_alloc; then no attempt was started. See also Effects.
+/// Thread safety: the wheel's. The cancellation signal and the objects that the operation uses belong to one thread or
+///   strand at a time. On several threads without a strand, the hedge would cancel a loser while it completes. Most
+///   operations do not allow that.
+/// Lifetime: the wheel's execution context must outlive the hedge; the wheel need not.
+template <any_timer_wheel Wheel, class Operation,
+          class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
+auto async_hedge(const Wheel& wheel, const hedge_options& options, Operation&& operation, Token&& token = {}) {
+    using initiation =
+        detail::attempts_initiation<Wheel, std::decay_t<Operation>, hedge_attempt, detail::hedge_operation>;
+    options.validate();
+    return asio::async_initiate<Token, typename initiation::signature::template summarized<hedge_result>>(
+        initiation(wheel), token, options, std::forward<Operation>(operation));
+}
+/// Does the same with two attempts at most.
+template <any_timer_wheel Wheel, class Rep, class Period, class Operation,
+          class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
+auto async_hedge(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Operation&& operation,
+                 Token&& token = {}) {
+    hedge_options options;
+    options.delay = saturate_to_ns(delay);
+    return async_hedge(wheel, options, std::forward<Operation>(operation), std::forward<Token>(token));
+}
+
+} // namespace cogwheel

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The options and the result of a hedge (hedge.hpp), and what an attempt knows of itself.
+#pragma once
+
+#include <cogwheel/resilience/retry_budget.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <system_error>
+
+namespace cogwheel {
+
+/// When a hedge starts further attempts.
+struct hedge_options {
+    /// The time from the start of an attempt to the start of the next one, unless one succeeds before. The 95th
+    /// percentile of the usual latency is a good value: it costs 5% more calls. Zero or less: the next attempt starts
+    /// in the next turn.
+    std::chrono::nanoseconds delay{};
+
+    /// Attempts at most, the first one included. 1 .. 16.
+    std::uint32_t attempts = 2;
+
+    /// A budget that other callers share. The first attempt makes a deposit; each further attempt takes a token.
+    /// nullptr: no budget. Lifetime: must outlive the hedge.
+    retry_budget* budget = nullptr;
+
+    /// Checks the options. Errors: std::invalid_argument, which names the value, the range and the remedy.
+    void validate() const;
+};
+
+struct hedge_result {
+    std::uint32_t attempts = 0; ///< attempts that were started
+    std::uint32_t winner = 0;   ///< the number of the attempt that gave the results; 0: none succeeded
+    std::error_code last_error; ///< the error of the last attempt to fail; empty if one succeeded
+};
+
+/// Tells an operation which of the attempts it is.
+class hedge_attempt {
+public:
+    /// Returns the attempt's number, from 1.
+    std::uint32_t number() const noexcept { return number_; }
+
+    constexpr hedge_attempt() noexcept = default;
+    constexpr explicit hedge_attempt(std::uint32_t number) noexcept : number_(number) {}
+
+private:
+    std::uint32_t number_ = 0;
+};
+
+} // namespace cogwheel

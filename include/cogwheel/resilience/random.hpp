@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Random numbers: a reference to any generator, and a small generator for callers that bring none.
+//
+// The standard does not say how its distributions map bits to numbers. So this library maps them itself: the same seed
+// gives the same delays on every platform.
+#pragma once
+
+#include <bit>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <random>
+#include <type_traits>
+
+namespace cogwheel {
+
+namespace detail {
+
+/// Returns 64 random bits from a generator of any range.
+template <std::uniform_random_bit_generator Generator>
+std::uint64_t random_bits(Generator& g) {
+    using result = std::invoke_result_t<Generator&>;
+    constexpr auto range = static_cast<std::uint64_t>(static_cast<result>(Generator::max() - Generator::min()));
+    if constexpr (range == std::numeric_limits<std::uint64_t>::max()) {
+        return g();
+    } else {
+        constexpr int bits = std::bit_width(range + 1) - 1; // random bits that one draw gives
+        constexpr auto usable = std::uint64_t{1} << bits;
+        std::uint64_t all = 0;
+        for (int have = 0; have < 64; have += bits) {
+            std::uint64_t draw{};
+            do draw = static_cast<std::uint64_t>(static_cast<result>(g() - Generator::min()));
+            while (draw >= usable); // repeats only if the range is no power of two
+            all = bits < 64 ? all << (bits & 63) | draw : draw;
+        }
+        return all;
+    }
+}
+
+/// Maps 64 random bits to 0 .. last. The result is the high word of bits x (last + 1), as in Lemire (2019), but without
+/// a second draw. So the bias is below (last + 1) / 2^64, and a generator that always returns the same number causes no
+/// endless loop.
+constexpr std::uint64_t scale_bits(std::uint64_t bits, std::uint64_t last) noexcept {
+    if (last == std::numeric_limits<std::uint64_t>::max()) return bits;
+    const std::uint64_t n = last + 1;
+    constexpr std::uint64_t low = 0xffffffff;
+    const std::uint64_t carry = (bits & low) * (n & low) >> 32;
+    const std::uint64_t middle = (bits >> 32) * (n & low) + carry;
+    const std::uint64_t other = (bits & low) * (n >> 32) + (middle & low);
+    return (bits >> 32) * (n >> 32) + (middle >> 32) + (other >> 32);
+}
+
+/// splitmix64 (Steele, Lea, Flood 2014). Its state is eight bytes, and it is good enough to spread clients.
+class small_random {
+public:
+    using result_type = std::uint64_t;
+
+    explicit constexpr small_random(std::uint64_t seed = 0) noexcept : state_(seed) {}
+    static constexpr result_type min() noexcept { return 0; }
+    static constexpr result_type max() noexcept { return std::numeric_limits<result_type>::max(); }
+
+    constexpr result_type operator()() noexcept {
+        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        return z ^ (z >> 31);
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+/// Returns a seed for an object whose user brings no generator. Clients that start together get different seeds. On one
+/// machine their addresses differ. On several machines their clocks differ, and their addresses too, because the system
+/// randomises them.
+inline std::uint64_t fresh_seed(const void* object, std::chrono::nanoseconds now) noexcept {
+    return static_cast<std::uint64_t>(now.count()) * 0x9e3779b97f4a7c15 + reinterpret_cast<std::uintptr_t>(object);
+}
+
+} // namespace detail
+
+/// Refers to a generator of any type. Is itself a uniform_random_bit_generator.
+/// Thread safety: the generator's. A generator that several threads use needs a lock.
+/// Lifetime: the generator must outlive the reference.
+/// Example:
+///
+///     std::mt19937_64 generator(42);
+///     cogwheel::retry_policy policy{.random = generator}; // the same jitter in each run of a test
+class random_ref {
+public:
+    using result_type = std::uint64_t;
+
+    /// Makes an empty reference. It must not be called.
+    constexpr random_ref() noexcept = default;
+
+    template <std::uniform_random_bit_generator Generator>
+        requires(!std::same_as<std::remove_cv_t<Generator>, random_ref>)
+    random_ref(Generator& g) noexcept // implicit, like std::function_ref
+        : generator_(std::addressof(g)),
+          draw_([](void* p) { return detail::random_bits(*static_cast<Generator*>(p)); }) {}
+
+    static constexpr result_type min() noexcept { return 0; }
+    static constexpr result_type max() noexcept { return std::numeric_limits<result_type>::max(); }
+
+    result_type operator()() const { return draw_(generator_); }
+    explicit constexpr operator bool() const noexcept { return generator_ != nullptr; }
+
+private:
+    void* generator_ = nullptr;
+    result_type (*draw_)(void*) = nullptr;
+};
+
+} // namespace cogwheel

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The policy and the result of async_retry (retry.hpp), and what an attempt knows of itself.
+#pragma once
+
+#include <cogwheel/resilience/backoff.hpp>
+#include <cogwheel/resilience/deadline.hpp>
+#include <cogwheel/resilience/retry_budget.hpp>
+
+#include <functional>
+#include <optional>
+#include <system_error>
+
+namespace cogwheel {
+
+namespace detail {
+template <class Clock>
+class retry_machine;
+}
+
+/// Returns true if another attempt may succeed: the peer or the way to it was unavailable, or did not answer in time.
+/// True for timed_out, connection_refused, connection_reset, connection_aborted, broken_pipe, eof, host_unreachable,
+/// network_unreachable, network_down, network_reset, try_again, interrupted, and host_not_found_try_again. False for
+/// operation_aborted, because the user wants that, and for any error that the next attempt would meet again.
+bool is_transient(const std::error_code& ec) noexcept;
+
+/// When async_retry makes another attempt, and how long it waits before.
+/// Example:
+///
+///     cogwheel::retry_policy policy{.attempts = 5, .attempt_timeout = 2s};
+///     policy.deadline = cogwheel::deadline::after(20s);
+///     policy.retryable = [](const std::error_code& ec) { return ec == asio::error::connection_refused; };
+template <class Clock>
+struct basic_retry_policy {
+    /// Attempts at most, the first one included. At least 1.
+    std::uint32_t attempts = 3;
+
+    /// The delays before the retries.
+    cogwheel::backoff backoff = cogwheel::backoff::exponential(std::chrono::milliseconds(100))
+                                    .cap(std::chrono::seconds(10))
+                                    .jitter(backoff_jitter::full);
+
+    /// The timeout of each attempt, which then ends with timed_out. Zero or less: at once. nullopt: no timeout.
+    std::optional<std::chrono::nanoseconds> attempt_timeout = std::nullopt;
+
+    /// The deadline of all attempts together. An attempt that still runs then is cancelled, and ends with timed_out. A
+    /// wait that would not end before the deadline is not started.
+    basic_deadline<Clock> deadline = {};
+
+    /// The predicate: returns true if another attempt may succeed after this error. Empty: is_transient. If it throws,
+    /// the retry completes with the attempt's results, and the exception leaves run().
+    std::function<bool(const std::error_code&)> retryable = {};
+
+    /// A budget that other callers share. nullptr: no budget. Lifetime: must outlive the retry.
+    retry_budget* budget = nullptr;
+
+    /// The random source of the jitter. None: each retry seeds a small generator of its own from the clock and its
+    /// address.
+    /// Lifetime: must outlive the retry.
+    random_ref random = {};
+
+    /// Checks the policy. Errors: std::invalid_argument, which names the value, the range and the remedy.
+    void validate() const;
+};
+
+using retry_policy = basic_retry_policy<std::chrono::steady_clock>;
+
+/// Why async_retry started no further attempt.
+enum class retry_end {
+    succeeded,
+    not_retryable, ///< the policy's predicate refused the error, or threw
+    attempts_used, ///< the policy allows no more attempts
+    out_of_time,   ///< the deadline passed, or the next attempt would not start before it
+    budget,        ///< the budget had no token for another attempt
+    cancelled,
+    wheel, ///< the wheel took no timer, or dropped the timer of the wait
+};
+
+struct retry_result {
+    std::uint32_t attempts = 0; ///< attempts that were started
+    retry_end end = retry_end::succeeded;
+    /// The error of the last attempt that ended. An exception without a code: std::errc::state_not_recoverable.
+    std::error_code last_error;
+};
+
+/// What an operation can learn about its own attempt, and say about the next one. Example: in retry.hpp.
+/// Thread safety: the retry's. Lifetime: the attempt.
+template <class Clock>
+class basic_retry_attempt {
+public:
+    /// Returns the attempt's number, from 1.
+    std::uint32_t number() const noexcept { return number_; }
+
+    /// Returns the error of the previous attempt; none in the first one.
+    std::error_code last_error() const noexcept { return last_error_; }
+
+    /// Returns when the attempt will be cancelled, by its own timeout or by the policy's deadline. Hand it down.
+    basic_deadline<Clock> deadline() const noexcept { return until_; }
+
+    /// Sets the least delay before the next attempt. Call it if the peer says when it will be ready (HTTP's
+    /// Retry-After, gRPC's pushback). The retry adds the backoff to it. Otherwise all clients that received the same
+    /// answer would retry together. The last call counts. Less than zero counts as zero.
+    template <class Rep, class Period>
+    void retry_after(std::chrono::duration<Rep, Period> delay) noexcept {
+        hint_ = std::max(saturate_to_ns(delay), std::chrono::nanoseconds::zero());
+    }
+
+private:
+    friend class detail::retry_machine<Clock>;
+
+    std::uint32_t number_ = 0;
+    std::error_code last_error_;
+    basic_deadline<Clock> until_;
+    std::chrono::nanoseconds hint_{};
+};
+
+using retry_attempt = basic_retry_attempt<std::chrono::steady_clock>;
+
+namespace detail {
+[[noreturn]] void refuse_attempts(std::uint32_t attempts);
+}
+
+template <class Clock>
+void basic_retry_policy<Clock>::validate() const {
+    if (attempts < 1) detail::refuse_attempts(attempts);
+}
+
+} // namespace cogwheel

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Waits for a date: a point of the wall clock. That clock may be set forward or back, and the machine may sleep.
+//
+//     co_await cogwheel::async_wait_until_date(wheel, *nightly.next(now), asio::use_awaitable);
+//
+// Never early by the wall clock: when the timer on the wheel expires, the operation reads the wall clock again. If that
+// clock was put back, the wait goes on. A clock that is put forward, or a machine that wakes up, is noticed within the
+// recheck time. Leap seconds: system_clock does not count them.
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/schedule/cron.hpp>
+
+#include <asio/associated_allocator.hpp>
+#include <asio/associated_executor.hpp>
+#include <asio/associator.hpp>
+#include <asio/compose.hpp>
+#include <asio/error.hpp>
+#include <asio/execution/outstanding_work.hpp>
+#include <asio/prefer.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace cogwheel {
+
+/// The options of a wait for a date.
+struct wall_clock_options {
+    /// The longest time between two readings of the wall clock. A wait may be late by this much after that clock was
+    /// put forward. Above zero.
+    std::chrono::nanoseconds recheck = std::chrono::minutes(1);
+
+    /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
+    void validate() const;
+};
+
+namespace detail {
+
+/// Holds the composed operation between two readings of the clock. The operation is in a block of its own: if there is
+/// no memory for the timer, the operation still exists and completes with asio::error::no_memory.
+template <class Operation>
+struct kept_operation {
+    using executor_type =
+        std::decay_t<typename asio::prefer_result<asio::associated_executor_t<Operation>,
+                                                  asio::execution::outstanding_work_t::untracked_t>::type>;
+
+    std::shared_ptr<Operation> operation;
+
+    /// Returns the operation's executor without the tracking of work, which async_compose() has added. With it, the
+    /// executor would not compare equal to the wheel's.
+    executor_type get_executor() const noexcept {
+        return asio::prefer(asio::get_associated_executor(*operation), asio::execution::outstanding_work.untracked);
+    }
+
+    // Moves the operation out and frees its memory, before the operation goes on.
+    static Operation take(std::shared_ptr<Operation>& from) {
+        Operation taken(std::move(*from));
+        from.reset();
+        return taken;
+    }
+    void operator()(std::error_code ec) { take(operation)(ec); }
+};
+
+template <class Wheel, class WallClock>
+class wall_clock_wait {
+public:
+    using point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
+
+    wall_clock_wait(const Wheel& wheel, point at, std::chrono::nanoseconds recheck)
+        : wheel_(std::make_unique<wheel_hold<impl_type<Wheel>>>(impl_of(wheel))), at_(at), recheck_(recheck) {}
+
+    template <class Self>
+    void operator()(Self& self) {
+        self.reset_cancellation_state(asio::enable_total_cancellation());
+        std::shared_ptr<Self> kept;
+        wait(self, kept); // also for a date in the past: the operation never completes inline
+    }
+
+    template <class Self>
+    void operator()(Self& self, std::error_code ec) {
+        if (!ec && self.get_cancellation_state().cancelled() != asio::cancellation_type::none)
+            ec = asio::error::operation_aborted;
+        if (ec || left() <= std::chrono::nanoseconds::zero()) return self.complete(ec);
+        std::shared_ptr<Self> kept;
+        COGWHEEL_TRY { wait(self, kept); }
+        COGWHEEL_CATCH {
+            if (!is_out_of_memory()) COGWHEEL_RETHROW;
+            if (kept == nullptr) return self.complete(asio::error::no_memory);
+            kept_operation<Self>::take(kept).complete(asio::error::no_memory);
+        }
+    }
+
+private:
+    std::chrono::nanoseconds left() const {
+        return saturating_add(at_.time_since_epoch(), -saturate_to_ns(WallClock::now().time_since_epoch()));
+    }
+    template <class Self>
+    void wait(Self& self, std::shared_ptr<Self>& kept) {
+        using clock = typename Wheel::clock_type;
+        impl_type<Wheel>& wheel = **wheel_; // read now: `self` is moved below, and this object with it
+        const from_now<clock> when{std::min(left(), recheck_), clock::now()};
+        kept = std::allocate_shared<Self>(asio::get_associated_allocator(self), std::move(self));
+        wheel.start_wait(kept_operation<Self>{kept}, when);
+    }
+
+    std::unique_ptr<wheel_hold<impl_type<Wheel>>> wheel_; // the timer_wheel may be destroyed between two readings
+    point at_;
+    std::chrono::nanoseconds recheck_;
+};
+
+} // namespace detail
+
+} // namespace cogwheel
+
+template <template <class, class> class Associator, class Operation, class Default>
+struct asio::associator<Associator, cogwheel::detail::kept_operation<Operation>, Default>
+    : Associator<Operation, Default> {
+    using kept = cogwheel::detail::kept_operation<Operation>;
+    static decltype(auto) get(const kept& k) noexcept { return Associator<Operation, Default>::get(*k.operation); }
+    static decltype(auto) get(const kept& k, const Default& d) noexcept {
+        return Associator<Operation, Default>::get(*k.operation, d);
+    }
+};
+
+namespace cogwheel {
+
+/// Waits until the wall clock shows `at`. A point in the past completes in the wheel's next turn, never inline.
+/// Parameters: WallClock is the clock that the operation reads.
+/// Completion signature: void(std::error_code): success; asio::error::operation_aborted; errc::stopped and
+///   errc::too_many_timers: the wheel takes no timer; asio::error::no_memory: there was no memory at a later reading.
+/// Cancellation: terminal, partial and total. Executor: the handler's associated one, else the wheel's.
+/// Complexity: one block of memory and one timer of the wheel; O(1) for each reading of the clock.
+/// Errors: std::invalid_argument (options), std::bad_alloc.
+/// Thread safety: the wheel's. Lifetime: as timer_wheel::async_wait().
+template <class WallClock = std::chrono::system_clock, any_timer_wheel Wheel, class Duration,
+          class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
+auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> at, Token&& token = {},
+                           const wall_clock_options& options = {}) {
+    using wait = detail::wall_clock_wait<Wheel, WallClock>;
+    options.validate();
+    const typename wait::point point(saturate_to_ns(at.time_since_epoch()));
+    return asio::async_compose<Token, void(std::error_code)>(wait(wheel, point, options.recheck), token,
+                                                             wheel.get_executor());
+}
+
+/// The hands of a clock that also shows the date.
+enum class calendar_hand { second, minute, hour, day, month, year };
+
+/// Returns the expression that matches when a hand moves on: each second, or the first second of each minute, hour,
+/// day, month or year.
+///
+///     const auto midnight = cogwheel::turns_of(cogwheel::calendar_hand::day).next(local); // the next day begins
+cron_expression turns_of(calendar_hand);
+
+} // namespace cogwheel

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// An open file of a journal. Each POSIX call is repeated when a signal interrupts it. If it fails, the function throws
+// a std::system_error that names the file. A program that this process starts inherits no such file.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <sys/stat.h>
+
+namespace cogwheel::detail {
+
+/// The descriptor and the path of a file. The destructor closes the file.
+class journal_file {
+public:
+    /// Opens a file for reading and writing, or creates it. Only the owner may read a new file: the body of a task may
+    /// be secret.
+    static journal_file open(std::filesystem::path path);
+
+    /// Removes the file of this name and creates a new one, with the permissions of `like`.
+    static journal_file replace(std::filesystem::path path, const journal_file& like);
+
+    journal_file(journal_file&&) noexcept;
+    journal_file& operator=(journal_file&&) noexcept;
+    ~journal_file();
+
+    /// Locks the file until it is closed. Returns false if another process, or another open() in this one, has locked
+    /// it.
+    bool try_lock() const;
+
+    /// Returns the number of names of the file: more than one if it has hard links.
+    std::size_t names() const;
+
+    std::size_t size() const;
+    /// Returns the bytes from `from` up to `to`, or fewer if the file ends before `to`.
+    std::string read(std::size_t from, std::size_t to) const;
+    /// Writes with one call of pwrite(2), and with further calls if that one wrote only a part.
+    void write(std::size_t at, std::string_view bytes) const;
+    /// Reserves room, so that a later write there does not find the disk full. The size of the file stays.
+    /// Returns false if the file system cannot reserve room. Errors: std::system_error, also if the disk is full.
+    bool reserve(std::size_t from, std::size_t to) const;
+    /// Cuts the file off at `size`. The room that was reserved behind it is gone as well.
+    void truncate(std::size_t size) const;
+    void sync() const;
+    /// Writes this part to the disk and waits for it, so that sync() has less to do. A hint: other systems than Linux
+    /// ignore it.
+    void push(std::size_t from, std::size_t to) const noexcept;
+    void rename_to(const std::filesystem::path&);
+
+private:
+    journal_file(int descriptor, std::filesystem::path path) noexcept;
+
+    struct stat status() const;
+    [[noreturn]] void fail(const char* what) const;
+
+    int descriptor_;
+    std::filesystem::path path_;
+};
+
+/// Writes a directory to the disk, so that a file created or renamed in it exists after a loss of power.
+void sync_directory(const std::filesystem::path&);
+
+} // namespace cogwheel::detail

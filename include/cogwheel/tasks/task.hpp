@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The description of a task: its name, its trigger, its job, and its policies for runs that cannot start as planned.
+//
+//     {.name = "report", .when = task_trigger::cron("0 7 * * MON-FRI", time_zone("Europe/Berlin")), .job = "report"}
+//     {.name = "poll", .when = task_trigger::every(10s).times(6), .misfire = task_misfire::skip()}
+//
+// A task is a value that a storage can keep (task_storage.hpp). Of the job it holds only the name.
+#pragma once
+
+#include <cogwheel/resilience/backoff.hpp>
+#include <cogwheel/tasks/task_trigger.hpp>
+
+#include <asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cogwheel {
+
+/// What happens to missed runs. A run is missed when it is later than the scheduler's misfire_grace, or when the next
+/// run is due as well: the process was not running, the loop was blocked, or the machine slept.
+class task_misfire {
+public:
+    enum class kind : std::uint8_t { fire_once, skip, catch_up };
+
+    /// One run replaces all missed ones, at once.
+    static constexpr task_misfire fire_once() noexcept { return {kind::fire_once, 1}; }
+
+    /// Missed runs do not happen. A task without any other run has failed.
+    static constexpr task_misfire skip() noexcept { return {kind::skip, 0}; }
+
+    /// The last `most` missed runs happen, in order. With task_overlap::forbid, up to `most` runs that come due during
+    /// another run wait. With task_overlap::replace, only the last missed run happens.
+    static constexpr task_misfire catch_up(std::uint32_t most) noexcept { return {kind::catch_up, most}; }
+
+    constexpr kind what() const noexcept { return kind_; }
+    constexpr std::uint32_t most() const noexcept { return most_; }
+
+    /// Returns "fire_once", "skip" or, for example, "catch_up(3)".
+    std::string text() const;
+
+    friend constexpr bool operator==(task_misfire, task_misfire) = default;
+
+private:
+    constexpr task_misfire(kind k, std::uint32_t most) noexcept : kind_(k), most_(most) {}
+
+    kind kind_;
+    std::uint32_t most_;
+};
+
+/// What happens when a run comes due while the run before it is under way. A run that waits for its next attempt is
+/// under way as well.
+enum class task_overlap {
+    forbid, ///< the new run does not happen (with task_misfire::catch_up it waits)
+    allow,  ///< both run
+    replace ///< the scheduler tells the old run to stop; the new one starts when the old one has ended
+};
+
+/// A task, as the caller gives it to task_scheduler::add().
+struct task {
+    /// Unique in its scheduler. Not empty.
+    std::string name;
+
+    task_trigger when{};
+
+    /// The name of a defined job. Ignored if the caller gives the job to add().
+    std::string job{};
+
+    /// Data for the job, in any format.
+    std::string body{};
+
+    task_misfire misfire = task_misfire::fire_once();
+    task_overlap overlap = task_overlap::forbid;
+};
+
+/// How the scheduler runs a job.
+///
+///     tasks.define("mail", send_mail, {.attempts = 5, .timeout = 10s});
+struct job_options {
+    /// The largest number of attempts of one run. At least 1. An exception or an error fails an attempt.
+    std::uint32_t attempts = 1;
+
+    /// The wait before each further attempt.
+    cogwheel::backoff backoff = cogwheel::backoff::exponential(std::chrono::seconds(1))
+                                    .cap(std::chrono::minutes(1))
+                                    .jitter(backoff_jitter::full);
+
+    /// The time after which the scheduler tells an attempt to stop. Above zero. Default: no limit.
+    std::optional<std::chrono::nanoseconds> timeout{};
+
+    /// Where the job runs. Default: where the scheduler's other jobs run. Lifetime: as
+    /// task_scheduler_options::executor.
+    asio::any_io_executor executor{};
+
+    /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
+    void validate() const;
+};
+
+/// The state of a task, or of an attempt that has ended.
+enum class task_state {
+    pending,   ///< the task waits for its next run
+    queued,    ///< a run is due, and waits for a thread or for a place in the pool
+    running,   ///< a run is under way; it may be between two attempts
+    completed, ///< there is no further run, and the last one succeeded
+    failed,    ///< there is no further run, and the last one failed or was missed
+    cancelled  ///< cancel() or a replacement ended it
+};
+
+std::string_view to_string(task_state) noexcept;
+std::string_view to_string(task_overlap) noexcept;
+
+} // namespace cogwheel

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What a task scheduler reports of its tasks: their state and their history. task_table.hpp shows them as a table.
+//
+//     for (const cogwheel::task_info& t : tasks.snapshot()) std::cout << t.name << ": " << to_string(t.state) << '\n';
+//     std::cout << cogwheel::to_json(tasks.snapshot());
+#pragma once
+
+#include <cogwheel/tasks/task.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace cogwheel {
+
+/// What task_scheduler::cancel() returns.
+enum class task_cancel_result : std::uint8_t {
+    not_found, ///< there is no such task, or it has finished
+    cancelled, ///< no job of the task runs, and none will
+    running    ///< the scheduler has told the job to stop; there will be no further run
+};
+
+/// What task_scheduler::add_all() returns.
+struct task_batch_result {
+    std::size_t added = 0;
+    std::error_code refused{}; ///< why the next task was not added; success: all were added
+};
+
+/// What task_scheduler::recover() returns. The first two lists hold the names of tasks.
+struct task_recovery {
+    std::size_t tasks = 0;                   ///< the number of tasks that go on
+    std::vector<std::string> interrupted{};  ///< the job was running when the process ended
+    std::vector<std::string> unknown_jobs{}; ///< the job is not defined: the task stays stored and does not run
+    std::vector<std::string> warnings{};     ///< what the storage and recover() report, in words
+};
+
+/// Counts of all tasks of a scheduler.
+struct task_counts {
+    std::size_t pending = 0, queued = 0, running = 0, finished = 0; ///< tasks in each state
+    std::size_t jobs = 0; ///< runs under way, also those that wait for a thread or for another attempt
+};
+
+/// One attempt that has ended. Points are those of the wall clock.
+struct task_attempt {
+    task_trigger::wall_point scheduled{}; ///< when its run was due
+    task_trigger::wall_point started{}, ended{};
+    std::uint32_t attempt = 0;
+    task_state state = task_state::completed; ///< completed, failed or cancelled
+    std::string message{};                    ///< the message of the exception or error
+};
+
+/// A task as find() and snapshot() report it.
+struct task_info {
+    std::string name;
+    std::string job;  ///< empty if the caller gave the job to add()
+    std::string when; ///< task_trigger::text()
+    task_state state = task_state::pending;
+    std::optional<task_trigger::wall_point> next{};         ///< when the task is due next
+    std::int64_t runs_left = 0;                             ///< `forever` if there is no end
+    std::uint32_t attempt = 0;                              ///< the last one of the run under way; 0: none
+    std::uint64_t completed = 0, failed = 0, cancelled = 0; ///< runs
+    /// Runs that did not happen because they were too late. For a cron expression, up to 10,000 at a time are counted.
+    std::uint64_t missed = 0;
+    std::uint64_t dropped = 0;           ///< runs that did not happen because another run was under way
+    std::string message{};               ///< the message of the last failure
+    std::vector<task_attempt> history{}; ///< the last attempts, the oldest one first
+};
+
+/// Returns tasks as a JSON array of objects (RFC 8259) with all the members above. Dates are RFC 3339. No next run, and
+/// runs without end, are null. Bytes that are not UTF-8 become U+FFFD.
+std::string to_json(std::span<const task_info>);
+
+} // namespace cogwheel

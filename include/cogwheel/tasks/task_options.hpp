@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// How a task scheduler runs jobs, what it remembers, and the observer of its events.
+#pragma once
+
+#include <cogwheel/tasks/task_storage.hpp>
+#include <cogwheel/tasks/task_trigger.hpp>
+
+namespace cogwheel {
+
+/// What happens to a task, as an observer learns it.
+struct task_event {
+    enum class kind : std::uint8_t {
+        added,       ///< the task was added
+        started,     ///< an attempt has started
+        retrying,    ///< an attempt has failed, and there will be another one
+        completed,   ///< a run was completed
+        failed,      ///< a run has failed
+        cancelled,   ///< a run was cancelled
+        finished,    ///< the task has no further run
+        interrupted, ///< an attempt was running when the process ended; recover() reports it before any job starts
+        unrecorded   ///< the storage failed: it holds an older state of the task
+    };
+
+    kind what;
+    const std::string& task;
+    std::uint32_t attempt; ///< 0: no attempt has started
+    task_trigger::wall_point at;
+    const std::string& message; ///< the reason of a failure
+};
+
+/// Receives the events of all tasks: for logs, metrics, stores. The scheduler calls it under its lock, in the order of
+/// the events, on the thread that causes them.
+/// Preconditions: on_event() returns quickly and does not call the scheduler. Lifetime: outlives the scheduler.
+///
+///     struct failures final : cogwheel::task_observer {
+///         void on_event(const cogwheel::task_event& e) noexcept override {
+///             if (e.what == cogwheel::task_event::kind::failed) ++count;
+///         }
+///         std::atomic<int> count = 0;
+///     };
+class task_observer {
+public:
+    virtual ~task_observer() = default;
+    virtual void on_event(const task_event&) noexcept = 0;
+};
+
+/// What happens to a run that comes due while all threads of the pool are busy and its queue is full. Only
+/// run_on_caller() may block the wheel's thread.
+///
+///     cogwheel::task_scheduler tasks(wheel, {.pool = {.threads = 4, .when_full = cogwheel::full_policy::reject()}});
+class full_policy {
+public:
+    enum class kind : std::uint8_t { wait, wait_for, reject, run_on_caller };
+
+    /// The run waits in line, without a limit.
+    static constexpr full_policy wait() noexcept { return {kind::wait, {}}; }
+    /// The run waits in line. After `limit`, which is zero or more, its attempt has failed.
+    static constexpr full_policy wait_for(std::chrono::nanoseconds limit) noexcept { return {kind::wait_for, limit}; }
+    /// The attempt fails with schedule_errc::queue_full.
+    static constexpr full_policy reject() noexcept { return {kind::reject, {}}; }
+    /// The thread that found the queue full runs the job. This is the wheel's thread when the run comes due; all other
+    /// handlers there wait for the job.
+    static constexpr full_policy run_on_caller() noexcept { return {kind::run_on_caller, {}}; }
+
+    constexpr kind what() const noexcept { return kind_; }
+    constexpr std::chrono::nanoseconds limit() const noexcept { return limit_; }
+
+private:
+    constexpr full_policy(kind k, std::chrono::nanoseconds limit) noexcept : kind_(k), limit_(limit) {}
+
+    kind kind_;
+    std::chrono::nanoseconds limit_;
+};
+
+/// The options of the scheduler's own pool, an asio::thread_pool.
+struct pool_options {
+    std::size_t threads = 0;  ///< up to 4096; 0: as many as the machine has
+    std::size_t queue = 1024; ///< jobs in addition to one per thread; a coroutine counts until it has ended
+    full_policy when_full = full_policy::wait();
+};
+
+/// What recover() does with an attempt that was running when the process ended.
+enum class interrupted_runs {
+    again, ///< makes the attempt again
+    fail   ///< counts it as failed with schedule_errc::interrupted; there may be further attempts
+};
+
+/// The options of a task_scheduler.
+struct task_scheduler_options {
+    /// Where jobs run, without a limit. Default: in a pool of the scheduler's own. Lifetime: its context outlives the
+    /// scheduler, and runs all that is posted to it: a job that it drops counts as running for ever.
+    asio::any_io_executor executor{};
+    pool_options pool{};
+
+    /// A run whose timer expires later than this is missed. Zero or more. The wait for a thread does not count.
+    std::chrono::nanoseconds misfire_grace = std::chrono::seconds(1);
+
+    /// The longest time between two readings of the wall clock, as in wall_clock_options. So the scheduler notices
+    /// within this time that the clock was set forward or back. Above zero.
+    std::chrono::nanoseconds recheck = std::chrono::minutes(1);
+
+    /// The number of ended attempts that the scheduler remembers for each task.
+    std::size_t history = 16;
+    /// The number of finished tasks that the scheduler remembers. It forgets the oldest ones.
+    std::size_t finished = 1000;
+
+    /// Where the scheduler stores the tasks whose job is defined by name. Default: nowhere. Lifetime: outlives the
+    /// scheduler.
+    task_storage* storage = nullptr;
+    interrupted_runs interrupted = interrupted_runs::again;
+
+    task_observer* observer = nullptr;
+
+    /// The source of the jitter of retries, used under the scheduler's lock. Default: a generator of the scheduler's
+    /// own.
+    random_ref random{};
+
+    /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
+    void validate() const;
+};
+
+} // namespace cogwheel

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Where a task scheduler stores its tasks, so that recover() can continue them: in memory here, in a file in
+// task_journal.hpp.
+#pragma once
+
+#include <cogwheel/tasks/task.hpp>
+
+#include <map>
+#include <span>
+#include <vector>
+
+namespace cogwheel {
+
+/// A stored run that has not ended.
+struct task_run_record {
+    task_trigger::wall_point scheduled{};               ///< when the run was due
+    std::uint32_t attempt = 0;                          ///< 1, 2 ...; 0: the run waits for the run before it
+    std::optional<task_trigger::wall_point> retry_at{}; ///< when to make that attempt; none: it was running
+
+    friend bool operator==(const task_run_record&, const task_run_record&) = default;
+};
+
+/// A stored task: all that a scheduler needs to continue it, except the job, which it finds by its name.
+struct task_record {
+    cogwheel::task task;
+    std::int64_t runs_left = 0;
+    std::optional<task_trigger::wall_point> next{}; ///< when the next run is due, if there is one
+    std::vector<task_run_record> runs{};
+};
+
+/// The interface of a storage. The scheduler calls it under its lock, one call at a time, in the order of the changes.
+/// Preconditions: a storage does not call the scheduler.
+/// Errors: any exception. add() passes it on and adds nothing. If it comes before an attempt, that attempt fails. In
+///   all other cases the observer learns of it (task_event::unrecorded).
+class task_storage {
+public:
+    struct contents {
+        std::vector<task_record> tasks;
+        std::vector<std::string> warnings; ///< what the storage could not read, in words
+    };
+
+    virtual ~task_storage() = default;
+
+    /// Stores a record, in place of a record with the same name.
+    virtual void save(const task_record&) = 0;
+    /// Stores all of the records, or none.
+    virtual void save_all(std::span<const task_record>) = 0;
+    /// Removes the record of this name. Does nothing for an unknown name.
+    virtual void erase(std::string_view name) = 0;
+    virtual contents load() = 0;
+};
+
+/// Stores tasks in memory: for another scheduler in the same process, and for tests.
+///
+///     cogwheel::memory_storage storage;
+///     cogwheel::task_scheduler tasks(wheel, {.storage = &storage});
+class memory_storage final : public task_storage {
+public:
+    void save(const task_record&) override;
+    void save_all(std::span<const task_record>) override;
+    void erase(std::string_view name) override;
+    contents load() override;
+
+    std::size_t size() const noexcept { return tasks_.size(); }
+
+private:
+    std::map<std::string, task_record, std::less<>> tasks_;
+};
+
+} // namespace cogwheel

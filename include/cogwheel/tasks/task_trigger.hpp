@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// When a task runs: once, at a date, periodically, or by a cron expression.
+//
+//     task_trigger::once(30s)
+//     task_trigger::every(10s).first_after(0s).times(6)
+//     task_trigger::cron("0 7 * * MON-FRI", time_zone("Europe/Berlin"))
+//
+// Delays and periods use the wheel's clock, which is the steady clock on a timer_wheel. Dates and cron expressions use
+// the wall clock.
+#pragma once
+
+#include <cogwheel/calendar/cron_schedule.hpp>
+#include <cogwheel/schedule/error.hpp>
+#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/wheel/tick.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cogwheel {
+
+/// The points at which a task is due. A value.
+class task_trigger {
+public:
+    using nanoseconds = std::chrono::nanoseconds;
+    using wall_point = std::chrono::sys_time<nanoseconds>;
+
+    enum class kind : std::uint8_t { once, date, periodic, cron };
+
+    /// One run, at once.
+    task_trigger() = default;
+
+    /// Returns a trigger with one run, after `delay`.
+    template <class Rep, class Period>
+    static task_trigger once(std::chrono::duration<Rep, Period> delay) {
+        return task_trigger(kind::once, saturate_to_ns(delay), {}, 1);
+    }
+
+    /// Returns a trigger with one run, at a date of the wall clock.
+    template <class Duration>
+    static task_trigger at(std::chrono::sys_time<Duration> date) {
+        return task_trigger(kind::date, saturate_to_ns(date.time_since_epoch()), {}, 1);
+    }
+
+    /// Returns a trigger with runs on a grid that does not drift. The first run comes after one period, or as
+    /// first_after() says.
+    template <class Rep, class Period>
+    static task_trigger every(std::chrono::duration<Rep, Period> period) {
+        return task_trigger(kind::periodic, saturate_to_ns(period), saturate_to_ns(period), forever);
+    }
+
+    /// Returns a trigger with a run at each match of the expression. Errors: cron_error that marks the column.
+    static task_trigger cron(std::string_view expression, time_zone zone = {}, dst_policy policy = dst_policy::vixie);
+
+    /// Returns this trigger with a limit on the number of runs. At least 1. Missed and dropped runs do not count.
+    task_trigger times(std::int64_t runs) const;
+
+    /// Returns this trigger with another delay before the first run. A cron expression has no run before the delay is
+    /// over. A date stays as it is.
+    template <class Rep, class Period>
+    task_trigger first_after(std::chrono::duration<Rep, Period> delay) const {
+        task_trigger changed = *this;
+        if (kind_ != kind::date) changed.first_ = saturate_to_ns(delay);
+        return changed;
+    }
+
+    kind what() const noexcept { return kind_; }
+    bool on_the_wall() const noexcept { return kind_ == kind::date || kind_ == kind::cron; }
+    std::int64_t runs() const noexcept { return runs_; }
+
+    /// Returns the delay of the first run; for a date, the date itself, since the epoch.
+    nanoseconds first_delay() const noexcept { return first_; }
+    nanoseconds period() const noexcept { return period_; }
+    /// Preconditions: what() is kind::cron.
+    const cron_schedule& schedule() const noexcept { return *cron_; }
+    /// Returns the text of the cron expression, or an empty string for other kinds.
+    const std::string& expression() const noexcept { return expression_; }
+
+    /// Returns schedule_errc::bad_period, schedule_errc::bad_times, or success.
+    std::error_code check() const noexcept;
+
+    /// Returns, for example, "once", "at 2026-03-01T07:00:00Z", "every 10s" or "0 7 * * MON-FRI Europe/Berlin".
+    std::string text() const;
+
+    // Points below count from the epoch of the trigger's clock: the wheel's clock, or the wall clock.
+
+    /// Returns the first point for a task that is added at `now`, or nothing if there is none.
+    std::optional<nanoseconds> first(nanoseconds now) const;
+    /// Returns the next point after a point of the grid, or nothing if there is none.
+    std::optional<nanoseconds> after(nanoseconds point) const;
+    /// Returns the point before a point of the grid, or nothing if there is none.
+    std::optional<nanoseconds> before(nanoseconds point) const;
+    /// Returns the last point that is not after `now`. Preconditions: `point` is a point of the grid, and point <= now.
+    nanoseconds latest(nanoseconds point, nanoseconds now) const;
+
+private:
+    task_trigger(kind k, nanoseconds first, nanoseconds period, std::int64_t runs)
+        : kind_(k), first_(first), period_(period), runs_(runs) {}
+
+    bool steps() const noexcept { return kind_ == kind::periodic && period_ > nanoseconds::zero(); }
+
+    kind kind_ = kind::once;
+    nanoseconds first_{};
+    nanoseconds period_{};
+    std::int64_t runs_ = 1;
+    std::optional<cron_schedule> cron_;
+    std::string expression_;
+};
+
+} // namespace cogwheel

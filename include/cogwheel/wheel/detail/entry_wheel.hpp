@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The base of hashed_wheel and hierarchical_wheel: slots of contiguous entries over the nodes of a node_table. A timer
+// due at tick t has an entry in slot t mod N. A timer beyond the first ring goes to an outer ring. A timer beyond the
+// last ring stays there for further revolutions.
+//
+// - schedule, cancel, reschedule: O(1), one cache miss (the node's own line). No store needs this line for its address.
+// - advance: O(slots passed + entries of slots with a due entry). To pass any number of ticks costs O(slots) at most.
+//
+// An entry is only a hint to look at its node, so the wheel never unlinks an entry:
+// - cancel() makes the node's generation even. The entry stays, and is dead.
+// - reschedule() to a later tick writes the deadline into the node.
+// - schedule() uses the entry that an earlier timer of the same node has left ("take-over").
+// The invariant: *each armed node is covered by an entry at filed <= deadline*. This entry is in its slot, in a chain
+// that advance() has taken out, or in the overdue queue. Duplicate and dead entries are legal; a sweep limits their
+// number. An entry holds a tick and no slot. So it moves from ring to ring, and its node stays untouched.
+// Why entries and not linked timers, with figures: docs/adr/0001. Why rings of the same entries: docs/adr/0006.
+#pragma once
+
+#include <cogwheel/wheel/detail/slot_ring.hpp>
+#include <cogwheel/wheel/timing_wheel.hpp>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace cogwheel {
+struct wheel_access; // lets tests set counters that take long to wrap
+}
+
+namespace cogwheel::detail {
+
+/// The functions that hashed_wheel and hierarchical_wheel share. Thread safety: none; one caller at a time.
+class entry_wheel : private node_access {
+public:
+    static constexpr std::size_t max_slots = wheel_levels::max_slots;
+
+    entry_wheel(const entry_wheel&) = delete;
+    entry_wheel& operator=(const entry_wheel&) = delete;
+
+    /// Returns the latest tick that advance() was given, or that of the constructor.
+    tick now() const noexcept { return {now_}; }
+
+    /// Returns the number of pending timers.
+    std::size_t size() const noexcept { return size_; }
+
+    /// Returns the number of slots of the first ring.
+    std::size_t slots() const noexcept { return near_.size(); }
+
+    /// Arms `node`. A timer due at or before now() is overdue: it counts as due now, and fires in the next advance().
+    /// Preconditions: the node is in the node_table, and not armed; due <= tick::max(). Complexity: O(1).
+    /// Errors: std::bad_alloc; then the node stays disarmed.
+    void schedule(timer_node& node, tick due) {
+        assert(!node.armed() && "cancel or reschedule a pending timer");
+        assert(due <= tick::max());
+        ++generation(node);
+        ++size_;
+        // Take-over, if the entry lies in the later half of the time to the deadline. Such an entry is still in a slot.
+        // From the earlier half, a timer of a minute would get an entry of a second, which causes an early wake-up.
+        if (due.value > now_ && due.value - filed(node) <= (due.value - now_) / 2) [[likely]]
+            deadline(node) = due.value;
+        else
+            schedule_anew(node, due.value);
+    }
+
+    /// Changes the deadline of a pending timer. If its entry is not after `due`, this is a store into the node.
+    /// Otherwise adds a second entry. A timer due at or before now() is overdue, as in schedule().
+    /// Preconditions: armed; due <= tick::max(). Complexity: O(1). Errors: std::bad_alloc; the timer keeps its
+    /// deadline.
+    void reschedule(timer_node& node, tick due) {
+        assert(node.armed() && "schedule a timer that is not pending");
+        if (due.value > now_ && filed(node) <= due.value) [[likely]]
+            deadline(node) = due.value;
+        else
+            file(node, due.value);
+    }
+
+    /// Disarms `node`; its id becomes stale. The entry stays: the next timer of this node can take it over.
+    /// Preconditions: armed. Complexity: O(1).
+    void cancel(timer_node& node) noexcept {
+        assert(node.armed() && "only a pending timer can be cancelled");
+        ++generation(node);
+        --size_;
+    }
+
+    /// Moves now() to `to` (an earlier tick leaves now() as it is). Fires the due timers in order of ticks: calls each
+    /// node's completion function with `context`. That function may call any function of the wheel except advance(). A
+    /// timer that it arms fires in the next advance() at the earliest.
+    /// Errors: std::bad_alloc if an entry cannot be moved. Nothing is lost, and the next call tries again.
+    /// Exception safety: if a completion function throws, the wheel is as if it had returned. The next call continues
+    /// with the next timer.
+    advance_result advance(tick to, work_budget budget = work_budget::unlimited(), void* context = nullptr);
+
+    /// Makes advance() return when the completion function that calls this has returned. Elsewhere it has no effect.
+    void interrupt() noexcept { interrupted_ = true; }
+
+    /// Returns the tick at which to call advance() next: now() if a timer is due, and inside a completion function.
+    /// Returns nothing if no timer is pending. Drops the dead entries that it meets.
+    /// No pending timer is due before the tick returned. In these cases no timer is due at it either:
+    /// - A timer was moved to a later tick. This causes one early call.
+    /// - A timer is more than 2^31 - 1 ticks ahead.
+    /// - Many timers were cancelled. One call spends about 0.1 ms on dead entries at most; the next call continues.
+    /// Complexity: O(slots) at worst; usually one look at the next occupied slot.
+    std::optional<tick> next_due();
+
+    /// Returns a tick of [from, to] at which advance() looks at some timer in any case, or nothing if the wheel knows
+    /// none. That timer may be cancelled, or moved to a later tick. Complexity: O(slots of the range / 64 + occupied
+    /// slots).
+    std::optional<tick> occupied(tick from, tick to) const noexcept;
+
+    /// Allocates memory, so that entries need no allocation while at most `timers` timers are pending. Errors:
+    /// std::bad_alloc.
+    void reserve(std::size_t timers);
+
+    /// Disarms all timers, and calls f(node) for each timer that was pending. Legal inside a completion function.
+    /// Preconditions: f does not use the wheel. Complexity: O(nodes of the table).
+    template <class F>
+    void clear(F f) {
+        drop_entries();
+        nodes_.for_each([&](timer_node& node) {
+            filed(node) = not_filed; // the entry is gone, so no timer may take it over
+            if (!node.armed()) return;
+            ++generation(node);
+            f(node);
+        });
+    }
+
+    /// Calls f(node) for each pending timer. Preconditions: f does not change the wheel. Complexity: O(nodes of the
+    /// table).
+    template <class F>
+    void for_each(F f) const {
+        nodes_.for_each([&](const timer_node& node) {
+            if (node.armed()) f(node);
+        });
+    }
+
+    /// Returns the number of entries, live and dead. Entries in slots: at most 2 x the largest size() since the wheel
+    /// was empty + a constant. Entries of overdue timers: at most 2 x the largest number of them that were pending at
+    /// once + the same constant.
+    std::size_t entries() const noexcept { return entries_ + overdue_entries_; }
+
+    /// Drops all dead entries. Gives memory that neither the wheel nor the node_table uses back to the system. Useful
+    /// after a burst of timers. Does nothing and returns false while a timer is due: inside a completion function, or
+    /// while advance() has timers left to fire.
+    /// Complexity: O(slots + entries + memory not in use); O(nodes of the table) if no timer is pending.
+    bool trim() noexcept;
+
+    /// Returns the bytes allocated by the wheel, without those of the node_table.
+    std::size_t footprint() const noexcept;
+
+    /// Returns nullptr, or a text that names a broken invariant. For tests. Complexity: O(slots + entries + nodes).
+    const char* check_invariants() const;
+
+protected:
+    /// A ring of slots beyond the first one.
+    struct outer_ring {
+        std::uint64_t slot_ticks; // a multiple of the previous ring's; at most a revolution of the previous ring
+        std::size_t slots;
+    };
+    /// Makes an empty wheel that stands at `now`. It rounds numbers of slots up to powers of two.
+    /// Preconditions: 1 <= slots <= max_slots; no other wheel uses `nodes`. Errors: std::bad_alloc.
+    entry_wheel(node_table& nodes, std::size_t slots, std::span<const outer_ring> outer, tick now);
+    ~entry_wheel() = default;
+
+    std::size_t rings() const noexcept { return 1 + outer_.size(); }
+
+    // The farthest distance of an entry, because an entry holds 32 bits of its tick. advance() files a timer that is
+    // farther away again at this distance.
+    static constexpr std::uint64_t horizon = (std::uint64_t{1} << 31) - 1;
+
+private:
+    friend cogwheel::wheel_access;
+    static constexpr std::size_t garbage_slack = 1024; // dead entries (8 kB) that stay without a sweep
+    static constexpr std::size_t jump_chunks = 520;    // for the two digits of its sort, in addition to one per slot
+    static constexpr std::uint32_t prefetch_distance = 16;
+
+    // How much one next_due() may spend on dead entries, in entries read: about 0.1 ms.
+    static constexpr std::uint32_t confirm_allowance = 131'072;
+    static constexpr std::uint32_t confirm_look = 16; // the price of a look at a node, or of another slot
+
+    // Marks a `filed` that is a serial number in the overdue queue and not a tick.
+    static constexpr std::uint64_t overdue_bit = std::uint64_t{1} << 63;
+    static constexpr bool is_overdue(std::uint64_t filed) noexcept { return (filed & overdue_bit) != 0; }
+
+    // These are out of line: inlined, they need saved registers, which make each take-over twice as slow.
+    void schedule_anew(timer_node& node, std::uint64_t due);
+    void schedule_slowly(timer_node& node, std::uint64_t due);
+    void file(timer_node& node, std::uint64_t due);
+    void file_overdue(timer_node& node);
+    bool file_simply(timer_node& node, std::uint64_t due) noexcept;
+    bool push_on(timer_node& node, std::uint64_t at) noexcept;
+    void push(timer_node& node, std::uint64_t at);
+    void push_outer(timer_node& node, std::uint64_t at, std::uint64_t from);
+    void push_for(timer_node& node, std::uint64_t due, std::uint64_t from);
+
+    // Returns true if this entry covers the node. Otherwise the entry is a duplicate, or dead.
+    static bool covers(entry e, const timer_node* node) noexcept {
+        return node != nullptr && node->armed() && static_cast<std::uint32_t>(filed(*node)) == e.tick &&
+               !is_overdue(filed(*node));
+    }
+    static bool covers_overdue(entry e, const timer_node* node) noexcept {
+        return node != nullptr && node->armed() && is_overdue(filed(*node)) &&
+               static_cast<std::uint32_t>(filed(*node)) == e.tick;
+    }
+
+    struct turn; // the state of one advance()
+    void fire_ready(turn&);
+    void consume(turn&, entry);
+    void fire(turn&, timer_node&);
+    void walk(turn&, std::uint64_t stop);
+    void jump(std::uint64_t stop);
+    void cascade() noexcept;
+    bool descend(turn&);
+    entry* first_overdue() noexcept;
+    void pop_overdue() noexcept;
+    bool overdue_pending() noexcept;
+    void accept_overdue() noexcept;
+    void sweep_overdue() noexcept;
+    void keep_living_overdue(entry_chain&, std::uint32_t position) noexcept;
+
+    // These functions move entries. An entry has 32 bits of its tick; walked_ supplies the others.
+    std::uint64_t full_tick(entry e) const noexcept {
+        return walked_ + static_cast<std::uint64_t>(static_cast<std::int64_t>(
+                             static_cast<std::int32_t>(e.tick - static_cast<std::uint32_t>(walked_))));
+    }
+    bool is_future(entry e) const noexcept {
+        return static_cast<std::int32_t>(e.tick - static_cast<std::uint32_t>(walked_)) > 0;
+    }
+    void keep(entry e, std::uint64_t at) { near_.put(chunks_, at & near_.mask, e, at); }
+    void put_outer(entry, std::uint64_t at, std::uint64_t from);
+    void put_anywhere(entry, std::uint64_t at, std::uint64_t from);
+    bool keep_if_all_future(chunk&) noexcept;
+    void forget(entry, timer_node*) noexcept;
+    [[gnu::always_inline]] inline void prefetch_ahead(const chunk&, std::uint32_t position) const noexcept;
+
+    bool confirm_low(slot_ring&, std::size_t slot_index, std::uint32_t& allowance) noexcept;
+    slot_ring* next_to_sweep() noexcept;
+    void sweep() noexcept;
+    void refile_living(slot_ring&, std::size_t slot_index, chunk*) noexcept;
+    void drop_entries() noexcept;
+    std::uint64_t next_cascade() const noexcept;
+    std::size_t all_slots() const noexcept;
+
+    template <class F>
+    void for_each_ring(F f) {
+        f(near_);
+        for (slot_ring& ring : outer_)
+            if (!ring.slots.empty()) f(ring);
+    }
+
+    node_table& nodes_;
+    std::uint64_t now_;    // the latest tick given to advance()
+    std::uint64_t walked_; // advance() has taken the due entries out of all slots up to this tick; <= now_
+    std::uint64_t reach_;  // near_ takes entries up to this many ticks ahead
+    std::size_t size_ = 0;
+    std::size_t entries_ = 0; // in slots, ready_ and descending_; without the overdue entries
+    slot_ring near_;          // slots of one tick
+    chunk_pool chunks_;
+
+    // The entries of the slot of tick walked_, taken out of it. fire_ready() puts those of later revolutions back. New
+    // entries never join this chain.
+    entry_chain ready_;
+    std::uint32_t ready_position_ = 0;
+    bool ready_sorted_ = false; // true after jump(): then all entries are due
+
+    // The overdue timers, first in, first out. now_ only grows, so this is also the order of ticks.
+    entry_chain overdue_;     // armed before this advance()
+    entry_chain overdue_new_; // armed during or after it
+    std::uint32_t overdue_position_ = 0;
+    std::uint64_t overdue_serial_ = 0;
+    std::size_t overdue_entries_ = 0;
+    std::size_t overdue_limit_ = garbage_slack; // with more entries than this, file_overdue() sweeps them
+
+    // The rings beyond reach_. advance() moves the entries of an outer slot to nearer rings before the slot's first
+    // tick. Entries beyond the last ring stay in it for further revolutions.
+    std::vector<slot_ring> outer_;
+    std::uint64_t next_cascade_ = slot_ring::never; // no outer slot with entries begins before this tick
+    entry_chain descending_;                        // the entries of outer slots that begin at walked_ + 1, taken out
+    std::uint32_t descending_position_ = 0;
+
+    std::size_t sweep_ring_ = 0; // 0: near_
+    std::size_t sweep_slot_ = 0;
+    std::uint32_t sweep_left_ = 0; // chunks of that slot that are still to be swept
+    bool advancing_ = false;
+    bool interrupted_ = false;
+};
+
+} // namespace cogwheel::detail

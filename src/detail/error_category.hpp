@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Makes an error category from its name and a function that returns the messages.
+#pragma once
+
+#include <string>
+#include <system_error>
+
+namespace cogwheel::detail {
+
+/// An error category. Errc is its enumeration. `words` returns the message of a value, or nullptr for an unknown value.
+template <class Errc>
+class error_category final : public std::error_category {
+public:
+    using words_function = const char* (*)(Errc) noexcept;
+
+    constexpr error_category(const char* name, words_function words) noexcept : name_(name), words_(words) {}
+
+    const char* name() const noexcept override { return name_; }
+    std::string message(int code) const override {
+        const char* text = words_(static_cast<Errc>(code));
+        return text != nullptr ? text : std::string("unknown ") + name_ + " error " + std::to_string(code);
+    }
+
+private:
+    const char* name_;
+    words_function words_;
+};
+
+} // namespace cogwheel::detail

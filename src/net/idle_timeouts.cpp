@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Checks the timeouts of idle connections.
+#include <cogwheel/net/idle_timeouts.hpp>
+
+#include <stdexcept>
+#include <string>
+
+namespace cogwheel {
+
+void idle_timeouts::validate() const {
+    if (!(jitter >= 0 && jitter <= 1))
+        throw std::invalid_argument("cogwheel::idle_timeouts: jitter is " + std::to_string(jitter) +
+                                    ", but must be 0 .. 1; 0.1 spreads 60 s over 60 .. 66 s");
+}
+
+} // namespace cogwheel

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "../detail/error_category.hpp"
+
+#include <cogwheel/resilience/error.hpp>
+
+namespace cogwheel {
+
+namespace {
+
+const char* words(resilience_errc e) noexcept {
+    return e == resilience_errc::circuit_open ? "not called: the circuit breaker is open" : nullptr;
+}
+
+} // namespace
+
+const std::error_category& resilience_category() noexcept {
+    static const detail::error_category<resilience_errc> category("cogwheel.resilience", words);
+    return category;
+}
+
+} // namespace cogwheel

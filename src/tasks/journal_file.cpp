@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// See journal_file.hpp.
+#include <cogwheel/tasks/detail/journal_file.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cogwheel::detail {
+
+namespace {
+
+constexpr mode_t owner_alone = S_IRUSR | S_IWUSR;
+
+[[noreturn]] void fail_at(const std::filesystem::path& path, const char* what) {
+    const int error = errno;
+    throw std::system_error(error, std::generic_category(),
+                            "cogwheel::task_journal: '" + path.string() + "' cannot be " + what);
+}
+
+// Repeats a system call that a signal interrupts.
+template <class Call>
+auto uninterrupted(Call call) {
+    auto result = call();
+    while (result == -1 && errno == EINTR) result = call();
+    return result;
+}
+
+int opened(const std::filesystem::path& path, int flags, const char* what) {
+    const int descriptor = uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, owner_alone); });
+    if (descriptor == -1) fail_at(path, what);
+    return descriptor;
+}
+
+} // namespace
+
+journal_file::journal_file(int descriptor, std::filesystem::path path) noexcept
+    : descriptor_(descriptor), path_(std::move(path)) {}
+
+journal_file::journal_file(journal_file&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+journal_file& journal_file::operator=(journal_file&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    path_.swap(other.path_);
+    return *this;
+}
+
+journal_file::~journal_file() {
+    if (descriptor_ != -1) ::close(descriptor_);
+}
+
+journal_file journal_file::open(std::filesystem::path path) {
+    const int descriptor =
+        opened(path, O_RDWR | O_CREAT, "opened for writing; its directory must exist, and both must be writable");
+    return {descriptor, std::move(path)};
+}
+
+journal_file journal_file::replace(std::filesystem::path path, const journal_file& like) {
+    // Removes a symbolic link too: open() would follow it to a file that is not the journal's.
+    if (::unlink(path.c_str()) == -1 && errno != ENOENT) fail_at(path, "removed");
+    const int descriptor = opened(path, O_RDWR | O_CREAT | O_EXCL, "created");
+    journal_file file(descriptor, std::move(path));
+    if (::fchmod(descriptor, like.status().st_mode & 07777) == -1) file.fail("given the permissions of the old one");
+    return file;
+}
+
+void journal_file::fail(const char* what) const { fail_at(path_, what); }
+
+bool journal_file::try_lock() const {
+    if (uninterrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); }) == 0) return true;
+    if (errno != EWOULDBLOCK) fail("locked");
+    return false;
+}
+
+struct stat journal_file::status() const {
+    struct stat status{};
+    if (::fstat(descriptor_, &status) == -1) fail("read");
+    return status;
+}
+
+std::size_t journal_file::names() const { return static_cast<std::size_t>(status().st_nlink); }
+
+std::size_t journal_file::size() const { return static_cast<std::size_t>(status().st_size); }
+
+std::string journal_file::read(std::size_t from, std::size_t to) const {
+    std::string bytes(to - from, '\0');
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const ssize_t n = uninterrupted([&] {
+            return ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(from + done));
+        });
+        if (n == -1) fail("read");
+        if (n == 0) break;
+        done += static_cast<std::size_t>(n);
+    }
+    bytes.resize(done);
+    return bytes;
+}
+
+void journal_file::write(std::size_t at, std::string_view bytes) const {
+    while (!bytes.empty()) {
+        const ssize_t n =
+            uninterrupted([&] { return ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at)); });
+        if (n == -1) fail("written");
+        bytes.remove_prefix(static_cast<std::size_t>(n));
+        at += static_cast<std::size_t>(n);
+    }
+}
+
+bool journal_file::reserve(std::size_t from, std::size_t to) const {
+    if (from >= to) return true;
+#ifdef FALLOC_FL_KEEP_SIZE
+    const auto reserved = [&] {
+        return ::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from), static_cast<off_t>(to - from));
+    };
+    if (uninterrupted(reserved) == 0) return true;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EIO) fail("written, as erasing its tasks must remain possible");
+#endif
+    return false;
+}
+
+void journal_file::truncate(std::size_t size) const {
+    if (uninterrupted([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) == -1) fail("truncated");
+}
+
+void journal_file::sync() const {
+    if (uninterrupted([&] { return ::fsync(descriptor_); }) == -1) fail("written to the disk");
+}
+
+void journal_file::push([[maybe_unused]] std::size_t from, [[maybe_unused]] std::size_t to) const noexcept {
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)::sync_file_range(descriptor_, static_cast<off_t>(from), static_cast<off_t>(to - from),
+                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+#endif
+}
+
+void journal_file::rename_to(const std::filesystem::path& path) {
+    std::filesystem::path renamed = path;
+    if (::rename(path_.c_str(), path.c_str()) == -1) fail("renamed");
+    path_.swap(renamed);
+}
+
+void sync_directory(const std::filesystem::path& path) {
+    const int descriptor = opened(path, O_RDONLY | O_DIRECTORY, "opened");
+    const int result = uninterrupted([&] { return ::fsync(descriptor); });
+    const int error = errno;
+    ::close(descriptor);
+    errno = error;
+    // EINVAL: directories of this file system need no sync.
+    if (result == -1 && error != EINVAL) fail_at(path, "written to the disk");
+}
+
+} // namespace cogwheel::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A section under the scheduler's lock. At its end it does what must happen without the lock: it runs jobs on the
+// caller's thread, tells jobs to stop, which calls their stop callbacks, and destroys the user's objects.
+#pragma once
+
+#include "task_scheduler_impl.hpp"
+
+#include <cogwheel/asio/error.hpp>
+
+namespace cogwheel::detail {
+
+class task_scheduler_impl::locked_scope {
+public:
+    explicit locked_scope(task_scheduler_impl& core) : core_(core), lock_(core.mutex_) { core.arm_adrift(); }
+    locked_scope(const locked_scope&) = delete;
+    locked_scope& operator=(const locked_scope&) = delete;
+    ~locked_scope() {
+        while (const active_ptr run = rejected_.pop()) { // each may begin another run that is rejected
+            const std::string why = std::exchange(run->refused, {});
+            core_.attempt_over(*this, run, task_state::failed, why);
+        }
+        calling_thread here;
+        const bool runs = core_.callers_.join(here, to_run);
+        lock_.unlock();
+        for (std::stop_source& s : to_stop) s.request_stop();
+        if (runs) run_all(here);
+    }
+
+    /// Destroys a callable or the like after the section, without the lock. Errors: std::bad_alloc.
+    void drop(std::shared_ptr<const void> last) { to_drop_.push_back(std::move(last)); }
+    void drop_entry(const entry_ptr& entry) noexcept { entries_to_drop_.push(entry); }
+    /// Destroys a run after the section. A run that is in a row is dropped when it is taken from there.
+    void drop_run(const active_ptr& run) noexcept {
+        if (!run->in_a_row()) runs_to_drop_.push(run);
+    }
+
+    /// Fails the attempt of a run, at the end of the section.
+    void reject(const active_ptr& run, std::string why) noexcept {
+        run->refused = std::move(why);
+        rejected_.push(run);
+    }
+
+    std::list<std::stop_source> to_stop;
+    row<active_run> to_run;
+
+private:
+    static void run_all(calling_thread& here) noexcept {
+        const std::shared_ptr<task_scheduler_impl> core =
+            here.queue.front()->core; // the last job may hold the only reference
+        while (const active_ptr run = core->next_of(here)) core->execute(run);
+    }
+
+    task_scheduler_impl& core_;
+    std::vector<std::shared_ptr<const void>> to_drop_;
+    row<active_run> rejected_;
+    row<task_entry> entries_to_drop_;
+    row<active_run> runs_to_drop_;
+    std::unique_lock<std::mutex> lock_;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/tasks/task_storage.hpp>
+
+namespace cogwheel {
+
+void memory_storage::save(const task_record& record) { tasks_.insert_or_assign(record.task.name, record); }
+
+void memory_storage::save_all(std::span<const task_record> records) {
+    auto all = tasks_;
+    for (const task_record& record : records) all.insert_or_assign(record.task.name, record);
+    tasks_.swap(all);
+}
+
+void memory_storage::erase(std::string_view name) {
+    if (const auto at = tasks_.find(name); at != tasks_.end()) tasks_.erase(at);
+}
+
+task_storage::contents memory_storage::load() {
+    contents all;
+    for (const auto& [name, record] : tasks_) all.tasks.push_back(record);
+    return all;
+}
+
+} // namespace cogwheel

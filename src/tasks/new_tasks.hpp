@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Adds tasks to the table in three steps. First, admit() gives each its place and its timer; the wheel may refuse.
+// Second, the caller stores the tasks; the storage may fail. Third, settle() completes the change; it cannot fail. The
+// lock is held throughout: a timer that expires meanwhile waits for the lock. If the task was not added, that timer is
+// disarmed by then.
+#pragma once
+
+#include "task_scheduler_impl.hpp"
+
+#include <cogwheel/detail/exceptions.hpp>
+
+namespace cogwheel::detail {
+
+class task_scheduler_impl::new_tasks {
+public:
+    explicit new_tasks(task_scheduler_impl& core) noexcept : core_(core) {}
+    new_tasks(const new_tasks&) = delete;
+    new_tasks& operator=(const new_tasks&) = delete;
+    /// Removes the tasks that have not settled.
+    ~new_tasks() {
+        while (!all_.empty()) leave();
+    }
+
+    /// Gives a task its place and its timer. Returns why the wheel refuses it, or success. If it returns an error or
+    /// throws, it has not taken this task.
+    std::error_code admit(const entry_ptr& entry) {
+        all_.reserve(all_.size() + 1);
+        const auto place = core_.tasks_.try_emplace(entry->spec.name);
+        all_.push_back({entry, &place.first->second, place.second});
+        COGWHEEL_TRY {
+            const std::error_code refused = core_.arm(*entry, false);
+            if (refused) leave();
+            return refused;
+        }
+        COGWHEEL_CATCH {
+            leave();
+            COGWHEEL_RETHROW;
+        }
+    }
+
+    /// Puts the tasks into their places, and removes the old tasks there.
+    void settle(locked_scope& s) {
+        for (const arrival& a : std::exchange(all_, {})) {
+            const entry_ptr old = std::exchange(*a.place, a.entry);
+            if (old != nullptr) {
+                if (core_.recorder_.keeps(*old) && !core_.recorder_.keeps(*a.entry)) core_.recorder_.erase(*old);
+                core_.remove(s, old);
+            }
+            core_.recorder_.notify(task_event::kind::added, a.entry->spec.name, 0, {});
+        }
+    }
+
+private:
+    struct arrival {
+        entry_ptr entry;
+        entry_ptr* place; // in the table, whose elements do not move
+        bool fresh;       // the place was made for this task
+    };
+
+    void leave() noexcept {
+        const arrival& last = all_.back();
+        core_.disarm(*last.entry);
+        if (last.fresh) core_.tasks_.erase(core_.tasks_.find(last.entry->spec.name));
+        all_.pop_back();
+    }
+
+    task_scheduler_impl& core_;
+    std::vector<arrival> all_;
+};
+
+} // namespace cogwheel::detail

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Continues stored tasks (recover), and reports tasks to the user (find, snapshot, counts).
+#include "locked_scope.hpp"
+#include "new_tasks.hpp"
+
+#include <algorithm>
+
+namespace cogwheel::detail {
+
+using std::chrono::nanoseconds;
+using phase = active_run::phase;
+
+task_recovery task_scheduler_impl::recover() {
+    locked_scope s(*this);
+    task_recovery result;
+    if (stopped_) throw std::system_error(make_error_code(errc::stopped), "cogwheel::task_scheduler::recover");
+    if (recorder_.storage() == nullptr)
+        throw std::invalid_argument("cogwheel::task_scheduler::recover: there is no storage to recover from; "
+                                    "give task_scheduler_options::storage");
+    task_storage::contents all = recorder_.storage()->load();
+    result.warnings = std::move(all.warnings);
+    for (task_record& record : all.tasks) restore(s, std::move(record), result);
+    return result;
+}
+
+void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_recovery& result) {
+    const auto job = jobs_.find(record.task.job);
+    if (job == jobs_.end()) {
+        result.unknown_jobs.push_back(record.task.name);
+        return;
+    }
+    if (const entry_ptr there = entry_named(record.task.name); there != nullptr && !there->ended) {
+        result.warnings.push_back("task '" + record.task.name + "' was added before recover(), and stays as it is");
+        return;
+    }
+    std::error_code bad = record.task.when.check();
+    if (!bad && record.runs_left < 0) bad = schedule_errc::bad_times;
+    if (bad) {
+        result.warnings.push_back("task '" + record.task.name + "' makes no sense: " + bad.message());
+        return;
+    }
+    const auto entry =
+        std::make_shared<task_entry>(shared_from_this(), std::move(record.task), job->second, options_.misfire_grace);
+    const task_trigger& when = entry->spec.when;
+    const auto point_of = [&](task_trigger::wall_point at) {
+        const nanoseconds wall = at.time_since_epoch();
+        return when.on_the_wall() ? wall : saturating_add(wheel_->now(), saturating_add(wall, -wheel_->wall()));
+    };
+    std::list<nanoseconds> waiting;
+    std::size_t active = 0;
+    for (const task_run_record& r : record.runs) {
+        if (r.attempt == 0)
+            waiting.push_back(point_of(r.scheduled));
+        else
+            ++active;
+    }
+    const bool found_anew =
+        entry->machine.resume(record.next ? std::optional(point_of(*record.next)) : std::nullopt, record.runs_left,
+                              active, std::move(waiting), present_of(*wheel_, when));
+    s.drop(entry);
+    if (entry->machine.finished()) {
+        result.warnings.push_back("task '" + entry->spec.name + "' has no run left");
+        return recorder_.erase(*entry);
+    }
+    // Makes all runs first: when one of them goes on, the record that is stored must contain the others as well.
+    std::vector<active_ptr> runs;
+    std::vector<std::string> interrupted;
+    for (const task_run_record& r : record.runs) {
+        if (r.attempt == 0) continue;
+        runs.push_back(std::make_shared<active_run>(shared_from_this(), entry, r.scheduled));
+        active_run& run = *runs.back();
+        run.set_attempt(r.attempt - 1);
+        if (r.retry_at) {
+            run.at = phase::between_attempts;
+            run.retry_at = *r.retry_at;
+        } else {
+            run.next_attempt();
+            run.note_interruption();
+            interrupted.push_back(run.name());
+        }
+    }
+    auto going_on = runs;
+    result.interrupted.reserve(result.interrupted.size() + interrupted.size());
+    new_tasks arriving(*this);
+    if (const std::error_code refused = arriving.admit(entry)) {
+        result.warnings.push_back("task '" + entry->spec.name + "' is not armed: " + refused.message());
+        return;
+    }
+    if (active_ == 0 && !runs.empty()) work_ = wheel_->work();
+    arriving.settle(s);
+    ++result.tasks;
+    std::move(interrupted.begin(), interrupted.end(), std::back_inserter(result.interrupted));
+    active_ += runs.size();
+    entry->runs.swap(runs);
+    if (found_anew) recorder_.save(*entry);
+    for (const active_ptr& run : going_on) go_on(s, run);
+    begin_waiting(s, entry);
+    if (!entry->ended && entry->machine.finished()) finish(s, entry, task_state::failed, {});
+}
+
+void task_scheduler_impl::go_on(locked_scope& s, const active_ptr& run) noexcept {
+    if (run->at == phase::between_attempts) {
+        nanoseconds pause = saturating_add(run->retry_at.time_since_epoch(), -wheel_->wall());
+        if (run->scheduled() > wall()) // a clock that was ahead found this point, and that of the retry
+            pause = std::min(pause, run->attempt() == 0 ? nanoseconds::zero() : pause_before_next(*run));
+        return park(s, run, pause);
+    }
+    recorder_.notify(task_event::kind::interrupted, run->name(), run->attempt(), {});
+    if (options_.interrupted == interrupted_runs::again)
+        submit(s, run);
+    else
+        s.reject(run, message_or_out_of_memory([] { return make_error_code(schedule_errc::interrupted).message(); }));
+}
+
+task_info task_scheduler_impl::info_of(const task_entry& e) const {
+    task_info i;
+    i.name = e.spec.name;
+    i.job = e.spec.job;
+    i.when = e.spec.when.text();
+    i.state = e.state();
+    if (const auto next = e.machine.next()) i.next = wall_of(*wheel_, e.spec.when, *next);
+    i.runs_left = e.machine.left();
+    if (!e.runs.empty()) i.attempt = e.runs.back()->attempt();
+    i.completed = e.completed;
+    i.failed = e.failed;
+    i.cancelled = e.cancellations;
+    i.missed = e.machine.missed();
+    i.dropped = e.machine.dropped();
+    i.message = e.message;
+    i.history.assign(e.history.begin(), e.history.end());
+    return i;
+}
+
+std::optional<task_info> task_scheduler_impl::find(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    const entry_ptr entry = entry_named(name);
+    return entry != nullptr ? std::optional(info_of(*entry)) : std::nullopt;
+}
+
+std::vector<task_info> task_scheduler_impl::snapshot() const {
+    std::vector<task_info> all;
+    {
+        const std::lock_guard lock(mutex_);
+        all.reserve(tasks_.size());
+        for (const auto& [name, entry] : tasks_) all.push_back(info_of(*entry));
+    }
+    std::sort(all.begin(), all.end(), [](const task_info& a, const task_info& b) { return a.name < b.name; });
+    return all;
+}
+
+task_counts task_scheduler_impl::counts() const {
+    const std::lock_guard lock(mutex_);
+    task_counts n;
+    n.jobs = active_;
+    n.finished = finished_.size();
+    for (const auto& [name, entry] : tasks_) {
+        const task_state s = entry->state();
+        n.pending += s == task_state::pending;
+        n.queued += s == task_state::queued;
+        n.running += s == task_state::running;
+    }
+    return n;
+}
+
+} // namespace cogwheel::detail

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The table of tasks: the timers of tasks, and the end of tasks.
+#include "locked_scope.hpp"
+
+#include <algorithm>
+
+namespace cogwheel::detail {
+
+using std::chrono::nanoseconds;
+
+bool task_entry::runs_now() const noexcept {
+    return std::any_of(runs.begin(), runs.end(), [](const auto& r) { return r->at != active_run::phase::over; });
+}
+
+task_state task_entry::state() const noexcept {
+    if (ended) return *ended;
+    task_state now = task_state::pending;
+    for (const auto& r : runs) {
+        using enum active_run::phase;
+        if (r->at == running || r->at == between_attempts) return task_state::running;
+        if (r->at == queued || r->at == on_its_way) now = task_state::queued;
+    }
+    return now;
+}
+
+void task_entry::expired(std::uint64_t number) {
+    if (const auto alive = core.lock()) alive->task_due(*this, number);
+}
+
+void task_entry::dropped(std::uint64_t number) {
+    if (const auto alive = core.lock()) alive->task_dropped(*this, number);
+}
+
+task_scheduler_impl::task_scheduler_impl(std::unique_ptr<task_wheel> wheel, task_scheduler_options options)
+    : wheel_(std::move(wheel)),
+      options_(std::move(options)),
+      recorder_(wheel_, options_),
+      jitter_(options_.random),
+      own_random_(fresh_seed(this, wheel_->wall())),
+      pool_(options_) {}
+
+void task_scheduler_impl::define(std::string name, task_job job, job_options options) {
+    if (name.empty()) throw std::invalid_argument("cogwheel::task_scheduler: a job that is defined needs a name");
+    options.validate();
+    auto defined = std::make_shared<const defined_job>(std::move(job), std::move(options));
+    locked_scope s(*this);
+    const auto [at, fresh] = jobs_.try_emplace(std::move(name), defined);
+    if (fresh) return;
+    s.drop(at->second);
+    at->second = std::move(defined);
+}
+
+task_scheduler_impl::entry_ptr task_scheduler_impl::entry_named(std::string_view name) const {
+    const auto at = tasks_.find(name);
+    return at != tasks_.end() ? at->second : nullptr;
+}
+
+std::error_code task_scheduler_impl::arm(task_entry& e, bool admitted) {
+    disarm(e);
+    const auto next = e.machine.next();
+    if (!next) return {};
+    nanoseconds due = *next;
+    if (e.spec.when.on_the_wall()) {
+        e.armed_at = wheel_->now();
+        e.wall_then = wheel_->wall();
+        due = saturating_add(e.armed_at, std::min(saturating_add(due, -e.wall_then), options_.recheck));
+    }
+    const std::error_code refused = wheel_->arm(e.timer, due, e.weak_from_this(), ++last_timer_, admitted);
+    if (!refused) e.timer_number = last_timer_;
+    return refused;
+}
+
+void task_scheduler_impl::disarm(task_entry& e) noexcept {
+    if (std::exchange(e.timer_number, 0) != 0) wheel_->cancel(e.timer);
+    adrift_.take(e);
+}
+
+// Arms a timer a millisecond ahead, because there was no memory for the run. Returns false if there is none for the
+// timer.
+bool task_scheduler_impl::come_back(task_entry& e) noexcept {
+    try {
+        const auto soon = saturating_add(wheel_->now(), std::chrono::milliseconds(1));
+        if (!wheel_->arm(e.timer, soon, e.weak_from_this(), ++last_timer_, true)) e.timer_number = last_timer_;
+        return true;
+    } catch (...) {
+        adrift_.push(e.shared_from_this());
+        return false;
+    }
+}
+
+// Arms the timers of adrift tasks. Each locked section tries it, because there may be memory again.
+void task_scheduler_impl::arm_adrift() noexcept {
+    while (const entry_ptr entry = adrift_.pop())
+        if (!come_back(*entry)) return;
+}
+
+// Notices a wall clock that was put back, by comparing it with the wheel's clock. Otherwise a cron task would wait for
+// the point that it found while the clock was ahead, and the storage would keep that point.
+void task_scheduler_impl::look_at_the_wall(task_entry& e) {
+    if (!e.spec.when.on_the_wall()) return;
+    const nanoseconds elapsed = saturating_add(wheel_->now(), -e.armed_at), now = wheel_->wall();
+    const nanoseconds put_back = saturating_add(saturating_add(e.wall_then, elapsed), -now);
+    if (put_back > nanoseconds::zero() && e.machine.clock_put_back(put_back, elapsed, now)) recorder_.save(e);
+}
+
+// Handles the timer of a task. It may be a timer that was cancelled too late: then its number differs.
+void task_scheduler_impl::task_due(task_entry& e, std::uint64_t number) {
+    locked_scope s(*this);
+    if (number != e.timer_number || stopped_) return;
+    e.timer_number = 0;
+    const entry_ptr entry = e.shared_from_this();
+    std::optional<task_machine::progress> before;
+    task_machine::decision d;
+    std::vector<active_ptr> runs;
+    try {
+        look_at_the_wall(e);
+        const nanoseconds now = present_of(*wheel_, e.spec.when);
+        before = e.machine.present();
+        if (*e.machine.next() <= now) d = e.machine.expired(now);
+        runs = make_runs(entry, d.begin);
+        arm(e, true); // a stopped wheel refuses: the task stays in the storage
+    } catch (...) {
+        if (before) e.machine.go_back_to(std::move(*before));
+        if (active_ == 0) work_ = {};
+        come_back(e);
+        throw;
+    }
+    if (d.replace) drop_runs(s, e, active_run::reason::replaced);
+    for (const active_ptr& run : runs) begin(s, run);
+    if (!e.ended && e.machine.finished())
+        finish(s, entry, task_state::failed, make_error_code(schedule_errc::missed).message());
+}
+
+// Arms a task's timer again, after all timers of the wheel were cancelled. A stopped wheel refuses.
+void task_scheduler_impl::task_dropped(task_entry& e, std::uint64_t number) {
+    locked_scope s(*this);
+    if (number != e.timer_number || stopped_) return;
+    e.timer_number = 0;
+    try {
+        look_at_the_wall(e);
+        arm(e, true);
+    } catch (...) {
+        come_back(e);
+        throw;
+    }
+}
+
+task_cancel_result task_scheduler_impl::cancel(std::string_view name) {
+    locked_scope s(*this);
+    const auto at = tasks_.find(name);
+    if (at == tasks_.end() || at->second->ended) return task_cancel_result::not_found;
+    const entry_ptr entry = at->second;
+    entry->cancelled = true;
+    entry->cut_short = entry->machine.next() || !entry->machine.waiting().empty();
+    entry->machine.end();
+    disarm(*entry);
+    recorder_.erase(*entry); // a job that runs now never runs again, even after a crash
+    drop_runs(s, *entry, active_run::reason::cancelled);
+    if (entry->runs_now()) return task_cancel_result::running;
+    if (!entry->ended) finish(s, entry, task_state::cancelled, {});
+    return task_cancel_result::cancelled;
+}
+
+// Tells the runs with a running job to stop, and ends the others.
+void task_scheduler_impl::drop_runs(locked_scope& s, task_entry& e, active_run::reason why) noexcept {
+    std::size_t i = 0;
+    for (std::size_t n = e.runs.size(); n != 0; --n) { // runs that begin meanwhile come after these
+        const active_ptr run = e.runs[i];
+        if (tell_to_stop(s, *run, why)) run_over(s, run, task_state::cancelled, {});
+        if (i < e.runs.size() && e.runs[i] == run) ++i;
+    }
+}
+
+// Removes a task that a new one replaces. Its running jobs go on, but their ends change nothing any more.
+void task_scheduler_impl::remove(locked_scope& s, const entry_ptr& entry) noexcept {
+    entry->gone = true;
+    entry->machine.end();
+    disarm(*entry);
+    drop_runs(s, *entry, active_run::reason::replaced);
+    entry->runs.clear(); // only their jobs hold them from now on
+    s.drop_entry(entry);
+}
+
+void task_scheduler_impl::finish(locked_scope& s, const entry_ptr& entry, task_state state,
+                                 const std::string& message) noexcept {
+    entry->ended = state;
+    if (!message.empty()) note(entry->message, message);
+    disarm(*entry);
+    if (entry->gone) return;
+    if (!entry->cancelled) recorder_.erase(*entry);
+    recorder_.notify(task_event::kind::finished, entry->spec.name, 0, message);
+    finished_.push(entry);
+    if (finished_.size() <= options_.finished) return;
+    const entry_ptr oldest = finished_.pop();
+    s.drop_entry(oldest);
+    tasks_.erase(oldest->spec.name);
+}
+
+bool task_scheduler_impl::forget(std::string_view name) {
+    locked_scope s(*this);
+    const auto at = tasks_.find(name);
+    if (at == tasks_.end() || !at->second->ended) return false;
+    s.drop_entry(at->second);
+    tasks_.erase(at);
+    return true;
+}
+
+void task_scheduler_impl::stop() {
+    locked_scope s(*this);
+    if (std::exchange(stopped_, true)) return;
+    for (const auto& [name, entry] : tasks_) {
+        disarm(*entry);
+        drop_runs(s, *entry, active_run::reason::stopped);
+    }
+}
+
+// Breaks the reference cycles between tasks, runs and this object. A job that still runs on a user's executor may
+// outlive the wheel, its context, the storage and the observer.
+void task_scheduler_impl::end() {
+    stop();
+    pool_.join();
+    std::unique_ptr<task_wheel> wheel;
+    asio::any_io_executor executor, work;
+    named<std::shared_ptr<const defined_job>> jobs;
+    named<entry_ptr> tasks;
+    const std::lock_guard lock(mutex_); // released before the objects above are destroyed
+    wheel = std::exchange(wheel_, std::move(no_wheel_));
+    executor.swap(options_.executor);
+    work.swap(work_);
+    jobs.swap(jobs_);
+    tasks.swap(tasks_);
+    while (finished_.pop() != nullptr) { // `tasks` holds them too
+    }
+    recorder_.detach();
+    jitter_ = {};
+    for (const auto& [name, entry] : tasks) {
+        entry->gone = true;
+        entry->runs.clear();
+    }
+}
+
+} // namespace cogwheel::detail

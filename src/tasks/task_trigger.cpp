@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Computes the points of a trigger. The points of a cron expression are whole seconds.
+#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/tasks/detail/task_words.hpp>
+#include <cogwheel/tasks/task_trigger.hpp>
+
+namespace cogwheel {
+
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+using std::chrono::sys_seconds;
+
+namespace {
+
+// Returns a date as nanoseconds, or nothing if it lies beyond their range.
+std::optional<nanoseconds> point(const std::optional<sys_seconds>& at) {
+    if (!at) return std::nullopt;
+    const nanoseconds ns = saturate_to_ns(at->time_since_epoch());
+    return ns == nanoseconds::max() || ns == nanoseconds::min() ? std::nullopt : std::optional(ns);
+}
+
+sys_seconds second_of(nanoseconds at) { return sys_seconds(std::chrono::floor<seconds>(at)); }
+
+} // namespace
+
+task_trigger task_trigger::cron(std::string_view expression, time_zone zone, dst_policy policy) {
+    task_trigger t(kind::cron, {}, {}, forever);
+    t.cron_.emplace(cron_expression(expression), zone, policy);
+    t.expression_ = expression;
+    return t;
+}
+
+task_trigger task_trigger::times(std::int64_t runs) const {
+    task_trigger changed = *this;
+    changed.runs_ = runs;
+    return changed;
+}
+
+std::error_code task_trigger::check() const noexcept {
+    if (runs_ < 1) return schedule_errc::bad_times;
+    const bool repeats = kind_ == kind::periodic || kind_ == kind::cron;
+    if (kind_ == kind::periodic ? period_ <= nanoseconds::zero() : !repeats && runs_ > 1)
+        return schedule_errc::bad_period;
+    return {};
+}
+
+std::string task_trigger::text() const {
+    std::string words;
+    if (kind_ == kind::once) words = first_ <= nanoseconds::zero() ? "once" : "once after " + detail::words(first_);
+    if (kind_ == kind::date) words = "at " + detail::date_text(wall_point(first_));
+    if (kind_ == kind::periodic) words = "every " + detail::words(period_);
+    if (kind_ == kind::cron) words = expression_ + ' ' + cron_->zone().name();
+    const bool repeats = kind_ == kind::periodic || kind_ == kind::cron;
+    if (repeats && runs_ != forever) words += ", " + std::to_string(runs_) + " times";
+    return words;
+}
+
+std::optional<nanoseconds> task_trigger::first(nanoseconds now) const {
+    if (kind_ == kind::date) return first_;
+    const nanoseconds earliest = saturating_add(now, std::max(first_, nanoseconds::zero()));
+    if (kind_ != kind::cron) return earliest;
+    // A point that is now counts as well, but next() returns later points only: so this starts one second earlier.
+    return point(cron_->next(sys_seconds(std::chrono::ceil<seconds>(earliest)) - seconds(1)));
+}
+
+std::optional<nanoseconds> task_trigger::after(nanoseconds at) const {
+    if (kind_ == kind::cron) return point(cron_->next(second_of(at)));
+    if (!steps() || at > nanoseconds::max() - period_) return std::nullopt;
+    return at + period_;
+}
+
+std::optional<nanoseconds> task_trigger::before(nanoseconds at) const {
+    if (kind_ == kind::cron) return point(cron_->previous(second_of(at)));
+    if (!steps() || at < nanoseconds::min() + period_) return std::nullopt;
+    return at - period_;
+}
+
+nanoseconds task_trigger::latest(nanoseconds at, nanoseconds now) const {
+    if (kind_ == kind::cron) return std::max(at, point(cron_->previous(second_of(now) + seconds(1))).value_or(at));
+    return steps() ? at + detail::points_passed(at, period_, now) * period_ : at;
+}
+
+} // namespace cogwheel

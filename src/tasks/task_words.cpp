@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/tasks/detail/task_words.hpp>
+#include <cogwheel/tasks/task.hpp>
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace cogwheel {
+
+namespace detail {
+
+std::string words(std::chrono::nanoseconds d) {
+    if (d == std::chrono::nanoseconds::zero()) return "0s";
+    constexpr std::array<std::pair<std::uint64_t, const char*>, 7> units{{{86'400'000'000'000, "d"},
+                                                                          {3'600'000'000'000, "h"},
+                                                                          {60'000'000'000, "m"},
+                                                                          {1'000'000'000, "s"},
+                                                                          {1'000'000, "ms"},
+                                                                          {1'000, "us"},
+                                                                          {1, "ns"}}};
+    std::string text(d.count() < 0 ? "-" : "");
+    auto left = d.count() < 0 ? 0 - static_cast<std::uint64_t>(d.count()) : static_cast<std::uint64_t>(d.count());
+    for (const auto& [size, unit] : units) {
+        if (left >= size) text += std::to_string(left / size) + unit;
+        left %= size;
+    }
+    return text;
+}
+
+std::string date_text(std::chrono::sys_time<std::chrono::nanoseconds> at) {
+    using namespace std::chrono;
+    const auto day = floor<days>(at);
+    const year_month_day date(day);
+    // Not from `at` itself: its day may begin before the range of nanoseconds.
+    const hh_mm_ss clock(floor<milliseconds>(at) - day);
+    std::array<char, 40> text{};
+    int n = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", int(date.year()),
+                          unsigned(date.month()), unsigned(date.day()), int(clock.hours().count()),
+                          int(clock.minutes().count()), int(clock.seconds().count()));
+    std::string whole(text.data(), static_cast<std::size_t>(n));
+    if (clock.subseconds() != milliseconds::zero()) {
+        n = std::snprintf(text.data(), text.size(), ".%03d", int(clock.subseconds().count()));
+        whole.append(text.data(), static_cast<std::size_t>(n));
+    }
+    return whole + 'Z';
+}
+
+} // namespace detail
+
+std::string task_misfire::text() const {
+    if (kind_ == kind::catch_up) return "catch_up(" + std::to_string(most_) + ')';
+    return kind_ == kind::skip ? "skip" : "fire_once";
+}
+
+std::string_view to_string(task_state s) noexcept {
+    constexpr std::array<std::string_view, 6> names{"pending", "queued", "running", "completed", "failed", "cancelled"};
+    return names[static_cast<std::size_t>(s)];
+}
+
+std::string_view to_string(task_overlap o) noexcept {
+    constexpr std::array<std::string_view, 3> names{"forbid", "allow", "replace"};
+    return names[static_cast<std::size_t>(o)];
+}
+
+} // namespace cogwheel

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// advance() of entry_wheel: the walk over the slots, the jump, and the expiry of timers.
+#include <cogwheel/wheel/detail/entry_wheel.hpp>
+
+namespace cogwheel::detail {
+
+struct entry_wheel::turn {
+    work_budget budget;
+    void* context;
+    std::uint64_t fired = 0;
+};
+
+entry_wheel::entry_wheel(node_table& nodes, std::size_t slots, std::span<const outer_ring> outer, tick now)
+    : nodes_(nodes),
+      now_(now.value),
+      walked_(now.value),
+      reach_(outer.empty() ? horizon : std::bit_ceil(slots)),
+      near_(slots, 1) {
+    assert(slots >= 1 && slots <= max_slots);
+    near_.make();
+    for (const outer_ring& ring : outer) outer_.emplace_back(ring.slots, ring.slot_ticks);
+    chunks_.prefer_huge_pages(nodes.prefers_huge_pages());
+}
+
+// Prefetches for the entries after `position`. The declaration says always_inline: GCC considers a function that only
+// prefetches to have no effect, and drops its calls.
+inline void entry_wheel::prefetch_ahead(const chunk& c, std::uint32_t position) const noexcept {
+    const auto look = [&](std::uint32_t ahead) -> const entry* {
+        if (position + ahead < c.count) return &c.entries[position + ahead];
+        const chunk* next = c.next;
+        return next != nullptr && position + ahead - c.count < next->count ? &next->entries[position + ahead - c.count]
+                                                                           : nullptr;
+    };
+    if (const entry* e = look(2 * prefetch_distance)) nodes_.prefetch_place(e->index);
+    if (const entry* e = look(prefetch_distance)) nodes_.prefetch_node(e->index);
+    if (const entry* e = look(prefetch_distance / 2)) nodes_.prefetch_adjacent(e->index);
+}
+
+advance_result entry_wheel::advance(tick to, work_budget budget, void* context) {
+    assert(!advancing_ && "advance() called from an expiry function");
+    struct scope {
+        bool& flag;
+        explicit scope(bool& f) : flag(f) { flag = true; }
+        ~scope() { flag = false; }
+    } const advancing(advancing_);
+
+    now_ = std::max(now_, to.value); // when a clock steps back, the wheel stands still until it catches up
+    interrupted_ = false;
+    accept_overdue();
+    turn t{budget, context};
+    while (!t.budget.spent()) {
+        if (!ready_.empty()) {
+            fire_ready(t);
+            continue;
+        }
+        if (!descending_.empty() && !descend(t)) break;
+        // An overdue timer counts for the tick at which it was armed: it fires after the slots up to that tick.
+        std::uint64_t stop = now_;
+        if (const entry* e = first_overdue()) {
+            timer_node* node = nodes_.find(e->index);
+            const bool dead = !covers_overdue(*e, node);
+            if (dead || deadline(*node) <= walked_) {
+                pop_overdue();
+                if (dead)
+                    t.budget.charge(work_budget::entry);
+                else
+                    fire(t, *node);
+                continue;
+            }
+            stop = deadline(*node);
+        }
+        if (walked_ == stop) return {t.fired, !overdue_new_.empty()};
+        walk(t, stop);
+    }
+    return {t.fired, !ready_.empty() || walked_ < now_ || first_overdue() != nullptr || !overdue_new_.empty()};
+}
+
+void entry_wheel::fire(turn& t, timer_node& node) {
+    ++generation(node);
+    --size_;
+    ++t.fired;
+    t.budget.charge(work_budget::expiry);
+    node.complete(t.context); // may change anything, ready_ and overdue_ included
+    if (interrupted_) [[unlikely]]
+        t.budget.spend_all();
+}
+
+// Moves walked_ forward to the next slot that may hold a due entry, and takes the entries of that slot as ready_. Stops
+// before that at `stop`, or when the budget is spent.
+void entry_wheel::walk(turn& t, std::uint64_t stop) {
+    if (stop - walked_ > slots()) return jump(stop);
+    while (walked_ < stop && !t.budget.spent()) {
+        if (next_cascade_ == walked_ + 1) {
+            cascade();
+            if (!descend(t)) return;
+        }
+        const std::size_t left = std::min(stop, next_cascade_ - 1) - walked_;
+        const std::size_t skipped = near_.occupied.distance((walked_ + 1) & near_.mask, left);
+        t.budget.charge(work_budget::slot * static_cast<std::int64_t>(1 + skipped / 64));
+        if (skipped == left) {
+            walked_ += left;
+            continue;
+        }
+        walked_ += 1 + skipped;
+        const std::size_t s = walked_ & near_.mask;
+        if (near_.slots[s].low > walked_) continue; // all entries are of later revolutions: none is read
+        ready_ = near_.take(s);
+        ready_sorted_ = false;
+        return;
+    }
+}
+
+// Takes the entries of the outer slots that begin with the next tick. descend() then moves them to nearer rings.
+void entry_wheel::cascade() noexcept {
+    const std::uint64_t begin = walked_ + 1;
+    for (slot_ring& ring : outer_) {
+        if (begin % ring.slot_ticks != 0) break; // no slot of the further rings begins here either
+        const std::size_t s = ring.place(begin);
+        if (ring.occupied.test(s) && ring.start_of(ring.slots[s].low) == begin) {
+            entry_chain taken = ring.take(s);
+            descending_.append(taken);
+        }
+    }
+}
+
+// Moves the entries that cascade() took out to nearer rings, without a look at their nodes. Returns false if the budget
+// is spent before that.
+bool entry_wheel::descend(turn& t) {
+    while (!descending_.empty()) {
+        const chunk& c = *descending_.head;
+        for (; descending_position_ < c.count; ++descending_position_) {
+            if (t.budget.spent()) return false;
+            const entry e = c.entries[descending_position_];
+            put_anywhere(e, full_tick(e), walked_);
+            t.budget.charge(work_budget::slot);
+        }
+        chunks_.give(descending_.pop_front());
+        descending_position_ = 0;
+    }
+    next_cascade_ = next_cascade();
+    return true;
+}
+
+// Handles the entries of ready_ until it is empty or the budget is spent.
+void entry_wheel::fire_ready(turn& t) {
+    while (!ready_.empty()) {
+        chunk& c = *ready_.head;
+        if (ready_position_ == c.count) {
+            chunks_.give(ready_.pop_front());
+            ready_position_ = 0;
+        } else if (t.budget.spent()) {
+            return;
+        } else if (ready_position_ == 0 && !ready_sorted_ && keep_if_all_future(c)) {
+            t.budget.charge(work_budget::entry);
+        } else {
+            prefetch_ahead(c, ready_position_);
+            consume(t, c.entries[ready_position_]);
+        }
+    }
+}
+
+// Handles the entry at ready_position_. Increments the position only after success, so a failed allocation loses
+// nothing.
+void entry_wheel::consume(turn& t, entry e) {
+    if (!ready_sorted_ && is_future(e)) {
+        keep(e, full_tick(e));
+        ++ready_position_;
+        t.budget.charge(work_budget::slot);
+        return;
+    }
+    timer_node* node = nodes_.find(e.index);
+    if (covers(e, node) && deadline(*node) <= walked_) {
+        ++ready_position_;
+        --entries_;
+        fire(t, *node);
+        return;
+    }
+    if (covers(e, node)) // moved to a later tick since it was filed: gets one entry there
+        push_for(*node, deadline(*node), walked_);
+    ++ready_position_;
+    --entries_;
+    t.budget.charge(work_budget::entry);
+}
+
+// Advances by more than a revolution: takes all due entries out and sorts them, instead of a walk for each revolution.
+// The budget does not limit this work. For 1M due timers it takes about 30 ms, without the time to fire them.
+void entry_wheel::jump(std::uint64_t stop) {
+    // Reserves each chunk that the code below can leave partly filled. So an allocation can fail only here, before any
+    // change.
+    for (slot_ring& ring : outer_) ring.make();
+    chunks_.reserve(std::min(all_slots(), entries_) + jump_chunks);
+    const std::uint64_t base = walked_;
+    const std::uint64_t delta = stop - base;
+    entry_chain due;
+    for_each_ring([&](slot_ring& ring) {
+        for (std::size_t s = 0; s < ring.size(); ++s) {
+            if (!ring.occupied.test(s) || ring.start_of(ring.slots[s].low) > stop) continue;
+            entry_chain taken = ring.take(s);
+            while (!taken.empty()) {
+                chunk* c = taken.pop_front();
+                for (std::uint32_t i = 0; i < c->count; ++i) {
+                    const entry e = c->entries[i];
+                    const std::uint32_t ahead = e.tick - static_cast<std::uint32_t>(base) - 1;
+                    if (ahead >= delta && ahead <= horizon) {
+                        put_anywhere(e, base + 1 + ahead, stop);
+                        continue;
+                    }
+                    prefetch_ahead(*c, i);
+                    timer_node* node = nodes_.find(e.index);
+                    --entries_;
+                    if (!covers(e, node)) continue;
+                    if (deadline(*node) > stop) {
+                        push_for(*node, deadline(*node), stop);
+                    } else { // the entry moves to the deadline of its node
+                        due.push(chunks_, {e.index, static_cast<std::uint32_t>(deadline(*node))});
+                        ++entries_;
+                        filed(*node) = deadline(*node);
+                    }
+                }
+                chunks_.give(c);
+            }
+        }
+    });
+    walked_ = stop;
+    next_cascade_ = next_cascade();
+    ready_ = due;
+    ready_sorted_ = true;
+
+    const auto low_base = static_cast<std::uint32_t>(base);
+    if (delta >> 32 == 0) {
+        ready_.sort(chunks_, low_base, static_cast<unsigned>(std::bit_width(delta)));
+        return;
+    }
+    // The key has more than 32 bits, but an entry has only 32. So sorts by the low halves, then by the high halves,
+    // which take the place of the low ones meanwhile.
+    const auto relabel = [&](unsigned shift) {
+        for (chunk* c = ready_.head; c != nullptr; c = c->next)
+            for (std::uint32_t i = 0; i < c->count; ++i)
+                c->entries[i].tick = static_cast<std::uint32_t>(deadline(*nodes_.find(c->entries[i].index)) >> shift);
+    };
+    ready_.sort(chunks_, 0, 32);
+    relabel(32);
+    ready_.sort(chunks_, 0, 32);
+    relabel(0);
+}
+
+} // namespace cogwheel::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The points of each kind of trigger, what it refuses, and how it reads.
+#include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/tasks/task.hpp>
+#include <cogwheel/tasks/task_trigger.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace cogwheel;
+using namespace std::chrono_literals;
+using maybe_point = std::optional<std::chrono::nanoseconds>;
+
+TEST_CASE("task_trigger_points_of_a_period") {
+    const auto t = task_trigger::every(10s).first_after(3s);
+    CHECK(t.first(100s) == maybe_point(103s));
+    CHECK(t.after(103s) == maybe_point(113s));
+    CHECK(t.before(113s) == maybe_point(103s));
+    CHECK(t.latest(103s, 145s) == 143s);
+    CHECK(t.latest(103s, 103s) == 103s);
+    CHECK(task_trigger::every(10s).first(100s) == maybe_point(110s));
+}
+
+TEST_CASE("task_trigger_once_and_date_have_one_point") {
+    CHECK(task_trigger::once(5s).first(100s) == maybe_point(105s));
+    CHECK(task_trigger::once(-5s).first(100s) == maybe_point(100s));
+    CHECK(!task_trigger::once(5s).after(105s).has_value());
+    const auto date = std::chrono::sys_days(std::chrono::year(2027) / 1 / 1) + 30min;
+    CHECK(task_trigger::at(date).first(100s) == maybe_point(date.time_since_epoch()));
+    CHECK(task_trigger::at(date).on_the_wall());
+    CHECK(task_trigger::at(date).first_after(5s).first(100s) == maybe_point(date.time_since_epoch()));
+    CHECK(!task_trigger::at(date).before(date.time_since_epoch()).has_value());
+}
+
+TEST_CASE("task_trigger_first_after_of_an_expression_is_its_earliest_run") {
+    const auto noon = (std::chrono::sys_days(std::chrono::year(2026) / 11 / 22) + 12h).time_since_epoch();
+    const auto hourly = task_trigger::cron("@hourly");
+    CHECK(hourly.first(noon) == maybe_point(noon));
+    CHECK(hourly.first(noon + 1ns) == maybe_point(noon + 1h));
+    CHECK(hourly.first_after(90min).first(noon) == maybe_point(noon + 2h));
+    CHECK(hourly.latest(noon, noon + 59min) == noon);
+    CHECK(hourly.latest(noon, noon + 2h) == noon + 2h);
+}
+
+TEST_CASE("task_trigger_refuses_what_cannot_be") {
+    CHECK(task_trigger::every(0s).check() == schedule_errc::bad_period);
+    CHECK(task_trigger::every(-1s).check() == schedule_errc::bad_period);
+    CHECK(task_trigger::every(1s).times(0).check() == schedule_errc::bad_times);
+    CHECK(task_trigger::every(1s).times(-3).check() == schedule_errc::bad_times);
+    CHECK(task_trigger::once(1s).times(2).check() == schedule_errc::bad_period);
+    CHECK(!task_trigger::every(1ns).check());
+    CHECK_THROWS_AS(task_trigger::cron("61 * * * *"), cron_error);
+}
+
+TEST_CASE("task_trigger_saturates_instead_of_wrapping") {
+    constexpr auto max = std::chrono::nanoseconds::max();
+    CHECK(task_trigger::once(std::chrono::hours::max()).first(100s) == maybe_point(max));
+    CHECK(!task_trigger::every(10s).after(max - 5s).has_value());
+    CHECK(task_trigger::every(std::chrono::hours::max()).first(100s) == maybe_point(max));
+}
+
+TEST_CASE("task_trigger_in_words") {
+    CHECK(task_trigger().text() == "once");
+    CHECK(task_trigger::once(90s).text() == "once after 1m30s");
+    CHECK(task_trigger::every(1min).times(1).text() == "every 1m, 1 times");
+    CHECK(task_trigger::every(1500ms).times(3).text() == "every 1s500ms, 3 times");
+    CHECK(task_trigger::cron("0 7 * * MON-FRI", time_zone("Europe/Berlin")).text() == "0 7 * * MON-FRI Europe/Berlin");
+    CHECK(task_trigger::at(std::chrono::sys_days(std::chrono::year(2026) / 3 / 1) + 7h).text() ==
+          "at 2026-03-01T07:00:00Z");
+    CHECK(task_misfire::catch_up(3).text() == "catch_up(3)");
+    CHECK(to_string(task_overlap::replace) == "replace");
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+#
+# lint-house.sh: the rules of the house that no general tool knows. Prints `file:line: what is wrong`.
+set -euo pipefail
+# shellcheck source=tools/files.sh
+source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
+
+readonly max_lines=500 wanted_lines=250
+# Shared with the functions that run behind a pipe.
+findings=$(mktemp)
+trap 'rm -f "$findings"' EXIT
+
+finding() { printf '%s\n' "$1" | tee -a "$findings"; }
+
+files() { project_files | grep -E "$1" || true; }
+code() { files '\.(hpp|cpp)$'; }
+text() { files '\.(hpp|cpp|cmake|in|sh|md)$|(^|/)CMakeLists\.txt$|^dev$|^\.ci/run$'; }
+
+# Which rooms a room may include, in full: docs/architecture.md has the picture. Of those it sees the public headers, of detail/ all.
+may_include() {
+    case $1 in
+    detail) printf 'detail' ;;
+    wheel) printf 'detail|wheel' ;;
+    observe) printf 'detail|wheel|observe' ;;
+    asio) printf 'detail|wheel|observe|asio' ;;
+    testing) printf 'detail|wheel|asio|testing' ;;
+    resilience) printf 'detail|wheel|asio|resilience' ;;
+    net) printf 'detail|wheel|asio|resilience|net' ;;
+    schedule) printf 'detail|wheel|asio|resilience|schedule' ;;
+    calendar) printf 'detail|wheel|schedule|calendar' ;;
+    tasks) printf 'detail|wheel|asio|resilience|schedule|calendar|tasks' ;;
+    durable) printf 'detail|wheel|observe|asio|durable' ;;
+    *) return 1 ;;
+    esac
+}
+
+# The one header of a detail/ that is there for other rooms: how something stands on a wheel.
+readonly seam=cogwheel/asio/detail/on_wheel.hpp
+
+check_dependencies() {
+    local file folder allowed line
+    files '^(include/cogwheel|src)/[a-z]+/.*\.(hpp|cpp)$' | while IFS= read -r file; do
+        folder=${file#include/cogwheel/}
+        folder=${folder#src/}
+        folder=${folder%%/*}
+        if ! allowed=$(may_include "$folder"); then
+            finding "$file:1: no rule says what the folder $folder may include"
+            continue
+        fi
+        { grep -nE '^ *# *include *[<"]cogwheel/' "$file" || true; } | while IFS= read -r line; do
+            if ! [[ $line =~ [\<\"]cogwheel/($allowed)/ ]]; then
+                finding "$file:${line%%:*}: $folder may include $allowed only"
+            elif [[ $line =~ cogwheel/([a-z]+)/detail/ && ${BASH_REMATCH[1]} != "$folder" && $line != *"$seam"* ]]; then
+                finding "$file:${line%%:*}: of ${BASH_REMATCH[1]}, $folder may include what is public${seam:+, and $seam}"
+            fi
+        done
+        # What is not installed lies in src/ beside those who include it, or in src/detail/.
+        { grep -nE '^ *# *include *"' "$file" || true; } | while IFS= read -r line; do
+            if [[ $file != src/* || ! $line =~ \"(\.\./detail/)?[a-z_0-9]+\.hpp\" ]]; then
+                finding "$file:${line%%:*}: write the path from cogwheel/ on; in src/, \"name.hpp\" or \"../detail/name.hpp\""
+            fi
+        done
+    done
+}
+
+# The core is told the time, and who calls it from where is not its business.
+check_core() {
+    local banned='#include *<(asio|mutex|shared_mutex|thread|stop_token|atomic|condition_variable|iostream)\b|_clock\b'
+    local file line
+    files '^(include/cogwheel|src)/wheel/' | while IFS= read -r file; do
+        { sed 's|//.*||' "$file" | grep -nE "$banned" || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: the core knows no clock, thread, lock or I/O"
+        done
+    done
+}
+
+# Guarantee 10. A scheduler knows what its threads are about by a table of its own.
+check_global_state() {
+    local file line
+    files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | while IFS= read -r file; do
+        { sed 's|//.*||' "$file" | grep -nE '\bthread_local\b' || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: state of a thread is state of the process: keep it where it belongs"
+        done
+    done
+}
+
+# Some projects compile without exceptions, and their compilers refuse the words.
+check_exceptions() {
+    local file line
+    files '^include/cogwheel/' | grep -v '/exceptions\.hpp$' | while IFS= read -r file; do
+        awk '/^#ifdef __cpp_exceptions/ { allowed = 1 } /^#e/ { allowed = 0 }
+            { sub(/\/\/.*/, "") } !allowed && /(^|[^_a-z])(try|catch|throw)([^_a-z]|$)/ { print NR }' "$file" | while IFS= read -r line; do
+            finding "$file:$line: COGWHEEL_TRY, COGWHEEL_CATCH, COGWHEEL_RETHROW or asio::detail::throw_exception"
+        done
+    done
+}
+
+check_length() {
+    local file lines
+    text | while IFS= read -r file; do
+        lines=$(wc -l <"$file")
+        if ((lines > max_lines)); then
+            finding "$file:$lines: longer than $max_lines lines"
+        elif ((lines > wanted_lines)); then
+            printf '%s:%d: warning: longer than %d lines\n' "$file" "$lines" "$wanted_lines"
+        fi
+    done
+}
+
+check_licence() {
+    local file
+    text | grep -v '\.md$' | while IFS= read -r file; do
+        if ! head -n 3 "$file" | grep -A 1 -E '^(//|#) SPDX-License-Identifier: BSL-1\.0$' |
+            grep -qE '^(//|#) Copyright \(c\) [0-9]{4} The Cogwheel authors$'; then
+            finding "$file:1: the two licence lines are missing"
+        fi
+    done
+}
+
+# Tests advance time themselves. The one that shows that real time works too says so in its name.
+check_sleeps() {
+    local file line
+    files '^tests/.*\.(hpp|cpp|py)$' | grep -v 'smoke' | while IFS= read -r file; do
+        { grep -nE '\b(sleep_for|sleep_until|sleep|usleep|nanosleep)\b' "$file" || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: a test that sleeps is slow or flaky"
+        done
+    done || true
+}
+
+# The formatter leaves comments as they are.
+check_comment_width() {
+    local file line
+    code | while IFS= read -r file; do
+        { grep -nE '^.{121}' "$file" | grep -F '//' || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: a comment beyond 120 columns"
+        done
+    done
+}
+
+check_spaces() {
+    local file line
+    text | while IFS= read -r file; do
+        { grep -nE $'\t|[ \r]+$' "$file" || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: tab, trailing space or carriage return"
+        done
+    done
+}
+
+check_dependencies
+check_core
+check_global_state
+check_exceptions
+check_length
+check_licence
+check_sleeps
+check_comment_width
+check_spaces
+[[ ! -s $findings ]]

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+#
+# package.sh COMPILER...: installs Cogwheel to a scratch prefix, as static and as shared libraries, by each of the compilers, and uses
+# the package: every program of README with the lines of CMake that README gives and no others, then the projects of tests/consumer.
+set -euo pipefail
+
+work="$PWD/build/package"
+readonly work
+
+# programs FILE DIRECTORY: each program of a Markdown file to DIRECTORY/N/server.cpp, with its CMakeLists.txt. That is the file's first
+# block of CMake. Lines of a later block belong to the program before it, and take the place of those with the same command.
+programs() {
+    # shellcheck disable=SC2016 # The dollars are awk's.
+    awk -v directory="$2" '
+        function command(line) { return substr(line, 1, index(line, "(")) }
+        /^```cmake$/ { kind = "cmake"; ++blocks; next }
+        /^```cpp$/ { kind = "cpp"; text = ""; next }
+        /^```/ { if (kind == "cpp" && text ~ /int main/) sources[++count] = text; kind = ""; next }
+        kind == "cpp" { text = text $0 "\n" }
+        kind == "cmake" && blocks == 1 { lines[++height] = $0 }
+        kind == "cmake" && blocks > 1 { own[count, command($0)] = $0; ++unused }
+        END {
+            for (n = 1; n <= count; ++n) {
+                path = directory "/" n
+                system("mkdir -p \"" path "\"")
+                printf "%s", sources[n] >(path "/server.cpp")
+                printf "" >(path "/CMakeLists.txt")
+                for (i = 1; i <= height; ++i) {
+                    key = n SUBSEP command(lines[i])
+                    if (key in own) --unused
+                    print (key in own ? own[key] : lines[i]) >(path "/CMakeLists.txt")
+                }
+            }
+            exit !count || !height || unused
+        }' "$1"
+}
+
+# logged LOG COMMAND...: its output matters only when it fails.
+logged() {
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 </dev/null && return
+    { printf 'failed: %s\n' "$*" && cat "$log"; } >&2
+    return 1
+}
+
+# use SOURCE BUILD PROGRAM: builds a project with the package and runs its program.
+use() {
+    mkdir -p "$2"
+    logged "$2/log" cmake -S "$1" -B "$2" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" &&
+        logged "$2/log" cmake --build "$2" &&
+        logged "$2/log" timeout 60 "$2/$3"
+}
+
+# install_package DIRECTORY static|shared
+install_package() {
+    logged "$1.log" cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+        -DCOGWHEEL_BUILD_TESTS=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCOGWHEEL_BUILD_BENCH=OFF \
+        -DBUILD_SHARED_LIBS="$([[ $2 == shared ]] && printf ON || printf OFF)"
+    logged "$1.log" cmake --build "$1"
+    # The headers stay: what was compiled with them need only be linked again.
+    rm -rf "${prefix:?}"/lib*
+    logged "$1.log" cmake --install "$1" --prefix "$prefix"
+    if grep -rlF "$PWD" "$prefix"/lib*/cmake --include='*.cmake'; then
+        printf 'these installed files name the source tree, and so work on this machine alone\n' >&2
+        return 1
+    fi
+    if [[ $2 == shared ]]; then
+        local library
+        for library in "$prefix"/lib*/libcogwheel*.so; do
+            readelf -d "$library" | grep -q 'SONAME.*\.so\.[0-9]' && continue
+            printf '%s has no version in its soname\n' "$library" >&2
+            return 1
+        done
+    fi
+}
+
+# subprojects DIRECTORY: compiles what has Cogwheel as a part of its own project; `./dev test` links and runs it as well.
+subprojects() {
+    local name
+    for name in add_subdirectory fetch_content; do
+        logged "$1.log" cmake -S "tests/consumer/$name" -B "$1/$name" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+            -DCOGWHEEL_SOURCE_DIR="$PWD" -DFETCHCONTENT_SOURCE_DIR_COGWHEEL="$PWD"
+        logged "$1.log" cmake --build "$1/$name" --target "$PWD/tests/consumer/main.cpp^"
+    done
+}
+
+# links_its_rooms BUILD PROGRAM: a program with a timer_wheel alone links no function of the rooms that it does not use.
+links_its_rooms() {
+    local foreign
+    foreign=$(comm -12 \
+        <(nm --defined-only --extern-only "$1"/src/CMakeFiles/cogwheel*.dir/{net,resilience,schedule,observe,calendar,tasks}/*.o |
+            awk '$2 == "T" { print $3 }' | sort -u) \
+        <(nm --defined-only "$2" | awk '{ print $3 }' | sort -u) | c++filt)
+    [[ -z $foreign ]] && return
+    printf '%s links what it does not use:\n%s\n' "$2" "$foreign" >&2
+    return 1
+}
+
+# package COMPILER static|shared
+package() {
+    compiler=$1
+    local directory="$work/$1" linkage=$2 readme consumers=(plugin)
+    prefix="$directory/prefix"
+    export compiler prefix
+    printf 'package: %s, %s: install\n' "$compiler" "$linkage"
+    install_package "$directory/build" "$linkage"
+    readme=("$directory"/readme/*)
+    # `./dev test` does these by g++.
+    if [[ $compiler != g++ && $linkage == static ]]; then
+        consumers+=(bare)
+        subprojects "$directory/subprojects"
+    fi
+    printf 'package: %s, %s: %d programs of README, tests/consumer\n' "$compiler" "$linkage" "${#readme[@]}"
+    {
+        for source in "${readme[@]}"; do printf '%s\n' "$source" "$source/build" server; done
+        for source in "${consumers[@]}"; do printf '%s\n' "tests/consumer/$source" "$directory/$source" consumer; done
+    } | xargs -d '\n' -n 3 -P "$(nproc)" bash -c 'use "$@"' use
+    # README's first program.
+    if [[ $linkage == static ]]; then links_its_rooms "$directory/build" "$directory/readme/1/build/server"; fi
+}
+
+export -f logged use
+for compiler in "$@"; do
+    rm -rf "${work:?}/$compiler/prefix"
+    mkdir -p "$work/$compiler"
+    programs README.md "$work/$compiler/readme"
+    for linkage in static shared; do package "$compiler" "$linkage"; done
+done
+printf 'package: ok\n'
