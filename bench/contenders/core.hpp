@@ -11,6 +11,7 @@
 
 #include "contenders/virtual_time.hpp"
 
+#include <cogwheel/wheel/hashed_wheel.hpp>
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
 
 namespace bench {

@@ -16,7 +16,7 @@ task_pool::task_pool(const task_scheduler_options& options) {
 
 std::shared_ptr<active_run> task_pool::next() noexcept {
     if (queue_.empty() || !has_room()) return nullptr;
-    const std::shared_ptr<active_run> run = queue_.front()->shared_from_this();
+    std::shared_ptr<active_run> run = queue_.front()->shared_from_this();
     leave_queue(*run);
     return run;
 }

@@ -38,8 +38,8 @@ public:
     /// Returns true if input waits and a read under way will get it. The reader is not idle then.
     virtual bool input_waits() noexcept { return false; }
 
-    /// Returns true if an operation is under way. It may have ended already, so its handler runs before an event is
-    ///   reported.
+    /// Returns true if an operation is under way. It may have ended already, so the monitor lets its handler run before
+    /// it reports an event.
     virtual bool under_way() noexcept { return false; }
 
     /// Returns how many bytes have left towards the peer, while more bytes wait to leave; nullopt if that is unknown or
@@ -70,8 +70,8 @@ public:
     using executor_type = Executor;
 
     /// Starts to watch. All kinds count from now.
-    /// Complexity: O(1), no allocation. If the executor has another execution context than the wheel, it allocates one
-    ///   block for each async_idle that is in the wheel at the same time.
+    /// Complexity: O(1), no allocation. If the executor has another execution context than the wheel, the monitor
+    ///   allocates a block. It allocates one for each async_idle that is in the wheel at the same time.
     /// Errors: std::invalid_argument (limits), std::bad_alloc.
     /// Lifetime: the wheel may be destroyed first. An async_idle under way then completes with operation_aborted, a
     ///   later one with errc::stopped. The wheel's execution context must outlive the monitor.
@@ -176,7 +176,8 @@ public:
     ///   - asio::error::operation_aborted: it was cancelled, the monitor was destroyed, or the wheel's timers were
     ///     cancelled.
     ///   - asio::error::already_started: another async_idle is under way.
-    ///   - errc::stopped, errc::too_many_timers: the wheel takes no timer. asio::error::no_memory: as it says.
+    ///   - errc::stopped, errc::too_many_timers: the wheel takes no timer.
+    ///   - asio::error::no_memory: there is no memory for a later step.
     ///   It never completes inline. If all timeouts are off, it waits until set_limits() sets others, or until it is
     ///   cancelled.
     /// Cancellation: terminal, partial and total, through the handler's slot.
@@ -256,7 +257,7 @@ private:
             operation_->abandon();
             COGWHEEL_RETHROW;
         }
-        // A hop through the executor precedes an event that is due. Only if the event holds after that, it is reported.
+        // A due event is reported after a hop through the executor, and only if it still holds then.
         const double factor = overload_->factor();
         if (machine_.look_at(factor) <= present())
             hop(true);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A stream that reports when it is idle. It wraps TCP, local, TLS or any other AsyncStream, and is an AsyncStream
-// itself.
+// A stream that reports when it is idle. It wraps TCP, local, TLS or any other AsyncStream, and is one itself.
 //
 //     cogwheel::idle_stream stream{wheel, {.reader = 60s}, std::move(socket)};
 //     stream.close_when_idle();
-//     co_await asio::async_read_until(stream, buffer, "\r\n", asio::use_awaitable); // timed_out if the peer sends
-//     nothing
+//     co_await asio::async_read_until(stream, buffer, "\r\n", asio::use_awaitable); // timed_out if no input
 //
 // Each completed read and write is activity, and so is each piece of a composed operation. A write counts when the
 // stream below has taken its bytes. With observe_output(), bytes that leave the system's queue towards a slow peer
@@ -70,8 +68,7 @@ public:
     /// Returns the monitor: for timeouts, reset(), and activity that the stream does not see. The stream is its probe.
     monitor_type& monitor() noexcept { return impl_->monitor; }
 
-    /// Lets bytes that leave the queue of the system's socket count as writes. Only on Linux; elsewhere it has no
-    /// effect.
+    /// Counts bytes that leave the queue of the system's socket as writes. Only on Linux; elsewhere it has no effect.
     void observe_output(bool on = true) noexcept { impl_->observes_output = on; }
 
     /// Reads and writes, like the stream below. After a close by close_when_idle(), operations under way complete with

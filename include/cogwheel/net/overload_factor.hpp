@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Under overload, one factor shortens all idle timeouts of a wheel at once, running ones included (like Envoy's scaled
-// timers).
+// Under overload, one factor shortens all idle timeouts of a wheel at once, even running ones (as in Envoy).
 //
 //     if (accepted > 0.9 * limit) cogwheel::overload_factor(wheel, 0.2); // from now on a timeout of 60 s is 12 s
 #pragma once

@@ -10,7 +10,7 @@
 //
 // - Each request completes exactly once: answered, timed out, failed, cancelled or refused. stats() adds up at every
 //   moment.
-// - An answer wins over a timeout if it reaches the strand before the news of the timeout.
+// - An answer wins if it reaches the strand before the news of the timeout, even if the timeout has passed.
 // - No call of this object invokes a handler. Handlers run as if by asio::post, in the order in which their requests
 //   ended. When a handler runs, the request's memory is free, and its key may be used again.
 // - Each request is one block of memory: of the wheel's pool, or from the handler's associated allocator. In the steady
@@ -100,12 +100,10 @@ public:
     ///   less times out at once, but not inline. deadline() never passes.
     /// Completion signature: void(std::error_code, Response), with an empty Response on every error. The errors are
     ///   - asio::error::timed_out.
-    ///   - asio::error::operation_aborted: by cancel(), by a cancellation slot, by the end of this object, or because
-    ///     the wheel's
-    ///     timers were cancelled.
-    ///   - net_errc::duplicate_key, net_errc::too_many_requests, errc::stopped, errc::too_many_timers: the request is
-    ///     refused and
-    ///     not started.
+    ///   - asio::error::operation_aborted: cancel(), a cancellation slot, the end of this object, or the end of the
+    ///     wheel's timers.
+    ///   - net_errc::duplicate_key, net_errc::too_many_requests, errc::stopped, errc::too_many_timers: refused, the
+    ///     request was not started.
     ///   - the error that fail() or fail_all() passes; errc::stopped or errc::too_many_timers of written().
     /// Cancellation: terminal, partial and total, in O(1).
     /// Executor: the handler's associated one, else this object's.

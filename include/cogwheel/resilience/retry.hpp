@@ -37,8 +37,7 @@ namespace cogwheel {
 ///   - the error of the last attempt: the policy allows no other attempt (retry_result::end says why).
 ///   - asio::error::timed_out: an attempt took too long; or the deadline passed before the first attempt could start.
 ///   - asio::error::operation_aborted: the retry was cancelled without a success (retry_result has the last error), or
-///     the
-///     wheel's timers were cancelled.
+///     the wheel's timers were cancelled.
 ///   - errc::stopped, errc::too_many_timers: the wheel takes no timer.
 ///   Results are those of the last attempt, or default constructed if there are none. The retry never completes inline.
 /// Cancellation: terminal, partial and total, at any point. It ends a wait at once. The retry passes it on to a running

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// When is a connection idle? Decides, and neither waits nor looks at a clock: time is passed in, as nanoseconds since
-// any epoch.
+// Decides when a connection is idle. It neither waits nor reads a clock: the caller passes the time in, in nanoseconds
+// since any epoch.
 //
-// Activity is a store. Whoever wants the next event asks next() when to look again, and looks again then: activity
-// meanwhile makes that too early, and the answer is another time. So one timer serves all kinds, and is never moved by
-// activity. A kind is due a period after its last activity or its last event, whichever is later; nothing is lost if
-// nobody asks for long. Copies for nothing, allocates nothing. O(1). Not thread-safe.
+// Activity is a store. A caller that wants the next event asks next() when to look again, and asks again at that time.
+// If there was activity, that look is too early, and next() returns a later time. So one timer serves all kinds, and
+// activity never moves it. A kind is due one period after its last activity or its last event, whichever is later. No
+// event is lost if the caller looks late. Cheap to copy, no allocation, O(1). Thread safety: one thread at a time.
 #pragma once
 
 #include <cogwheel/net/idle_timeouts.hpp>
@@ -21,7 +21,7 @@
 
 namespace cogwheel::detail {
 
-/// Nothing is known of what lies in the system's queues.
+/// Stands for the system's queues where nothing is known of them.
 struct no_queues {
     static bool input_waits() noexcept { return false; }
     static std::optional<std::uint64_t> output_progress() noexcept { return {}; }
@@ -31,13 +31,13 @@ class idle_machine {
 public:
     using nanoseconds = std::chrono::nanoseconds;
 
-    /// An event that is due, or when to look again; nanoseconds::max(): only after a change of the limits.
+    /// An event if one is due, and the time of the next look. nanoseconds::max(): only after a change of the timeouts.
     struct step {
         std::optional<idle_event> event;
         nanoseconds look_at{};
     };
 
-    /// Preconditions: valid limits. `seed` stands in where the limits have none.
+    /// Preconditions: `limits` are valid. `seed` is used if they have none.
     idle_machine(const idle_timeouts& limits, nanoseconds now, std::uint64_t seed) noexcept
         : stamps_{now, now}, random_(limits.seed != 0 ? limits.seed : seed) {
         set_limits(limits);
@@ -48,7 +48,7 @@ public:
     void read(nanoseconds now) noexcept { stamps_[0] = now; }
     void written(nanoseconds now) noexcept { stamps_[1] = now; }
 
-    /// Between the two, what was read is still being worked on: that is no idleness. They nest.
+    /// Marks the time in which the program processes what it has read. It is not idle in that time. The calls nest.
     void begin_read() noexcept { ++reading_; }
     void end_read(nanoseconds now) noexcept {
         assert(reading_ != 0 && "an end_read() without its begin_read()");
@@ -58,11 +58,10 @@ public:
 
     // ---- settings ----
 
-    /// As if the connection had begun now. The next event of each kind is a first one, for first is what follows
-    /// activity.
+    /// Resets the times, as if the connection had begun now. The next event of each kind is a first one.
     void reset(nanoseconds now) noexcept { stamps_ = {now, now}; }
 
-    /// Counts from the last activity or event, which may be longer ago than that.
+    /// Sets other timeouts. They count from the last activity or event, which may be longer ago than a timeout.
     void set_limits(const idle_timeouts& limits) noexcept {
         if (limits.seed != 0) random_ = small_random(limits.seed);
         const std::array values{limits.reader, limits.writer, limits.all};
@@ -75,17 +74,19 @@ public:
 
     // ---- the decision ----
 
-    /// When there may be an event, if nothing happens; nanoseconds::max(): only after a change of the limits.
+    /// Returns when there may be an event if nothing happens. nanoseconds::max(): only after a change of the timeouts.
     nanoseconds look_at(double factor) const noexcept {
         nanoseconds at = nanoseconds::max();
         for (std::size_t i = 0; i < kinds_.size(); ++i) at = std::min(at, due(i, factor));
         return at;
     }
 
-    /// `factor` shortens all limits, 0 < factor <= 1. `queues` is asked only when an event would be due: it may cost
-    /// system calls. input_waits():     there is something to read, and a read under way that will get it.
-    /// output_progress(): how many bytes have left so far, while there are more; any change since the last look is
-    /// activity.
+    /// Returns the event that is due, if there is one, and when to look again.
+    /// Parameters: `factor`: shortens all timeouts, 0 < factor <= 1. `queues`: is asked only when an event would be
+    ///   due, because it may cost system calls. It has two functions:
+    ///   - input_waits(): returns true if input waits and a read under way will get it.
+    ///   - output_progress(): returns how many bytes have left, while more wait. A change since the last call is
+    ///     activity.
     template <class Queues>
     step next(nanoseconds now, double factor, Queues&& queues) noexcept {
         const bool in = is_due(reader, now, factor), out = is_due(writer, now, factor), any = is_due(all, now, factor);
@@ -104,8 +105,7 @@ public:
         return s;
     }
 
-    /// The longest way from an activity to the event, without a factor: what a smaller factor shortens a wait by is a
-    /// share of it.
+    /// Returns the longest period without a factor. A smaller factor shortens each wait by a share of it at most.
     nanoseconds longest_period() const noexcept {
         nanoseconds longest{};
         for (const kind_state& k : kinds_) longest = std::max(longest, period(k, 1));
@@ -113,21 +113,21 @@ public:
     }
 
 private:
-    static constexpr std::size_t reader = 0, writer = 1, all = 2; // idle_kind's
+    static constexpr std::size_t reader = 0, writer = 1, all = 2; // the values of idle_kind
     static constexpr nanoseconds never = nanoseconds::min();
 
     struct kind_state {
         nanoseconds limit{};
         nanoseconds at = never;    // of the last event
         nanoseconds stamp = never; // of the last activity before it
-        float extra = 0;           // this period's random part
+        float extra = 0;           // the random part of this period, as a share of the timeout
     };
 
     nanoseconds stamp(std::size_t kind) const noexcept {
         return kind == all ? std::max(stamps_[0], stamps_[1]) : stamps_[kind];
     }
 
-    // Rounded up, and exact where nothing is to be multiplied.
+    // Rounds up. Exact where there is nothing to multiply.
     static nanoseconds scaled(nanoseconds limit, double share) noexcept {
         if (share == 1 || share == 0) return share == 1 ? limit : nanoseconds::zero();
         return saturate_to_ns(std::chrono::duration<double, std::nano>(static_cast<double>(limit.count()) * share));
@@ -149,7 +149,7 @@ private:
     idle_event emit(std::size_t kind, nanoseconds now) noexcept {
         kind_state& k = kinds_[kind];
         const nanoseconds since = stamp(kind);
-        const nanoseconds before = since == never ? nanoseconds::max() : -since; // never has no opposite
+        const nanoseconds before = since == never ? nanoseconds::max() : -since; // the negative of never overflows
         const idle_event event{static_cast<idle_kind>(kind), since != k.stamp, saturating_add(now, before)};
         k.at = now;
         k.stamp = since;
@@ -157,10 +157,10 @@ private:
         return event;
     }
 
-    // 0 .. jitter_.
+    // Draws a random part: 0 .. jitter_.
     float draw() noexcept { return jitter_ == 0 ? 0 : static_cast<float>(random_() >> 40) * 0x1p-24F * jitter_; }
 
-    alignas(16) std::array<nanoseconds, 2> stamps_; // of the last read, of the last write: one store, in one cache line
+    alignas(16) std::array<nanoseconds, 2> stamps_; // the last read and the last write, in one cache line: one store
     std::array<kind_state, 3> kinds_{};
     std::uint64_t progress_ = 0;
     small_random random_;

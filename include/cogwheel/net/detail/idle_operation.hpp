@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An async_idle under way: the user's handler, and the way back to the monitor, which is cut when the monitor goes.
+// An async_idle under way: the user's handler, and a pointer to the monitor, which the monitor clears when it is
+// destroyed.
 //
-// The operation belongs to the one handler that is under way for it (idle_look): a wait of the monitor's timer, or a
-// hop through the monitor's executor. It may be on its way when the monitor is destroyed.
+// An idle_look owns the operation. It is the handler of the step under way: a wait of the monitor's timer, or a hop
+// through the monitor's executor. It may be on its way when the monitor is destroyed.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -30,24 +31,25 @@ public:
 
     executor_type executor() const noexcept { return home_.get(); }
 
-    /// Ends it: the memory is free before the handler runs, at once if its executor allows.
+    /// Ends the operation: frees its memory and calls the handler, at once if the handler's executor allows that.
     void complete(std::error_code ec, const idle_event& event) {
         if (monitor != nullptr) monitor->forget(*this);
         do_complete(ec, event);
     }
-    /// The same without calling the handler.
+    /// Ends the operation without a call of the handler.
     void abandon() noexcept {
         if (monitor != nullptr) monitor->forget(*this);
         do_abandon();
     }
 
-    /// The handler's slot names this no more. Preconditions: the slot's signal is there, as while the handler is.
+    /// Takes the operation out of the handler's slot. Preconditions: the slot's signal exists, as it does with the
+    /// handler.
     void leave_slot() noexcept { do_leave_slot(); }
 
-    Monitor* monitor;      // nullptr: it is gone, or has cancelled this
+    Monitor* monitor;      // nullptr: it was destroyed, or has cancelled this operation
     bool out = false;      // the idle_look is under way
-    bool starting = false; // one that is destroyed now was never under way
-    bool soon = false;     // it comes with the next turn, whatever changes
+    bool starting = false; // the idle_look is being started: if it is destroyed now, the monitor ends the operation
+    bool soon = false;     // the idle_look runs in the next turn, whatever changes
 
 protected:
     explicit idle_operation(Monitor& m) : monitor(&m), home_(m.get_executor()) {}
@@ -90,11 +92,11 @@ public:
 private:
     void do_complete(std::error_code ec, const idle_event& event) override {
         do_leave_slot();
-        const auto home = this->home_; // until the handler is on its way
+        const auto home = this->home_; // keeps the context running until the handler is on its way
         [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
         handler_with_results<Handler, results> bound{take_out(), results(ec, event)};
         if constexpr (!has_executor<Handler>) {
-            bound(); // this is its executor
+            bound(); // this is the handler's executor
         } else {
             const auto own = asio::get_associated_executor(bound, home.get());
             if (same_executor(home.get(), own))
@@ -107,16 +109,16 @@ private:
         if (auto s = slot(); s.is_connected()) s.clear();
     }
     void do_abandon() noexcept override {
-        [[maybe_unused]] const auto home = this->home_; // until the handler is gone
+        [[maybe_unused]] const auto home = this->home_; // keeps the context running until the handler is destroyed
         [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
         take_out();
     }
 
-    // The handler; all else is freed.
+    // Returns the handler, and frees everything else.
     Handler take_out() {
         struct freeing {
             idle_operation_of* op;
-            allocator a; // asked before the handler moves
+            allocator a; // taken before the handler moves
             ~freeing() {
                 allocator owned(a);
                 op->~idle_operation_of();
@@ -126,11 +128,11 @@ private:
         return std::move(handler_);
     }
 
-    [[no_unique_address]] foreign_work<Handler> handlers_work_; // goes after the handler
+    [[no_unique_address]] foreign_work<Handler> handlers_work_; // destroyed after the handler
     Handler handler_;
 };
 
-/// Comes to the monitor's executor and lets the monitor look again.
+/// Runs on the monitor's executor and lets the monitor look again.
 template <class Monitor>
 class idle_look {
 public:
@@ -147,7 +149,7 @@ public:
 
     executor_type get_executor() const noexcept { return op_->executor(); }
 
-    /// Its timer leaves the wheel.
+    /// Takes the timer of this look out of the wheel.
     void withdraw() const noexcept {
         if (op_->monitor != nullptr) op_->monitor->withdraw();
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The inside of an idle_stream: shared with its operations under way, which may complete when the idle_stream has gone
-// or moved.
+// The impl of an idle_stream. Operations under way share it: they may complete after the idle_stream was destroyed or
+// moved.
 #pragma once
 
 #include <cogwheel/detail/exceptions.hpp>
@@ -15,7 +15,7 @@
 
 namespace cogwheel::detail {
 
-/// The user's handler, with its associations, behind a look at what was done.
+/// The user's handler with its associations. The impl records the result before the handler is called.
 template <class Impl, bool Writes, class Handler>
 struct observed_handler {
     std::shared_ptr<Impl> impl;
@@ -40,7 +40,7 @@ struct idle_stream_impl final : idle_probe {
     static void start(const std::shared_ptr<idle_stream_impl>& impl, Handler&& handler, const Buffers& buffers) {
         observed_handler<idle_stream_impl, Writes, std::decay_t<Handler>> h{impl, std::forward<Handler>(handler)};
         idle_stream_impl& b = *impl;
-        if (b.timed_out && b.is_open()) b.timed_out = false; // connected anew
+        if (b.timed_out && b.is_open()) b.timed_out = false; // the stream was connected again
         if constexpr (Writes) {
             b.stream.async_write_some(buffers, std::move(h));
             ++b.writes;
@@ -50,7 +50,7 @@ struct idle_stream_impl final : idle_probe {
         }
     }
 
-    /// What the user is to hear of it.
+    /// Records the end of an operation. Returns the error code for the user.
     template <bool Writes>
     std::error_code observe(std::error_code ec, std::size_t bytes) noexcept {
         --(Writes ? writes : reads);
@@ -62,7 +62,7 @@ struct idle_stream_impl final : idle_probe {
                 monitor.touch_read();
             }
         }
-        // A composed operation learns of the close by its next piece.
+        // The next piece of a composed operation sees the closed descriptor.
         const bool cut_off = ec == asio::error::operation_aborted || ec == asio::error::bad_descriptor;
         return timed_out && cut_off ? asio::error::timed_out : ec;
     }
@@ -76,7 +76,7 @@ struct idle_stream_impl final : idle_probe {
         close();
         COGWHEEL_TRY { monitor.cancel(); }
         COGWHEEL_CATCH {
-            // No memory to say so: what waits for an event is told when its time has come.
+            // No memory to cancel: an async_idle under way completes when its timer fires.
         }
     }
 
@@ -110,8 +110,8 @@ struct idle_stream_impl final : idle_probe {
     std::uint64_t written = 0;
     std::size_t reads = 0, writes = 0; // under way
     bool observes_output = false;
-    bool timed_out = false; // closed for idleness
-    bool ended = false;     // closed by its user
+    bool timed_out = false; // closed because it was idle
+    bool ended = false;     // closed by the user
 };
 
 } // namespace cogwheel::detail

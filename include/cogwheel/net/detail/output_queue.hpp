@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How much of what was written to a socket the peer has not taken yet.
+// The bytes that were written to a socket and that the peer has not taken yet.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace cogwheel::detail {
 
-/// Bytes in the send queue of a TCP or local stream socket (SIOCOUTQ; unix(7), tcp(7)). nullopt where the system does
-/// not tell. A system call.
+/// Returns the bytes in the send queue of a TCP or local stream socket (SIOCOUTQ; unix(7), tcp(7)). nullopt: the system
+/// does not report them. Complexity: a system call.
 std::optional<std::size_t> output_queue(int socket) noexcept;
 
 } // namespace cogwheel::detail

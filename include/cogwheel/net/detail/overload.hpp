@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// One factor for all idle limits of a wheel, and those whose timers run under it.
+// The overload factor of a wheel, and the list of the monitors that it affects.
 //
-// Who waits under the factor stands in a list. When the factor falls, their timers are brought forward: by the most
-// that it can matter, for what they wait for is known to their owner alone, who looks again when the timer fires and
-// may find that it is too early. That is done on the wheel's executor, so many at a time. When the factor rises, nobody
-// is touched: timers come early then.
+// When the factor falls, a walk through the list moves their timers forward, by the most that the factor can matter.
+// Only the monitor knows its exact time. It looks again when its timer fires, and may find that it is too early. The
+// walk runs on the wheel's executor, 1,024 monitors in each turn. When the factor rises, no timer moves: the timers
+// fire early and wait for the rest.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -18,13 +18,14 @@
 
 namespace cogwheel::detail {
 
-/// All but factor() needs the engine's lock.
+/// Needs the engine's lock for everything except factor().
 template <class Engine>
 class overload final : public wheel_extension {
     using lock_type = typename Engine::lock_type;
 
 public:
-    /// Who waits, and for what: `until` under `factor`, of which a share of `period` goes with the factor.
+    /// A wait that ends at `until` under `factor`. If the factor falls by d, the end moves forward by at most d x
+    /// `period`.
     struct member {
         member* previous = nullptr;
         member* next = nullptr;
@@ -34,7 +35,7 @@ public:
         double factor = 1;
     };
 
-    /// Any thread.
+    /// Returns the factor. Thread safety: any thread.
     double factor() const noexcept { return factor_.load(std::memory_order_relaxed); }
 
     void join(member& m) noexcept {
@@ -48,17 +49,17 @@ public:
         (m.previous != nullptr ? m.previous->next : first_) = m.next;
         if (m.next != nullptr) m.next->previous = m.previous;
     }
-    /// `to` takes the place of `from`.
+    /// Puts `to` into the list in place of `from`.
     void replace(member& from, member& to) noexcept {
         leave(from);
         to.until = from.until;
         to.period = from.period;
         to.factor = from.factor;
-        join(to); // at the front, behind a walk; so its timer is looked after here
+        join(to); // at the front, which a running walk does not reach: so shorten() is called here
         shorten(to);
     }
 
-    /// Errors: those of a post; nothing changes.
+    /// Sets the factor, and starts a walk if it falls. Errors: those of a post; nothing changes then.
     void set(Engine& engine, lock_type& lock, double factor) {
         const bool falls = factor < factor_ && first_ != nullptr && !engine.is_shut_down();
         if (falls && cursor_ == nullptr) post_walk(engine, lock);
@@ -85,10 +86,11 @@ private:
     }
     void walk(Engine& engine, lock_type& lock) noexcept {
         COGWHEEL_TRY {
-            engine.request_turn(); // which plans for all of them; else each that is sooner would arm the driver anew
+            // The turn plans once for all timers. Without it, each earlier timer would arm the driver again.
+            engine.request_turn();
         }
         COGWHEEL_CATCH {
-            // No memory for it: each plans for itself.
+            // No memory: each timer arms the driver.
         }
         for (int n = 1; cursor_ != nullptr; ++n) {
             shorten(*cursor_);
@@ -96,11 +98,11 @@ private:
             if (cursor_ == nullptr || n % members_per_turn != 0) continue;
             COGWHEEL_TRY { return post_walk(engine, lock); }
             COGWHEEL_CATCH {
-                // No memory for another turn: this one goes on.
+                // No memory for another turn: this turn continues.
             }
         }
     }
-    // From what the wait was at its start, so that many small steps are as good as one.
+    // Computes from the start of the wait. So many small steps of the factor have the effect of one.
     void shorten(member& m) noexcept {
         const double by = m.factor - factor();
         if (by <= 0) return;
@@ -110,13 +112,13 @@ private:
                 point_after(typename Engine::time_point(), saturating_add(m.until, -saturate_to_ns(sooner))));
         }
         COGWHEEL_CATCH {
-            // No memory for it: this one comes at its old time.
+            // No memory: this timer keeps its old time.
         }
     }
 
     std::atomic<double> factor_{1};
     member* first_ = nullptr;
-    member* cursor_ = nullptr; // whom the walk visits next; nullptr: there is none
+    member* cursor_ = nullptr; // the member that the walk visits next; nullptr: there is no walk
 };
 
 } // namespace cogwheel::detail

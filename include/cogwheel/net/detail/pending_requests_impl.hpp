@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The inside of pending_requests: a request_table, and how its requests come to their ends.
+// The impl of pending_requests: a request_table, and the ends of its requests.
 //
-// Everything belongs to the strand, but for one list: when a limit passes, the wheel's turn, on whatever thread, puts
-// the request among the expired and calls the strand; it decides nothing. The strand takes them from there, unless an
-// answer comes first. So there is one decision for each request, made in one place, and its memory can be freed at that
-// moment.
+// Everything belongs to the strand, except for one list. When a timeout passes, the wheel's turn runs on any thread. It
+// appends the request to the list of the expired ones and dispatches to the strand; it decides nothing. The strand
+// takes the requests from the list, unless an answer arrives first. If the wheel's turns run on the strand, the turn
+// decides at once. So each request has one decision, in one place, and its memory can be freed then.
 //
-// Whose end is decided waits in a queue for a drain: one posted function for as many as there are. The post comes
-// before the decision, so that without memory nothing is lost.
+// A request whose end is decided waits in a queue for a drain: one posted function for all of them. The post precedes
+// the decision, so nothing is lost without memory.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -57,8 +57,8 @@ public:
     ~pending_requests_impl() {
         work_.reset();
         home_.reset();
-        if (list_ != nullptr) list_->leave(*this); // from here on the strand's context may go
-        destroy_all();                             // what a drain was to deliver that was destroyed with its strand
+        if (list_ != nullptr) list_->leave(*this); // after this line the strand's context may be destroyed
+        destroy_all();                             // the requests of a drain that was destroyed with the strand
         lock_type lock = engine_.lock();
         engine_.leave(lock);
     }
@@ -73,7 +73,7 @@ public:
     template <class Handler, class K>
     void start(Handler&& handler, K&& key, const limit_type& limit) {
         using operation = request_operation<pending_requests_impl, std::decay_t<Handler>>;
-        if (shut_down_) return; // the handler is destroyed, as everything else is
+        if (shut_down_) return; // the context's shutdown destroys all handlers
         const auto verdict = table_.admit(key);
         if (verdict.what != request_admission::accepted)
             return operation::refuse(*this, std::forward<Handler>(handler), error_of(verdict.what));
@@ -98,7 +98,7 @@ public:
             if (until) engine_.arm(*r.node, from_now{until.remaining(now), now});
             if (slot.is_connected()) {
                 const timer_id id = r.slot_link.make(engine_, r);
-                lock.unlock(); // the slot's memory is the user's
+                lock.unlock(); // emplace() may call the user's code
                 slot.template emplace<slot_handler<Engine, pending_requests_impl>>(engine_, id);
                 lock.lock();
             }
@@ -120,7 +120,7 @@ public:
         r->core.end(*r, ending::cancelled, asio::error::operation_aborted);
     }
 
-    /// The limit of a request that counts from its writing begins. False if there is no such request.
+    /// Starts the timeout of a request that counts from its writing. Returns false if there is no such request.
     bool start_limit(const Key& key) {
         request* r = table_.find(key);
         if (r == nullptr || !r->unwritten) return false;
@@ -148,7 +148,7 @@ public:
     // ---- the end, decided on the strand ----
 
     /// Preconditions: the request is in the table. Errors: those of a post, and of moving the response; nothing
-    /// changes.
+    ///   changes.
     void answer(request& r, Response&& response) {
         request_drain();
         r.response.emplace(std::move(response));
@@ -164,7 +164,7 @@ public:
         return decide_all(how, ec);
     }
 
-    /// The object is gone: what is in flight is aborted.
+    /// Ends all requests in flight, because the pending_requests is destroyed.
     void close() noexcept {
         if (table_.empty() && over_.empty()) return;
         COGWHEEL_TRY {
@@ -172,34 +172,34 @@ public:
             decide_all(ending::cancelled, asio::error::operation_aborted);
         }
         COGWHEEL_CATCH {
-            // No memory for a post: the wheel's next turn comes instead.
+            // No memory for a post: the wheel's next turn serves instead.
             decide_all(ending::cancelled, asio::error::operation_aborted);
             const lock_type lock = engine_.lock();
             COGWHEEL_TRY { engine_.request_turn(); }
             COGWHEEL_CATCH {
-                // Or the one after that.
+                // No memory for a turn: a later one serves.
             }
             defer_notification();
         }
     }
 
-    // The strand's context goes. The wheel may still know us: what it brings later finds nothing.
+    // Handles the end of the strand's context. The wheel may still have nodes of this; it finds no requests later.
     std::shared_ptr<void> hold() noexcept override { return this->weak_from_this().lock(); }
     void shut_down() noexcept override {
         {
             const lock_type lock = engine_.lock();
             shut_down_ = true;
         }
-        calling_.wait(true); // the wheel's thread is about to hand something to the strand
+        calling_.wait(true); // until the wheel's thread has dispatched to the strand
         list_ = nullptr;
         destroy_all();
-        home_.reset(); // a strand must not outlive its service, which may be younger than ours
+        home_.reset(); // a strand must be destroyed before its service, which may be destroyed before this object
     }
 
     // ---- the wheel's side ----
 
-    /// The limit's timer has expired, or was dropped with all of the wheel's. Where it has expired, the lock is held,
-    /// then and when it returns or throws.
+    /// Handles the end of the timer: it has expired, or the wheel drops all its timers. If it has expired, the lock is
+    /// held, also when this returns or throws.
     void timer_ended(request& r, completion_context& c) {
         if (c.how == outcome::expired) {
             const relock_on_exit relock(c.lock);
@@ -212,14 +212,14 @@ public:
                 if (over_.empty())
                     r.finish(r, true);
                 else
-                    over_.push_back(r); // after those whose end was decided before
+                    over_.push_back(r); // after the requests that were decided earlier
                 c.lock.lock();
-                c.engine.check_loop_stopped(); // this may be gone
+                c.engine.check_loop_stopped(); // not engine_: this may be destroyed
             } else {
                 list_expired(r);
                 if (!called_) call(c.lock, this->shared_from_this());
             }
-        } else { // all of the wheel's are going: nothing may be posted here
+        } else { // the wheel drops all its timers: nothing may be posted here
             r.withdrawn = true;
             list_expired(r);
             defer_notification();
@@ -230,7 +230,7 @@ private:
     static std::error_code error_of(request_admission what) noexcept {
         return what == request_admission::duplicate_key ? net_errc::duplicate_key : net_errc::too_many_requests;
     }
-    // The wheel forgets the request. Preconditions: the lock is held.
+    // Takes the request out of the wheel. Preconditions: the lock is held.
     void retire(request& r) noexcept {
         if (r.node->armed()) engine_.disarm(*r.node);
         if (r.expired) expired_.erase(r);
@@ -238,14 +238,14 @@ private:
         r.slot_link.cut(engine_);
     }
 
-    // Out of the table and the wheel.
+    // Takes the request out of the table and the wheel.
     void take(request& r, ending how) noexcept {
         table_.remove(r, how);
         const lock_type lock = engine_.lock();
         retire(r);
     }
 
-    // Preconditions: a drain is on its way.
+    // Ends the request; a drain delivers it. Preconditions: a drain is on its way.
     void decide(request& r, ending how, const std::error_code& ec) noexcept {
         take(r, how);
         r.ec = ec;
@@ -260,7 +260,7 @@ private:
 
     void destroy_all() noexcept {
         work_.reset();
-        for (;;) { // a handler that is destroyed may end others
+        for (;;) { // the end of a handler may end other requests
             request* r = table_.oldest();
             if (r != nullptr)
                 take(*r, ending::cancelled);
@@ -270,14 +270,14 @@ private:
         }
     }
 
-    // While requests are in flight, run() is not to return.
+    // Lets run() return if no request is in flight.
     void release_work() noexcept {
         if (table_.empty()) work_.reset();
     }
 
     // ---- handlers ----
 
-    static constexpr int batch = 256; // handlers that a drain invokes before it lets others run
+    static constexpr int batch = 256; // handlers of one drain; then other functions of the strand may run
 
     void request_drain() {
         if (drain_posted_ || shut_down_) return;
@@ -289,7 +289,7 @@ private:
     }
 
     void drain() {
-        struct going_on { // also when a handler throws: the rest comes with the next drain
+        struct going_on { // also when a handler throws: the next drain delivers the rest
             pending_requests_impl& self;
             int exceptions = std::uncaught_exceptions();
             ~going_on() noexcept(false) {
@@ -334,7 +334,7 @@ private:
         expired_.push_back(r);
     }
 
-    // Calls the strand, without the lock, which is held again when this returns; if it throws, it is not.
+    // Calls the strand without the lock. The lock is held again when this returns, but not when it throws.
     void call(lock_type& lock, std::shared_ptr<pending_requests_impl> self) {
         if (called_ || shut_down_) return;
         called_ = true;
@@ -361,18 +361,18 @@ private:
         COGWHEEL_CATCH {
             if (!lock.owns_lock()) lock.lock();
             if (std::exchange(called_, false) && !shut_down_)
-                defer_notification(); // it never ran: the next turn tries again
+                defer_notification(); // the function never ran: the next turn tries again
             lock.unlock();
             COGWHEEL_RETHROW;
         }
-        self.reset(); // it may be the last one to know the core, whose end takes the lock
+        self.reset(); // perhaps the last reference: the destructor takes the lock
         lock.lock();
     }
 
-    // A node that can be deferred where nothing may fail, in place of requests, which may be answered and freed at any
+    // A node to be deferred where nothing may fail. Requests do not serve: they may be answered and freed at any
     // moment.
     struct deferred_notification final : timer_node {
-        std::shared_ptr<pending_requests_impl> self; // while it waits for a turn
+        std::shared_ptr<pending_requests_impl> self; // set while the node waits for a turn
 
         explicit deferred_notification() noexcept : timer_node(&arrive) {}
 
@@ -381,7 +381,7 @@ private:
             const relock_on_exit relock(c.lock);
             auto self = std::move(static_cast<deferred_notification&>(node).self);
             if (c.how == outcome::aborted) self->call(c.lock, self);
-            c.lock.unlock(); // as above: `self` goes first, then the lock is taken again
+            c.lock.unlock(); // `self` may be the last reference: it must be destroyed without the lock
         }
     };
 
@@ -393,13 +393,13 @@ private:
 
     Engine& engine_;
     std::optional<asio::any_io_executor> home_;
-    bool at_home_; // turns of the wheel are turns of the strand
+    bool at_home_; // the turns of the wheel run on the strand
     bool shut_down_ = false;
     bool drain_posted_ = false;
     request_table<request, Hash, Equal> table_;
-    request_queue<request> over_; // their end is decided, their handlers wait for a drain
+    request_queue<request> over_; // their end is decided; their handlers wait for a drain
     std::optional<counted_work<asio::any_io_executor>> work_;
-    shutdown_list* list_; // nullptr: it has told us of its end
+    shutdown_list* list_; // nullptr: it has called shut_down()
     std::atomic<bool> calling_ = false;
 
     // Under the engine's lock.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A monitor's idle_look while a wheel of another execution context keeps the time for it.
+// An idle_look of a monitor, while a wheel of another execution context keeps the time for it.
 //
-// The wheel holds a node of this, and nothing of the monitor's context ("home"), which may go first. The look stays
-// here until a function posted home takes it, and home's end destroys it: the wheel's thread never touches the
-// operation. Where home has no memory for that function, the node waits for the wheel's next turn, so nothing is lost.
+// The wheel holds a node of this, and nothing of the monitor's context ("home"), which may be destroyed first. The look
+// stays here until a function that is posted home takes it, or until home's shutdown destroys it. So the wheel's thread
+// never touches the operation. If there is no memory for that function, the node waits for the wheel's next turn, so
+// nothing is lost.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -34,7 +35,7 @@ asio::execution_context& context_of(const Executor& executor) {
         return executor.context();
 }
 
-/// Belongs to home, but for what the wheel does with the node. One look at a time.
+/// Belongs to home, except for what the wheel does with the node. It holds one look at a time.
 template <class Look, class Engine>
 class remote_idle_check final : public shutdown_list::member,
                                 public std::enable_shared_from_this<remote_idle_check<Look, Engine>> {
@@ -47,21 +48,21 @@ public:
         if (list_ != nullptr) list_->leave(*this);
     }
 
-    /// nullptr if home is the wheel's context. Errors: std::bad_alloc.
+    /// Returns nullptr if home is the wheel's context. Errors: std::bad_alloc.
     static std::shared_ptr<remote_idle_check> between(const executor_type& home, Engine& engine) {
         asio::execution_context& context = context_of(home);
         if (&context == &context_of(engine.executor())) return nullptr;
         return std::make_shared<remote_idle_check>(asio::use_service<shutdown_list>(context));
     }
-    /// A second one for the same home. Preconditions: it is not shut down.
+    /// Makes a second one for the same home. Preconditions: this one is not shut down.
     std::shared_ptr<remote_idle_check> another() const { return std::make_shared<remote_idle_check>(*list_); }
 
-    /// Is its node in the wheel, or on its way back?
+    /// Returns true if its node is in the wheel or on its way back.
     bool is_away() const noexcept { return away_; }
     bool is_shut_down() const noexcept { return list_ == nullptr; }
 
-    /// start(node) hands the node to the wheel, or returns false, or throws; then the look is destroyed.
-    /// Preconditions: neither away nor shut down.
+    /// Keeps the look and calls start(node), which passes the node to the wheel. If start() returns false or throws,
+    /// the look is destroyed. Preconditions: neither away nor shut down.
     template <class F>
     void depart(Look&& look, F start) {
         struct undo {
@@ -69,7 +70,7 @@ public:
             bool away = false;
             ~undo() {
                 if (away) return;
-                self.node_.self.reset(); // the monitor knows us, too
+                self.node_.self.reset(); // not the last reference: the monitor has one
                 self.away_ = false;
                 self.take();
             }
@@ -93,7 +94,7 @@ public:
 
 private:
     struct travelling final : timer_node {
-        std::shared_ptr<remote_idle_check> self; // while the wheel has the node; under its lock from the start on
+        std::shared_ptr<remote_idle_check> self; // set while the wheel has the node; from the start on under its lock
 
         travelling() noexcept : timer_node(&arrive) {}
     };
@@ -113,20 +114,20 @@ private:
         }
     }
 
-    // Posts, never dispatches: a handler is not to run while home's end may wait for this.
+    // Posts and never dispatches: no handler may run while home's shutdown may wait for this.
     void call_home(std::error_code ec) {
         struct calling {
             remote_idle_check& self;
             std::optional<executor_type> home;
             ~calling() {
-                home.reset(); // a strand's has to go before its context
+                home.reset(); // a strand must be destroyed before its context
                 self.calling_ = false;
                 self.calling_.notify_all();
             }
         } until_handed_over{*this, {}};
         {
             const std::lock_guard lock(mutex_);
-            if (!look_) return; // home is gone
+            if (!look_) return; // home is shut down
             until_handed_over.home.emplace(look_->get_executor());
             calling_ = true;
         }
@@ -147,15 +148,15 @@ private:
         return look;
     }
 
-    // Home's.
-    shutdown_list* list_; // nullptr: it has told us of its end
+    // Used at home only.
+    shutdown_list* list_; // nullptr: it has called shut_down()
     bool away_ = false;
 
-    // Between the two.
+    // Used by both sides.
     std::mutex mutex_;
-    std::optional<Look> look_; // under the mutex
+    std::optional<Look> look_; // guarded by the mutex
     std::atomic<bool> calling_ = false;
-    std::error_code ec_; // goes home with the function that is posted
+    std::error_code ec_; // written before the post to home, read by the function that is posted
 
     travelling node_;
 };

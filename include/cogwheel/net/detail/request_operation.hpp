@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A request in flight: its key, its limit's timer, its handler, and the answer once there is one, in one block of
-// memory: the wheel's pool, or the handler's associated allocator.
+// A request in flight: its key, the timer of its timeout, its handler, and its answer if there is one. They are one
+// block of memory, from the wheel's pool or from the handler's associated allocator.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -13,7 +13,7 @@
 
 namespace cogwheel::detail {
 
-/// What the core (pending_requests_impl.hpp) knows of a request, whatever its handler is.
+/// The part of a request that does not depend on the type of its handler. The core is a pending_requests_impl.
 template <class Core>
 class request : public request_links<request<Core>, typename Core::key_type, typename Core::time_point> {
     using links = request_links<request<Core>, typename Core::key_type, typename Core::time_point>;
@@ -28,27 +28,28 @@ public:
         : links(std::forward<K>(key), started), core(c), limit(l), unwritten(l.is_from_write()), finish(f) {}
 
     Core& core;
-    timer_node* node = nullptr; // of the limit; armed iff it is pending
+    timer_node* node = nullptr; // of the timeout; armed while the timeout runs
     limit_type limit;
-    bool unwritten;         // its limit counts from a moment that is still to come
-    bool expired = false;   // in the core's list of those whose timer has ended; under the engine's lock
+    bool unwritten;         // the timeout counts from written(), which was not called yet
+    bool expired = false;   // in the core's list of requests whose timer has ended; under the engine's lock
     bool withdrawn = false; // the wheel dropped the timer
     std::error_code ec;
     std::optional<response_type> response;
 
     // Frees the block, then invokes or destroys the handler.
-    // Preconditions: retired, in no table or list; the engine's lock is not held; if invoke, on the core's executor.
+    // Preconditions: retired, in no table or list; the engine's lock is not held; if `invoke`, on the core's executor.
     finish_function finish;
 
-    // The way from the handler's cancellation slot: found by an id that is stale as soon as the request has ended.
+    // Leads from the handler's cancellation slot to the request, by an id that is stale as soon as the request has
+    // ended.
     back_link<request> slot_link;
 
-    // Of a request_queue.
+    // The links of a request_queue.
     request* before = nullptr;
     request* after = nullptr;
 };
 
-/// First in, first out; those in the middle leave in O(1). Owns nothing.
+/// First in, first out. Removes from the middle in O(1). Owns nothing.
 template <class Request>
 class request_queue {
 public:
@@ -92,8 +93,8 @@ public:
           work_(handler, c.executor()),
           handler_(std::forward<H>(handler)) {}
 
-    /// Preconditions: the engine's lock is held. Errors: those of the allocation, the key and the handler; nothing
-    /// changes.
+    /// Makes a request and its node, which is not armed. Preconditions: the engine's lock is held.
+    /// Errors: those of the allocation, the key and the handler; nothing changes then.
     template <class K, class H>
     static base& create(Core& core, K&& key, H&& handler, const typename Core::limit_type& limit,
                         typename Core::time_point started) {
@@ -105,7 +106,7 @@ public:
         return self;
     }
 
-    /// A request that does not come to be: posts the handler.
+    /// Posts the handler of a request that is refused.
     template <class H>
     static void refuse(Core& core, H&& handler, const std::error_code& ec) {
         handler_with_results<Handler, results> bound{std::forward<H>(handler),
@@ -119,7 +120,7 @@ private:
         self.core.timer_ended(self, *static_cast<typename Core::completion_context*>(context));
     }
 
-    // The foreign executor's context is kept running until the handler has been handed to it.
+    // `work` keeps the context of a foreign executor running until the handler is on its way there.
     struct taken {
         foreign_work<Handler> work;
         handler_with_results<Handler, results> bound;
@@ -141,7 +142,7 @@ private:
             t.bound();
     }
 
-    [[no_unique_address]] foreign_work<Handler> work_; // goes after the handler
+    [[no_unique_address]] foreign_work<Handler> work_; // destroyed after the handler
     Handler handler_;
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Which requests are in flight: found by key, known in order of their start, counted. Knows neither clock nor handler.
+// The requests in flight: found by key, listed in the order of their start, counted. The table knows neither clock nor
+// handler.
 //
-// An intrusive hash table with chains, doubled when it holds as many requests as buckets, and never smaller again; and
-// an intrusive list. Requests are the caller's, and are neither moved nor freed here. The hash is kept in the request,
-// so that to remove one hashes nothing, and cannot throw.
+// It is an intrusive hash table with chains, and an intrusive list. It doubles when it holds as many requests as
+// buckets, and never shrinks. The requests belong to the caller; the table neither moves nor frees them. Each request
+// keeps its hash. So remove() computes no hash, and cannot throw.
 #pragma once
 
 #include <cogwheel/net/request_options.hpp>
@@ -20,10 +21,10 @@ namespace cogwheel::detail {
 
 enum class request_admission { accepted, duplicate_key, too_many };
 
-/// How a request ended: what it counts as.
+/// How a request ended: the count that it adds to.
 enum class ending { answered, timed_out, failed, cancelled };
 
-/// What a request is to its table: the base of the request proper, `Request`.
+/// The links of a request in its table. The base of `Request`.
 template <class Request, class Key, class TimePoint>
 class request_links {
 public:
@@ -47,8 +48,8 @@ private:
     Key key_;
 };
 
-/// All operations are O(1), amortised over the growth of the table, unless they say otherwise.
-/// Lifetime: requests outlive their place in the table; the table must be empty when it is destroyed.
+/// All operations are O(1), amortised over the growth of the table, unless they state something else.
+/// Lifetime: the requests must outlive their place in the table. The table must be empty when it is destroyed.
 template <class Request, class Hash, class Equal>
 class request_table {
 public:
@@ -68,8 +69,8 @@ public:
         std::size_t hash; // for insert()
     };
 
-    /// May a request with this key start? Counts it as refused if not, else makes room for it.
-    /// Errors: std::bad_alloc, and those of Hash and Equal; nothing changes.
+    /// Decides whether a request with this key may start. If so, makes room for it; else counts it as refused.
+    /// Errors: std::bad_alloc, and those of Hash and Equal; nothing changes then.
     verdict admit(const key_type& key) {
         const std::size_t hash = hash_of(key);
         if (find(key, hash) != nullptr) return refuse(request_admission::duplicate_key);
@@ -78,10 +79,10 @@ public:
         return {request_admission::accepted, hash};
     }
 
-    /// It was admitted, and then refused elsewhere.
+    /// Counts a request that was admitted here and then refused by the wheel.
     void count_refused() noexcept { ++stats_.refused; }
 
-    /// Preconditions: admit(request.key()) has just accepted it, with this hash.
+    /// Puts a request into the table. Preconditions: admit(request.key()) has just accepted it, with this hash.
     void insert(Request& request, std::size_t hash) noexcept {
         request.hash_ = hash;
         file(request);
@@ -93,17 +94,17 @@ public:
         ++stats_.in_flight;
     }
 
-    /// nullptr if there is none. Errors: those of Hash and Equal.
+    /// Returns the request, or nullptr. Errors: those of Hash and Equal.
     Request* find(const key_type& key) const { return stats_.in_flight == 0 ? nullptr : find(key, hash_of(key)); }
 
-    /// The same for an answer: counts it as late if nobody waits for it.
+    /// Does the same for an answer: counts it as late if no request waits for it.
     Request* find_answered(const key_type& key) {
         Request* request = find(key);
         if (request == nullptr) ++stats_.late;
         return request;
     }
 
-    /// Preconditions: the request is in the table. Complexity: O(1) on average: the length of its chain.
+    /// Takes a request out. Preconditions: it is in the table. Complexity: O(1) on average: the length of its chain.
     void remove(Request& request, ending how) noexcept {
         Request** at = &buckets_[bucket_of(request.hash_)];
         while (*at != &request) at = &(*at)->same_bucket_;
@@ -114,7 +115,7 @@ public:
         --stats_.in_flight;
     }
 
-    /// In order of their start; nullptr at the end.
+    /// Returns the requests in the order of their start: the first, and the one after `request`. nullptr at the end.
     Request* oldest() const noexcept { return oldest_; }
     static Request* next(const Request& request) noexcept { return request.newer_; }
 
@@ -122,7 +123,7 @@ public:
     bool empty() const noexcept { return stats_.in_flight == 0; }
     const request_stats& stats() const noexcept { return stats_; }
 
-    /// nullptr, or what is broken. For tests. Complexity: O(requests + buckets).
+    /// Returns nullptr, or a text that names the broken invariant. For tests. Complexity: O(requests + buckets).
     const char* check_invariants() const {
         std::size_t filed = 0, listed = 0;
         for (std::size_t b = 0; b < capacity(); ++b) {
@@ -145,7 +146,7 @@ public:
         return nullptr;
     }
 
-    /// For tests: what find() walks at the most. Complexity: O(requests + buckets).
+    /// Returns how many requests find() visits at most. For tests. Complexity: O(requests + buckets).
     std::size_t longest_chain() const noexcept {
         std::size_t longest = 0;
         for (std::size_t b = 0; b < capacity(); ++b) {
@@ -164,9 +165,9 @@ private:
         return {why, 0};
     }
 
-    // The standard's hash of an integer is that integer: spread, or keys that are multiples of a power of two share a
-    // bucket. 2^64 / golden ratio (Knuth, The Art of Computer Programming 3, section 6.4); its upper bits are the good
-    // ones.
+    // The standard library's hash of an integer is that integer. So this spreads it: otherwise, keys that are multiples
+    // of a power of two would share a bucket. The factor is 2^64 / golden ratio (Knuth, The Art of Computer Programming
+    // 3, section 6.4). The upper bits of the product are the good ones.
     std::size_t hash_of(const key_type& key) const {
         const std::uint64_t spread = static_cast<std::uint64_t>(hash_(key)) * 0x9e3779b97f4a7c15u;
         return static_cast<std::size_t>(spread >> (64 - std::numeric_limits<std::size_t>::digits));
@@ -209,7 +210,7 @@ private:
     }
 
     std::unique_ptr<Request*[]> buckets_;
-    std::size_t capacity_ = 0; // a power of two, or none yet
+    std::size_t capacity_ = 0; // a power of two, or 0 before the first request
     unsigned shift_ = 0;
     Request* oldest_ = nullptr;
     Request* newest_ = nullptr;

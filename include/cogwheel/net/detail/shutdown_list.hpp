@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Tells what holds handlers that its execution context is being shut down, so that they are destroyed with it: they may
-// own the very object that holds them.
+// Notifies objects that hold handlers when their execution context shuts down. They then destroy the handlers, which
+// may own the very objects that hold them.
 #pragma once
 
 #include <cogwheel/detail/before_asio.hpp>
@@ -21,16 +21,16 @@ public:
     using key_type = shutdown_list;
     static inline asio::execution_context::id id;
 
-    /// Lifetime: leaves the list before it is destroyed, unless it was told.
+    /// Lifetime: leaves the list before it is destroyed, unless shut_down() was called.
     class member {
     public:
         member() = default;
         member(const member&) = delete;
         member& operator=(const member&) = delete;
 
-        /// What keeps the member alive while it is told; nothing: it is being destroyed.
+        /// Returns a pointer that keeps the member alive during shut_down(); nullptr if the member is being destroyed.
         virtual std::shared_ptr<void> hold() noexcept = 0;
-        /// Called once at most. The list is gone when it returns.
+        /// Called once at most. The member must not use the list after that.
         virtual void shut_down() noexcept = 0;
 
     protected:
@@ -52,7 +52,7 @@ public:
         first_ = &m;
     }
 
-    /// Preconditions: it was not told.
+    /// Removes a member. Preconditions: its shut_down() was not called.
     void leave(member& m) noexcept {
         const std::lock_guard lock(mutex_);
         erase(m);
@@ -70,9 +70,9 @@ private:
                 if (held != nullptr) erase(*(m = first_));
             }
             if (m != nullptr)
-                m->shut_down(); // without the lock: handlers that are destroyed may destroy other members
+                m->shut_down(); // without the lock: the end of a handler may destroy other members
             else
-                std::this_thread::yield(); // another thread destroys it, and leaves in a moment
+                std::this_thread::yield(); // another thread destroys the member, which leaves soon
         }
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An operation that somebody hands us as a function object: in which form it wants to be called, what it completes
-// with, and how that becomes an error code. It is started once for each attempt:
+// Starts an attempt by a function object of the user. Finds out the form of the function object and its completion
+// signature, and turns its errors into error codes. Each call starts one attempt. The forms:
 //
 //     [&](auto token) { return socket.async_connect(endpoint, token); }
 //     [&](Attempt& attempt, auto token) { ... }
@@ -25,12 +25,12 @@ namespace cogwheel::detail {
 template <class... Signatures>
 struct signature_list {};
 
-/// A completion token that starts nothing: what an operation returns for it says what it would complete with.
+/// A completion token that starts nothing. An operation that receives it returns its completion signature as a type.
 struct signature_probe {};
 
 template <class T>
 inline constexpr bool is_awaitable = false;
-#ifdef ASIO_HAS_CO_AWAIT // Asio 1.22 does not find the coroutines of every compiler
+#ifdef ASIO_HAS_CO_AWAIT // Asio 1.22 does not detect the coroutines of every compiler
 template <class T, class Executor>
 inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
 template <class Executor, class Awaitable, class Token>
@@ -42,7 +42,7 @@ template <class Executor, class Awaitable, class Token>
 void spawn_attempt(const Executor&, const Awaitable&, Token);
 #endif
 
-/// Starts the operation. The result is its own.
+/// Starts the operation. Returns what the operation returns.
 template <class Operation, class Attempt, class Executor, class Token>
 auto call_attempt(Operation& operation, [[maybe_unused]] Attempt& attempt, [[maybe_unused]] const Executor& executor,
                   Token token) {
@@ -82,17 +82,17 @@ struct only_signature<signature_list<R(First, Rest...)>> {
                   "the operation's first result must be std::error_code or std::exception_ptr, else it cannot fail");
     static_assert(std::default_initializable<results>,
                   "the operation's results must be default constructible: it may be over without any");
-    /// With what came of all attempts behind the error.
+    /// The completion signature of the whole retry or hedge. A summary of all attempts follows the error.
     template <class Summary>
     using summarized = void(error, Summary, std::decay_t<Rest>...);
 };
 
-/// What `Operation` completes with.
+/// The completion signature of `Operation`.
 template <class Operation, class Attempt, class Executor>
 using attempt_signature = only_signature<decltype(call_attempt(std::declval<Operation&>(), std::declval<Attempt&>(),
                                                                std::declval<const Executor&>(), signature_probe()))>;
 
-/// What came of the last attempt, with what came of all of them behind the error.
+/// Returns the results of the last attempt, with a summary of all attempts behind the error.
 template <class Error, class... Rest, class Summary>
 auto with_summary(std::tuple<Error, Rest...>&& results, Summary summary) {
     return std::apply(
@@ -104,7 +104,7 @@ auto with_summary(std::tuple<Error, Rest...>&& results, Summary summary) {
 
 // ---- errors of either kind ----
 
-/// No code: an exception of some other type.
+/// Returns the code of an exception that has none.
 inline std::error_code no_code() noexcept { return std::make_error_code(std::errc::state_not_recoverable); }
 
 inline std::error_code code_of(const std::error_code& ec) noexcept { return ec; }
@@ -128,7 +128,7 @@ inline void assign_error(std::exception_ptr& to, const std::error_code& ec) {
     to = ec ? std::make_exception_ptr(std::system_error(ec)) : nullptr;
 }
 
-/// True: nothing is lost by it.
+/// Stores an exception. Returns false if the error code does not say what the exception was.
 inline bool assign_exception(std::error_code& to, const std::exception_ptr& e) noexcept {
     to = code_of(e);
     return to != no_code();
@@ -151,9 +151,8 @@ struct asio::async_result<cogwheel::detail::signature_probe, Signatures...> {
 
 namespace cogwheel::detail {
 
-// What Asio calls to start an operation made of attempts, once it has made the token a handler.
-
-/// Function: the user's, called with an Attempt. Operation: retry_operation, hedge_operation.
+/// What Asio calls with a handler to start a retry or a hedge.
+/// Function: the user's function object, called with an Attempt. Operation: retry_operation or hedge_operation.
 template <class Wheel, class Function, class Attempt, template <class, class, class, class, class> class Operation>
 class attempts_initiation {
     using state = impl_type<Wheel>;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The decisions of a circuit breaker: closed, open, half open (M. Nygard, "Release It!", 2007). Time is passed in; all
-// is O(1).
+// The decisions of a circuit breaker: closed, open, half open (M. Nygard, "Release It!", 2007). The caller passes the
+// time in. Each operation is O(1), except that opening costs O(log n) for the n-th time in a row.
 //
-// Each change of state begins a new generation. A call belongs to the one it was allowed in: what started before the
-// breaker opened says nothing about the peer as it is now, neither for nor against it.
+// Each change of state begins a new generation. A call belongs to the generation that allowed it. A call from before
+// the breaker opened counts neither for nor against the peer, because it shows nothing about its present state.
 #pragma once
 
 #include <cogwheel/resilience/circuit_options.hpp>
@@ -27,16 +27,15 @@ public:
     const circuit_stats& stats() const noexcept { return stats_; }
     random_ref random() const noexcept { return options_.random; }
 
-    /// While open: until when.
+    /// Returns the time until which the breaker is open. Meaningful only while it is open.
     nanoseconds open_until() const noexcept { return open_until_; }
 
-    /// Does allow() look at the time? Reading a clock is most of its cost.
+    /// Returns true if allow() uses the time. Reading a clock is most of its cost, so the caller asks first.
     bool allow_needs_time() const noexcept { return state_ == circuit_state::open; }
     bool success_needs_time() const noexcept { return options_.failure_rate > 0; }
 
-    /// May a call be made? If so, it belongs to generation(), and ended() is to be called for it, once.
-    /// An open breaker whose time is over becomes half open here, too: it must not hang on a timer that nobody would
-    /// take.
+    /// Returns true if a call may be made. The call then belongs to generation(), and the caller passes its end to
+    /// ended(), once. Makes an open breaker half open if its time is over. So it works even if the wheel took no timer.
     bool allow(nanoseconds now) noexcept {
         if (state_ == circuit_state::open) elapsed(now);
         if (state_ == circuit_state::open || (state_ == circuit_state::half_open && !probe_wanted())) {
@@ -48,7 +47,8 @@ public:
         return true;
     }
 
-    /// Errors: the generator's; the call is counted then, and the state the same.
+    /// Counts the end of a call. Errors: those of the generator; then the call is counted, and the state does not
+    /// change.
     template <class Generator>
     void ended(verdict v, std::uint64_t generation, nanoseconds now, Generator& random) {
         ++(v == verdict::succeeded ? stats_.succeeded : v == verdict::failed ? stats_.failed : stats_.abandoned);
@@ -68,14 +68,14 @@ public:
         }
     }
 
-    /// The time of being open may be over. True: it is, and the breaker half open.
+    /// Makes the breaker half open if it is open and its time is over. Returns true if it did.
     bool elapsed(nanoseconds now) noexcept {
         if (state_ != circuit_state::open || now < open_until_) return false;
         enter(circuit_state::half_open);
         return true;
     }
 
-    /// By hand.
+    /// Closes the breaker, and starts its pauses with the first delay again.
     void close() noexcept {
         pauses_.reset();
         enter(circuit_state::closed);
@@ -94,7 +94,7 @@ private:
 
     template <class Generator>
     void open(nanoseconds now, Generator& random) {
-        open_until_ = saturating_add(now, pauses_.next(random)); // before anything changes: it may throw
+        open_until_ = saturating_add(now, pauses_.next(random)); // first, because it may throw
         ++stats_.opened;
         enter(circuit_state::open);
     }
@@ -112,8 +112,8 @@ private:
     std::uint64_t generation_ = 0;
     nanoseconds open_until_{};
     std::uint32_t in_a_row_ = 0;
-    std::uint32_t in_flight_ = 0; // probes
-    std::uint32_t passed_ = 0;    // probes
+    std::uint32_t in_flight_ = 0; // probes that run
+    std::uint32_t passed_ = 0;    // probes that succeeded
     circuit_stats stats_;
 };
 

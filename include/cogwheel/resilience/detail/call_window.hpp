@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Successes and failures of the last while, in ten slices: no memory of single calls. Time is passed in; amortised
-// O(1).
+// Counts the successes and failures of a time window in ten slices. It does not remember single calls. The caller
+// passes the time in. Complexity: amortised O(1).
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@ class call_window {
 public:
     using nanoseconds = std::chrono::nanoseconds;
 
-    /// Preconditions: `length` >= 10 us, so that slices can be numbered without overflow.
+    /// Preconditions: `length` >= 10 us, so that the numbers of slices do not overflow.
     explicit call_window(nanoseconds length) noexcept : slice_(length / slices) {}
 
-    /// If time runs backwards, it stands still here.
+    /// Counts a call that ended. When the clock steps back, the window stands still.
     void record(bool failed, nanoseconds now) noexcept {
         advance(now);
         counts& c = ring_[at_];
@@ -45,7 +45,7 @@ private:
 
     void advance(nanoseconds now) noexcept {
         std::int64_t slice = now / slice_;
-        if (now % slice_ < nanoseconds::zero()) --slice; // rounded down, also before the epoch
+        if (now % slice_ < nanoseconds::zero()) --slice; // round down, also before the epoch
         if (slice <= newest_) return;
         if (slice - newest_ >= static_cast<std::int64_t>(slices)) {
             clear();
@@ -61,8 +61,8 @@ private:
     }
 
     nanoseconds slice_;
-    std::int64_t newest_ = nanoseconds::min().count() / 1'000 - 1; // before all slices: none is shorter than 1 us
-    std::size_t at_ = 0;                                           // of the newest
+    std::int64_t newest_ = nanoseconds::min().count() / 1'000 - 1; // before every slice: none is shorter than 1 us
+    std::size_t at_ = 0;                                           // the index of the newest slice
     std::array<counts, slices> ring_{};
     counts all_;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What retries and hedges are composed of: memory of the handler's, and who goes on after a step.
+// The parts of retries and hedges: memory of the handler's allocator, and the decision which side continues after a
+// step.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -17,8 +18,7 @@
 
 namespace cogwheel::detail {
 
-// Where a composed operation lives: in memory of its handler's associated allocator, else in Asio's recycled memory.
-
+/// The allocator of a composed operation: the one associated with its handler, else Asio's recycling allocator.
 template <class Handler, class T>
 using handler_memory = typename std::allocator_traits<
     asio::associated_allocator_t<Handler, asio::recycling_allocator<void>>>::template rebind_alloc<T>;
@@ -28,7 +28,8 @@ handler_memory<Handler, T> memory_of_handler(const Handler& handler) noexcept {
     return handler_memory<Handler, T>(asio::get_associated_allocator(handler, asio::recycling_allocator<void>()));
 }
 
-/// Errors: the allocator's and the constructor's; nothing is left then.
+/// Makes a T in memory of `memory`. Errors: those of the allocator and of the constructor; then nothing is left
+/// allocated.
 template <class T, class Memory, class... Args>
 T& create_in(Memory memory, Args&&... args) {
     T* p = std::allocator_traits<Memory>::allocate(memory, 1);
@@ -39,68 +40,73 @@ T& create_in(Memory memory, Args&&... args) {
     }
 }
 
-/// Preconditions: `memory` was asked before the handler was moved from.
+/// Destroys `t` and frees its memory. Preconditions: `memory` was taken from the handler before the handler was moved.
 template <class T, class Memory>
 void destroy_in(Memory memory, T& t) noexcept {
     t.~T();
     std::allocator_traits<Memory>::deallocate(memory, &t, 1);
 }
 
-/// The handler with its results, ready to be called; the operation that kept it is gone, its memory free, also if this
-/// throws.
+/// Returns the handler with its results, ready to be called. Destroys the operation and frees its memory, even if this
+///   throws.
 template <class Operation, class Handler, class Results>
 auto handler_of_ended(Operation& operation, Handler& handler, Results&& results) {
     struct destroying {
         Operation& operation;
         handler_memory<Handler, Operation> memory;
         ~destroying() { destroy_in(memory, operation); }
-    } const at_exit{operation, memory_of_handler<Operation>(handler)}; // asked before the handler moves
+    } const at_exit{operation, memory_of_handler<Operation>(handler)}; // taken before the handler moves
     return handler_with_results<Handler, std::decay_t<Results>>{std::move(handler), std::forward<Results>(results)};
 }
 
-// One step of a composed operation: something is started with a handler that owns the operation, and it may be over, or
-// dropped, before the call that starts it returns, on this thread or another. The pin settles who goes on: the handler,
-// as a rule; the one who starts, if the handler came first. So nothing touches an operation that is gone, nothing
-// completes inside its initiating function, and what throws while it is started leaves its owner in place.
-
+/// Which side continues after a step.
 enum class step_state {
-    pending,   ///< its handler goes on, perhaps it has: the operation is not ours any more
-    completed, ///< the handler was called meanwhile: the operation is ours
-    dropped,   ///< the handler was destroyed meanwhile, or never made: the operation is ours
+    pending,   ///< the handler continues, or has done so: the caller must not touch the operation
+    completed, ///< the handler was called: the caller owns the operation
+    dropped,   ///< the handler was destroyed or never made: the caller owns the operation
 };
 
+/// Decides which side continues after one step of a composed operation: the starter or the handler.
+///
+/// The starter starts something with a handler that owns the operation. The step may be over before that call returns,
+/// on this thread or another: the handler was called, or destroyed. Then the starter continues. Otherwise the handler
+/// does. So an operation is never used after its end, and never completes inside its initiating function. If the start
+/// throws, the operation still has its owner.
 template <bool Concurrent>
 class step_pin {
 public:
-    // ---- for the one who starts ----
+    // ---- for the starter ----
 
     void begin() noexcept {
         made_ = false;
         bits_.clear(completed | dropped);
         bits_.set(starting);
     }
-    /// For the emission of a cancellation: what is under way may end by it.
+    /// Holds the operation during the emission of a cancellation, which may end the step.
     void hold() noexcept { bits_.set(starting); }
+    /// Releases the operation after begin() or hold(). Returns which side continues.
     step_state let_go() noexcept { return let_go_of(starting); }
 
     bool is_over() const noexcept { return (bits_.get() & (completed | dropped)) != 0; }
 
-    // ---- for a function that is posted, and goes on if the step has ended by then ----
+    // ---- for a posted function, which continues if the step has ended by then ----
 
-    /// False: there is one already.
+    /// Returns false if such a function is on its way already.
     bool park() noexcept { return (bits_.set(parked) & parked) == 0; }
     step_state leave() noexcept { return let_go_of(parked); }
 
     // ---- for the handler ----
 
-    /// Once for each begin().
+    /// Records that the handler was made. Called once for each begin().
     void make() noexcept {
         assert(!made_ && "an operation may use its token once");
         made_ = true;
     }
     bool is_held() const noexcept { return (bits_.get() & starting) != 0; }
-    /// True: the handler's caller goes on. False: somebody else does, and the operation is not ours any more.
+    /// Records that the handler was called. Returns true if the handler continues. If not, it does not own the
+    /// operation any more.
     bool complete() noexcept { return (bits_.set(completed) & (starting | parked)) == 0; }
+    /// Records that the handler was destroyed. Returns as complete() does.
     bool drop() noexcept { return (bits_.set(dropped) & (starting | parked)) == 0; }
 
 private:
@@ -110,7 +116,7 @@ private:
     static constexpr unsigned parked = 8;
 
     step_state let_go_of(unsigned pin) noexcept {
-        const bool made = made_; // before the handler may run
+        const bool made = made_; // read before the handler can run
         const unsigned bits = bits_.clear(pin) & ~pin;
         if ((bits & (starting | parked)) != 0) return step_state::pending;
         if ((bits & completed) != 0) return step_state::completed;
@@ -121,8 +127,8 @@ private:
     bool made_ = false;
 };
 
-/// A handler of an attempt, and the user's allocator if there is one. By value: Asio may ask a handler that was moved
-/// from.
+/// A handler of an attempt, with the user's allocator if there is one. It has a copy, because Asio may ask a moved-from
+/// handler.
 template <class Base, class Operation, bool = Operation::allocates>
 class with_user_allocator : public Base {
 public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The handler that an attempt of a hedge is started with, and the token that it is given.
+// The handler that starts an attempt of a hedge, and the token that the operation receives.
 #pragma once
 
 #include <cogwheel/resilience/detail/composed_operation.hpp>
@@ -21,7 +21,8 @@ struct branch_token {
     std::uint32_t number;
 };
 
-/// The handler of an attempt: the user's associations, but for the slot, which is the attempt's own.
+/// The handler of an attempt. It has the associations of the user's handler, except for the slot, which is the
+/// attempt's own.
 template <class Operation>
 class branch_handler_base {
 public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The decisions of a hedge: when another attempt starts, which one wins, when all is over. Knows no Asio and no time:
-// the timer is somebody else's, and so is the budget.
+// The decisions of a hedge: when another attempt starts, which one wins, and when no other may start. It knows neither
+// Asio nor the time. The shell owns the timer and the budget.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,18 @@ class hedge_machine {
 public:
     explicit hedge_machine(std::uint32_t attempts) noexcept : attempts_(attempts) {}
 
-    /// May another attempt start? A timer for the next one is of use exactly then.
+    /// Returns true if another attempt may start. Only then is a timer for the next one of use.
     bool may_start() const noexcept { return !settled_ && started_ < attempts_; }
 
-    /// Preconditions: may_start(). The attempt's number.
+    /// Counts an attempt and returns its number. Preconditions: may_start().
     std::uint32_t start() noexcept { return ++started_; }
 
     enum class news {
-        won,    ///< the first success: the others are to be cancelled
-        failed, ///< the next attempt may start at once
-        late,   ///< it does not matter any more
+        won,    ///< the first success: cancel the other attempts
+        failed, ///< a failure: the next attempt may start at once
+        late,   ///< too late to matter
     };
+    /// Records the end of an attempt.
     news ended(std::uint32_t number, const std::error_code& ec) noexcept {
         if (winner_ != 0) return news::late;
         last_error_ = ec;
@@ -33,10 +34,11 @@ public:
         settled_ = true;
         return news::won;
     }
-    /// It will never end: there is to be no other attempt.
+    /// Records that an attempt will never end. No other attempt starts.
     void dropped() noexcept { settled_ = true; }
-    /// There is to be no other attempt; those that run may still win.
+    /// Records a cancellation. No other attempt starts; running attempts may still win.
     void cancel() noexcept { settled_ = cancelled_ = true; }
+    /// Prevents further attempts.
     void start_no_more() noexcept { attempts_ = started_; }
 
     bool is_cancelled() const noexcept { return cancelled_ && winner_ == 0; }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The inside of async_hedge: one block for the machine, the function object and the user's handler, one for the
-// attempts, which run side by side. Whoever still has to do with it holds a reference: each attempt's handler, and
-// those who are about to start or to cancel an attempt. The last one to let go completes it, so nobody ever meets an
-// attempt that is gone. The timer's callable holds none: it finds the operation by an id, so it may stay in a wheel
-// that does not turn any more.
+// The operation behind async_hedge: one block for the machine, the user's function object and handler, and one block
+// for the attempts, which run side by side. Counted references keep it alive. Each attempt's handler holds one, and so
+// does each function that is about to start or cancel an attempt. The release of the last one completes the hedge. So
+// no attempt is used after its end. The timer's callable holds no reference: it finds the operation by an id. So it may
+// stay in a wheel that does not turn any more.
 //
-// Attempts may end on several threads at once; a lock of the wheel's kind guards the decisions, and is held while
-// nothing is called.
+// Attempts may end on several threads at once. A lock of the wheel's kind guards the decisions, and is not held during
+// any call of a function object or handler.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -36,7 +36,7 @@ class hedge_operation {
         enum state { idle, starting, running, lost, over };
         state now = idle;
         bool being_started = false;
-        asio::cancellation_type wanted = asio::cancellation_type::none; // while it is being started
+        asio::cancellation_type wanted = asio::cancellation_type::none; // asked for during the start
         asio::cancellation_signal signal;
         hedge_attempt attempt;
     };
@@ -66,15 +66,15 @@ public:
         self.end_initiation();
     }
 
-    // ---- from outside ----
+    // ---- cancellation by the handler's slot ----
 
     void cancel(asio::cancellation_type_t type) {
         {
             const lock_type lock(mutex_);
-            if (references_ == 0) return; // about to complete
+            if (references_ == 0) return; // the hedge is about to complete
             references_ += 2;
         }
-        // Posted first: the attempts may all end inside the emission, and who emits may not complete.
+        // Posts first: the emission may end all attempts, and the hedge must not complete inside it.
         finish(false, [&] {
             way_to(executor(), state_->executor()).post(last_look{executor(), *this});
             {
@@ -108,7 +108,7 @@ public:
         lock_type lock(mutex_);
         branch& b = at(number);
         b.now = branch::lost;
-        if (!b.being_started) abandon(); // else who starts it knows why
+        if (!b.being_started) abandon(); // else started() decides
         lock.unlock();
         finish(false, [&] { stop_timer(); });
     }
@@ -123,7 +123,7 @@ public:
         });
     }
 
-    /// By create_in() only, as the destructor by destroy_in().
+    /// Called by create_in() only; destroy_in() calls the destructor.
     template <class H, class F>
     hedge_operation(Impl& state, const Executor& executor, const hedge_options& options, F&& f, H&& handler)
         : home_(asio::get_associated_executor(handler, executor)),
@@ -144,7 +144,7 @@ private:
 
     // ---- references ----
 
-    // Does something, then lets go of the reference that it was done under. What f throws is thrown after that.
+    // Calls f, then releases the reference that f was called under. Throws the exception of f after that.
     template <class F>
     void finish(bool inline_allowed, F f) {
         std::exception_ptr trouble;
@@ -165,7 +165,8 @@ private:
     }
     void destroy() noexcept { destroy_in(memory_of_handler<hedge_operation>(handler_), *this); }
 
-    // A reference that is let go of on the executor; the operation goes with it if it is never called.
+    // A reference that is released on the executor. If it is destroyed without a call, and is the last one, it destroys
+    // the operation.
     class last_look {
     public:
         using executor_type = typename hedge_operation::executor_type;
@@ -189,13 +190,13 @@ private:
         hedge_operation* operation_;
     };
 
-    // ---- the initiating function: either it throws, or the handler is called ----
+    // ---- the initiating function: it throws, or the handler is called, but not both ----
 
     bool initiates() const noexcept { return initiator_ == std::this_thread::get_id(); }
     void note_trouble(const std::exception_ptr& e) noexcept {
         if (!trouble_) trouble_ = e;
     }
-    // What was thrown leaves it if nothing else came of it all.
+    // Throws the exception if no attempt runs or has succeeded.
     void end_initiation() {
         lock_type lock(mutex_);
         initiator_ = {};
@@ -206,7 +207,7 @@ private:
         let_go(false);
         if (leaves) std::rethrow_exception(trouble);
     }
-    // Preconditions: locked.
+    // Gives the hedge up: its handler will be destroyed. Preconditions: locked.
     void abandon() noexcept {
         machine_.dropped();
         abandoned_ = true;
@@ -214,8 +215,9 @@ private:
 
     // ---- attempts ----
 
-    // Starts the next attempt if there may be one, and one more for each that fails while it is started.
-    // `of_timer`: not if another one has started since that timer was set.
+    // Starts the next attempt if one may start, and one more for each that fails during its start.
+    // `of_timer`: the number of the timer that expired. If another attempt has started since it was set, nothing
+    // starts.
     void launch(std::uint64_t of_timer = 0) {
         for (bool again = true; again;) {
             lock_type lock(mutex_);
@@ -244,7 +246,7 @@ private:
         }
     }
 
-    // The attempt's initiating function has returned. True: the attempt failed in it.
+    // Handles the return of an attempt's initiating function. Returns true if the attempt failed in it.
     bool started(std::uint32_t number, const std::exception_ptr& thrown) {
         lock_type lock(mutex_);
         branch& b = at(number);
@@ -262,7 +264,7 @@ private:
             if (gone) stop_timer();
             return false;
         }
-        if (!gone) { // it was started all the same, and will end, or has
+        if (!gone) { // the attempt was started nevertheless, and ends or has ended
             if (!initiates()) std::rethrow_exception(thrown);
             note_trouble(thrown);
             return false;
@@ -288,7 +290,7 @@ private:
         const lock_type lock(mutex_);
         at(number).now = branch::over;
         const auto news = machine_.ended(number, ec);
-        // The first success, else the last failure.
+        // Keeps the first success, else the last failure.
         if (news != hedge_machine::news::late || machine_.winner() == 0) {
             if (results_) replaced.emplace(std::move(*results_));
             results_.emplace(std::move(r));
@@ -296,7 +298,8 @@ private:
         return news;
     }
 
-    // Preconditions: locked. Refused once, refused for good: what is late already would only come later.
+    // Asks the budget for another attempt. Preconditions: locked. A refusal is final: a late attempt would only be
+    // later.
     bool granted() {
         if (machine_.started() == 0 || options_.budget == nullptr || options_.budget->withdraw(clock::now()))
             return true;
@@ -318,7 +321,7 @@ private:
                 o = back_link<hedge_operation>::follow(*state, id);
                 if (o == nullptr) return;
                 const lock_type lock(o->mutex_);
-                if (o->references_ == 0 || serial != o->timer_serial_) return; // another has started meanwhile
+                if (o->references_ == 0 || serial != o->timer_serial_) return; // another attempt has started since
                 o->references_ += 2;
                 o->timer_ = {};
             }
@@ -353,7 +356,7 @@ private:
         id_ = link_.make(*state_, *this);
     }
 
-    // If the wheel takes no timer, attempts start only when another one fails.
+    // Sets the timer for the next attempt. If the wheel takes none, attempts start only when another one fails.
     void set_timer(std::uint64_t serial) {
         basic_timer_token<clock> timer;
         COGWHEEL_TRY {
@@ -362,7 +365,7 @@ private:
                                      no_callable(), ignored);
         }
         COGWHEEL_CATCH {
-            return; // no memory for it: the same
+            return; // no memory for a timer: the same
         }
         lock_type lock(mutex_);
         if (serial == timer_serial_) {
@@ -382,14 +385,14 @@ private:
 
     // ---- cancellation ----
 
-    // All that run, also if one of them throws at it.
+    // Cancels all running attempts, even if an emission throws.
     void cancel_all(asio::cancellation_type type) {
         std::exception_ptr trouble;
         stop_timer();
         for (branch& b : branches_) {
             {
                 const lock_type lock(mutex_);
-                if (b.being_started) b.wanted = b.wanted | type; // who starts it emits
+                if (b.being_started) b.wanted = b.wanted | type; // started() emits it
                 if (b.being_started || b.now != branch::running) continue;
             }
             COGWHEEL_TRY { b.signal.emit(type); }
@@ -407,19 +410,19 @@ private:
         return handler_of_ended(*this, handler_, with_summary(std::move(r), summary));
     }
 
-    working_executor<executor_type> home_; // before what may need its context
+    working_executor<executor_type> home_; // destroyed last: other members may need its context
     wheel_hold<Impl> state_;
     mutex mutex_;
-    std::size_t references_ = 1;                             // the initiating function
+    std::size_t references_ = 1;                             // one for the initiating function
     std::thread::id initiator_ = std::this_thread::get_id(); // while the initiating function runs
-    std::exception_ptr trouble_;                             // what was thrown in it
+    std::exception_ptr trouble_;                             // the first exception in the initiating function
     bool abandoned_ = false;
     hedge_options options_;
     hedge_machine machine_;
     std::vector<branch, handler_memory<Handler, branch>> branches_;
     basic_timer_token<clock> timer_;
     std::uint64_t timer_serial_ = 0;
-    back_link<hedge_operation> link_; // from the handler's slot, and from the timer
+    back_link<hedge_operation> link_; // for the handler's slot and for the timer
     timer_id id_;
     std::optional<results> results_;
     Function function_;

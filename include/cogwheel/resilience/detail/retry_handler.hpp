@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The handlers that a retry starts its steps with, and the token that an attempt is given.
+// The handlers with which a retry starts its steps, and the token that an attempt receives.
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
@@ -9,7 +9,8 @@
 
 namespace cogwheel::detail {
 
-/// The handler of an attempt or of a wait: one pointer, and the associations of the user's handler, but for the slot.
+/// The handler of an attempt or of a wait: one pointer. It has the associations of the user's handler, except for the
+/// slot.
 template <class Operation>
 class step_handler_base {
 public:
@@ -24,7 +25,7 @@ protected:
     operation_owner<Operation> owner_;
 };
 
-/// Associates no allocator: a wait's memory is the wheel's pool.
+/// The handler of a wait. It has no associated allocator, so the wait's memory is from the wheel's pool.
 template <class Operation>
 class wait_handler : public step_handler_base<Operation> {
 public:
@@ -47,7 +48,7 @@ protected:
 template <class Operation>
 using attempt_handler = with_user_allocator<attempt_handler_base<Operation>, Operation>;
 
-/// What the operation is given for a token. It copies for nothing; the handler is made when the operation takes it.
+/// The token that the operation receives. It is cheap to copy. The handler is made when the operation takes the token.
 template <class Operation>
 struct attempt_token {
     Operation* operation;
@@ -55,7 +56,7 @@ struct attempt_token {
 
 } // namespace cogwheel::detail
 
-// Under a limit as timeout_at() sets it, if the attempt has one.
+// Starts the attempt, with a timeout as by timeout_at() if it has one.
 template <class Operation, class... Signatures>
 struct asio::async_result<cogwheel::detail::attempt_token<Operation>, Signatures...> {
     template <class Initiation, class Token, class... Args>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The decisions of a retry: which step comes next, and why there is none. It is told what happened and when, and
-// answers with what to do: attempt, wait, or complete. Knows no Asio and reads no clock.
+// The decisions of a retry: which step is next, or why there is none. Each call reports what happened and when; the
+// answer is to attempt, to wait or to complete. It knows no Asio and reads no clock.
 #pragma once
 
 #include <cogwheel/asio/error.hpp>
@@ -11,10 +11,10 @@
 namespace cogwheel::detail {
 
 enum class retry_act {
-    attempt, ///< start one, to be cancelled at attempt().deadline()
-    wait,    ///< for step.delay
-    deliver, ///< complete with what the attempt that ended came to
-    fail,    ///< complete with step.ec; without one, with what result().end means
+    attempt, ///< start an attempt, to be cancelled at attempt().deadline()
+    wait,    ///< wait for step.delay
+    deliver, ///< complete with the results of the last attempt
+    fail,    ///< complete with step.ec; if empty, with the error that result().end means
 };
 
 struct retry_step {
@@ -37,14 +37,15 @@ public:
         return next_attempt(now);
     }
 
-    /// Errors: those of the predicate and the generator; then nothing more is to be done but complete, see give_up().
+    /// Returns the step after an attempt. Errors: those of the predicate and the generator; then the caller completes
+    /// the retry (see give_up()).
     template <class Generator>
     retry_step attempt_ended(const std::error_code& ec, time_point now, Generator& random) {
         result_.last_error = ec;
         if (!ec) return end(retry_end::succeeded);
         if (cancelled_) return fail(retry_end::cancelled);
         if (ec.category() == cogwheel::error_category())
-            return end(retry_end::wheel); // no timer for the attempt: it was not started
+            return end(retry_end::wheel); // the wheel took no timer for the attempt, so it did not start
         if (policy_.deadline.expired(now)) return end(retry_end::out_of_time);
         if (!(policy_.retryable ? policy_.retryable(ec) : is_transient(ec))) return end(retry_end::not_retryable);
         if (result_.attempts >= policy_.attempts) return end(retry_end::attempts_used);
@@ -52,28 +53,28 @@ public:
         const nanoseconds delay = saturating_add(attempt_.hint_, pause);
         if (policy_.deadline && delay >= saturate_to_ns(policy_.deadline.remaining(now)))
             return end(retry_end::out_of_time);
-        if (cancelled_) return fail(retry_end::cancelled); // by the predicate
-        // Last of all: no token is taken for a retry that something else forbids.
+        if (cancelled_) return fail(retry_end::cancelled); // the predicate did that
+        // The last check: if anything else forbids the retry, it takes no token.
         if (policy_.budget != nullptr && !policy_.budget->withdraw(now)) return end(retry_end::budget);
         paused_ = pause;
         return {retry_act::wait, delay};
     }
 
-    /// `ec`: the wheel's word.
+    /// Returns the step after a wait. `ec`: the result of the wheel's timer.
     retry_step wait_ended(const std::error_code& ec, time_point now) {
         if (cancelled_) return fail(retry_end::cancelled);
         if (ec) return fail(retry_end::wheel, ec);
         if (policy_.deadline.expired(now))
-            return fail(retry_end::out_of_time, result_.last_error); // the wait came late
+            return fail(retry_end::out_of_time, result_.last_error); // the wait ended late
         return next_attempt(now);
     }
 
-    /// There is to be no further attempt.
+    /// Prevents further attempts.
     void cancel() noexcept { cancelled_ = true; }
 
-    /// The predicate or the generator threw: complete with what the attempt came to.
+    /// Returns the step after the predicate or the generator threw: completes with the results of the attempt.
     retry_step give_up() noexcept { return end(retry_end::not_retryable); }
-    /// The operation itself threw, and nothing that could be told as an error.
+    /// Returns the step after the operation threw an exception that has no error code.
     retry_step threw(const std::error_code& ec) noexcept {
         result_.last_error = ec;
         return fail(retry_end::not_retryable, ec);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The inside of async_retry: one block that holds the machine, the operation's function object and the user's handler,
-// from the first attempt to the last. Attempts and waits are started with handlers of one pointer, which own it
-// (step_pin.hpp). All of it runs on the handler's executor.
+// The operation behind async_retry: one block with the machine, the user's function object and handler, from the first
+// attempt to the last. Attempts and waits are started with handlers of one pointer, which own the operation (step_pin).
+// All of it runs on the handler's executor.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -15,7 +15,7 @@
 
 namespace cogwheel::detail {
 
-/// Impl: the wheel's. Signature: of the operation (only_signature).
+/// Impl: the wheel's. Signature: the operation's (only_signature).
 template <class Impl, class Executor, class Function, class Signature, class Handler>
 class retry_operation {
     using engine = typename Impl::engine;
@@ -45,16 +45,16 @@ public:
             own.release().complete(first, true);
     }
 
-    // ---- from outside ----
+    // ---- cancellation by the handler's slot ----
 
     void cancel(asio::cancellation_type_t type) {
-        if (pin_.is_over() || pin_.is_held()) { // nothing is under way, or who holds it emits
+        if (pin_.is_over() || pin_.is_held()) { // no step is under way, or its starter emits
             machine_.cancel();
             wanted_ = wanted_ | type;
             return;
         }
-        // What is under way may end inside the emission, but nothing may go on there. What goes on is posted first:
-        // afterwards it might be too late.
+        // The emission may end the step, but the retry must not continue inside it. So this posts the continuation
+        // first: a post that fails after the emission would be too late.
         pin_.hold();
         const struct holding {
             retry_operation& self;
@@ -62,7 +62,7 @@ public:
                 const step_state s = self.pin_.let_go();
                 if (s == step_state::pending) return;
                 owner own(self);
-                if (s == step_state::completed) post_on(std::move(own)); // on another thread
+                if (s == step_state::completed) post_on(std::move(own)); // the posted function ran on another thread
             }
         } until_emitted{*this};
         if (pin_.park()) way_to(executor(), state_->executor()).post(parked(*this));
@@ -93,7 +93,7 @@ public:
         if (pin_.drop()) destroy_in(memory_of_handler<retry_operation>(handler_), *this);
     }
 
-    /// By create_in() only, as the destructor by destroy_in().
+    /// Called by create_in() only; destroy_in() calls the destructor.
     template <class H, class F>
     retry_operation(Impl& state, const Executor& executor, const basic_retry_policy<clock>& policy, F&& f, H&& handler)
         : home_(asio::get_associated_executor(handler, executor)),
@@ -116,22 +116,22 @@ public:
     }
 
 private:
-    // Errors: std::bad_alloc.
+    // Connects the handler's slot with the operation. Errors: std::bad_alloc.
     template <class Slot>
     void connect(Slot outer) {
         lock_type lock = state_->lock();
         const timer_id id = link_.make(*state_, *this);
         connected_ = true;
-        lock.unlock(); // the slot's memory is the user's
+        lock.unlock(); // emplace() may call the user's code
         outer.template emplace<slot_handler<engine, retry_operation>>(*state_, id);
     }
 
     // ---- the steps ----
 
-    // Starts something by f, whose handler goes on. A wait comes between two attempts, and takes the slot: no emission
-    // reaches an attempt that is over; what a wait leaves there names a timer that is gone, which is harmless. In an
-    // initiating function (`initial`) nothing goes on at once. Errors: f's; then the operation is gone if it is
-    // pending, else with `own`.
+    // Starts a step by f; its handler continues. A wait between two attempts takes the slot over. So no emission
+    // reaches an attempt that has ended. What the wait leaves in the slot names a timer that does not exist any more,
+    // and does no harm. Inside an initiating function, nothing continues at once (`initial`).
+    // Errors: those of f. Then the operation is owned by the step's handler if the step is pending, else by `own`.
     template <class F>
     static step_state begin(owner& own, F&& f) {
         retry_operation& self = *own;
@@ -142,7 +142,7 @@ private:
         }
         COGWHEEL_CATCH {
             if (self.pin_.let_go() == step_state::pending)
-                own.release(); // it was started all the same, and will complete
+                own.release(); // the step was started nevertheless, and its handler will be called
             COGWHEEL_RETHROW;
         }
         const step_state s = self.pin_.let_go();
@@ -161,9 +161,9 @@ private:
             });
         }
         COGWHEEL_CATCH {
-            if (!own && initial) return; // the handler will be called: one of the two
+            if (!own && initial) return; // the handler will be called, so this does not throw
             if (!own) COGWHEEL_RETHROW;
-            // What is thrown while an attempt is started is what came of it.
+            // The exception of an attempt's start is the outcome of the attempt.
             results failed{};
             if (!assign_exception(std::get<0>(failed), std::current_exception())) {
                 if (!initial) own.release().complete_soon(self.machine_.threw(no_code()));
@@ -172,7 +172,7 @@ private:
             self.results_.emplace(std::move(failed));
             s = step_state::completed;
         }
-        if (s != step_state::completed) return; // if dropped, own goes, too
+        if (s != step_state::completed) return; // if dropped, `own` destroys the operation
         if (initial)
             post_on(std::move(own));
         else
@@ -224,7 +224,7 @@ private:
             own.release().complete(next, false);
     }
 
-    // Goes on from the executor.
+    // Posts the continuation.
     static void post_on(owner own) {
         const way_to way(own->executor(), own->state_->executor());
         way.post(continuation{own->executor(), std::move(own)});
@@ -245,14 +245,15 @@ private:
         executor_type get_executor() const noexcept { return executor; }
         void operator()() { go_on(std::move(own)); }
     };
-    // Goes on if the step has ended.
+    // A posted function that continues if the step has ended by then.
     class parked {
     public:
         using executor_type = typename retry_operation::executor_type;
 
         explicit parked(retry_operation& o) : executor_(o.executor()), operation_(&o) {}
         parked(parked&& other) noexcept
-            : executor_(other.executor_), operation_(std::exchange(other.operation_, nullptr)) {}
+            : executor_(other.executor_), // NOLINT(performance-move-constructor-init): Asio may ask it afterwards
+              operation_(std::exchange(other.operation_, nullptr)) {}
         parked& operator=(parked&&) = delete;
         ~parked() {
             if (operation_ == nullptr) return;
@@ -286,7 +287,7 @@ private:
         way.post(take(last));
     }
 
-    // After an exception that is to leave first; at once, if there is no memory for that.
+    // Completes after the exception that is leaving now. If there is no memory for a post, completes at once.
     void complete_soon(const retry_step& last) {
         last_ = last;
         pin_.hold();
@@ -294,7 +295,7 @@ private:
         pin_.complete();
         COGWHEEL_TRY { way_to(executor(), state_->executor()).post(parked(*this)); }
         COGWHEEL_CATCH {
-            // The pin tells.
+            // No memory for a post: let_go() returns completed.
         }
         if (pin_.let_go() == step_state::completed) complete(last, false);
     }
@@ -310,7 +311,7 @@ private:
         return asio::error::timed_out;
     }
 
-    working_executor<executor_type> home_; // before what may need its context
+    working_executor<executor_type> home_; // destroyed last: other members may need its context
     wheel_hold<Impl> state_;
     back_link<retry_operation> link_; // from the handler's slot
     bool connected_ = false;
@@ -322,7 +323,7 @@ private:
     retry_machine<clock> machine_;
     small_random own_random_;
     std::optional<results> results_;
-    std::optional<retry_step> last_; // decided, not delivered yet
+    std::optional<retry_step> last_; // is decided, and not delivered yet
     Function function_;
     Handler handler_;
 };
