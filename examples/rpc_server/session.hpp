@@ -35,7 +35,7 @@ public:
     /// Once, before serve().
     void prepare();
 
-    /// Until the client leaves, a limit, or close(). `self` is this session: the coroutine keeps it alive.
+    /// Until the client leaves, a limit, or close(). The coroutine keeps `self`, which is this object, alive.
     /// Errors: std::system_error, the reason for the end.
     asio::awaitable<void> serve(std::shared_ptr<session> self); // main.cpp
 

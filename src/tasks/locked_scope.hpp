@@ -13,16 +13,16 @@ namespace cogwheel::detail {
 
 class task_scheduler_impl::locked_scope {
 public:
-    explicit locked_scope(task_scheduler_impl& core) : core_(core), lock_(core.mutex_) { core.arm_adrift(); }
+    explicit locked_scope(task_scheduler_impl& impl) : impl_(impl), lock_(impl.mutex_) { impl.arm_adrift(); }
     locked_scope(const locked_scope&) = delete;
     locked_scope& operator=(const locked_scope&) = delete;
     ~locked_scope() {
         while (const active_ptr run = rejected_.pop()) { // each may begin another run that is rejected
             const std::string why = std::exchange(run->refused, {});
-            core_.attempt_over(*this, run, task_state::failed, why);
+            impl_.attempt_over(*this, run, task_state::failed, why);
         }
         calling_thread here;
-        const bool runs = core_.callers_.join(here, to_run);
+        const bool runs = impl_.callers_.join(here, to_run);
         lock_.unlock();
         for (std::stop_source& s : to_stop) s.request_stop();
         if (runs) run_all(here);
@@ -47,12 +47,12 @@ public:
 
 private:
     static void run_all(calling_thread& here) noexcept {
-        const std::shared_ptr<task_scheduler_impl> core =
-            here.queue.front()->core; // the last job may hold the only reference
-        while (const active_ptr run = core->next_of(here)) core->execute(run);
+        const std::shared_ptr<task_scheduler_impl> impl =
+            here.queue.front()->impl; // the last job may hold the only reference
+        while (const active_ptr run = impl->next_of(here)) impl->execute(run);
     }
 
-    task_scheduler_impl& core_;
+    task_scheduler_impl& impl_;
     std::vector<std::shared_ptr<const void>> to_drop_;
     row<active_run> rejected_;
     row<task_entry> entries_to_drop_;

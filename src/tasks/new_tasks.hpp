@@ -15,7 +15,7 @@ namespace cogwheel::detail {
 
 class task_scheduler_impl::new_tasks {
 public:
-    explicit new_tasks(task_scheduler_impl& core) noexcept : core_(core) {}
+    explicit new_tasks(task_scheduler_impl& impl) noexcept : impl_(impl) {}
     new_tasks(const new_tasks&) = delete;
     new_tasks& operator=(const new_tasks&) = delete;
     /// Removes the tasks that have not settled.
@@ -27,10 +27,10 @@ public:
     /// throws, it has not taken this task.
     std::error_code admit(const entry_ptr& entry) {
         all_.reserve(all_.size() + 1);
-        const auto place = core_.tasks_.try_emplace(entry->spec.name);
+        const auto place = impl_.tasks_.try_emplace(entry->spec.name);
         all_.push_back({entry, &place.first->second, place.second});
         COGWHEEL_TRY {
-            const std::error_code refused = core_.arm(*entry, false);
+            const std::error_code refused = impl_.arm(*entry, false);
             if (refused) leave();
             return refused;
         }
@@ -45,10 +45,10 @@ public:
         for (const arrival& a : std::exchange(all_, {})) {
             const entry_ptr old = std::exchange(*a.place, a.entry);
             if (old != nullptr) {
-                if (core_.recorder_.keeps(*old) && !core_.recorder_.keeps(*a.entry)) core_.recorder_.erase(*old);
-                core_.remove(s, old);
+                if (impl_.recorder_.keeps(*old) && !impl_.recorder_.keeps(*a.entry)) impl_.recorder_.erase(*old);
+                impl_.remove(s, old);
             }
-            core_.recorder_.notify(task_event::kind::added, a.entry->spec.name, 0, {});
+            impl_.recorder_.notify(task_event::kind::added, a.entry->spec.name, 0, {});
         }
     }
 
@@ -61,12 +61,12 @@ private:
 
     void leave() noexcept {
         const arrival& last = all_.back();
-        core_.disarm(*last.entry);
-        if (last.fresh) core_.tasks_.erase(core_.tasks_.find(last.entry->spec.name));
+        impl_.disarm(*last.entry);
+        if (last.fresh) impl_.tasks_.erase(impl_.tasks_.find(last.entry->spec.name));
         all_.pop_back();
     }
 
-    task_scheduler_impl& core_;
+    task_scheduler_impl& impl_;
     std::vector<arrival> all_;
 };
 

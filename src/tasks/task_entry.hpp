@@ -50,14 +50,14 @@ class task_entry final : public timer_target,
 public:
     task_entry(const std::shared_ptr<task_scheduler_impl>& in, task of, std::shared_ptr<const defined_job> does,
                std::chrono::nanoseconds grace)
-        : core(in), spec(std::move(of)), job(std::move(does)), machine(spec, grace) {}
+        : impl(in), spec(std::move(of)), job(std::move(does)), machine(spec, grace) {}
 
     void expired(std::uint64_t number) override;
     void dropped(std::uint64_t number) override;
     bool runs_now() const noexcept;
     task_state state() const noexcept;
 
-    std::weak_ptr<task_scheduler_impl> core;
+    std::weak_ptr<task_scheduler_impl> impl;
     task spec;
     std::shared_ptr<const defined_job> job;
     task_machine machine;
@@ -86,7 +86,7 @@ public:
     enum class reason : std::uint8_t { none, limit, cancelled, replaced, stopped };
 
     active_run(std::shared_ptr<task_scheduler_impl> in, std::shared_ptr<task_entry> entry, task_trigger::wall_point due)
-        : reporting_run(entry->spec.name, entry->spec.body, due), core(std::move(in)), of(std::move(entry)) {}
+        : reporting_run(entry->spec.name, entry->spec.body, due), impl(std::move(in)), of(std::move(entry)) {}
 
     void expired(std::uint64_t number) override;
     void dropped(std::uint64_t number) override;
@@ -104,7 +104,7 @@ public:
     void note_interruption() noexcept { interrupted_ = true; }
     void set_attempt(std::uint32_t n) noexcept { attempt_ = n; }
 
-    std::shared_ptr<task_scheduler_impl> core;
+    std::shared_ptr<task_scheduler_impl> impl;
     std::shared_ptr<task_entry> of;
     phase at = phase::on_its_way;
     phase kept = phase::on_its_way;   // the phase before `over`, which the storage keeps after stop()

@@ -36,17 +36,17 @@ std::string message_of(const std::exception_ptr& thrown) noexcept {
 
 void active_run::expired(std::uint64_t number) {
     const auto self = shared_from_this();
-    core->run_due(*this, number);
+    impl->run_due(*this, number);
 }
 
 void active_run::dropped(std::uint64_t number) {
     const auto self = shared_from_this();
-    core->run_dropped(*this, number);
+    impl->run_dropped(*this, number);
 }
 
 void active_run::ended(const std::exception_ptr& thrown, std::error_code error) noexcept {
     const auto self = shared_from_this();
-    core->job_ended(*this, thrown, error);
+    impl->job_ended(*this, thrown, error);
 }
 
 // Allocates all that these runs need to begin. Errors: std::bad_alloc; then nothing has changed, except that run() may
@@ -80,7 +80,6 @@ void task_scheduler_impl::begin_waiting(locked_scope& s, const entry_ptr& entry)
         try {
             return begin(s, make_runs(entry, {*point}).front());
         } catch (...) { // no memory: this run has failed, and the task goes on
-            if (active_ == 0) work_ = {};
             e.machine.ended();
             ++e.failed;
             e.message = message_of(std::current_exception());
@@ -119,7 +118,7 @@ void task_scheduler_impl::submit(locked_scope& s, const active_ptr& run) noexcep
 void task_scheduler_impl::hand_over(const active_ptr& run) {
     run->at = phase::on_its_way;
     const auto& own = run->of->job->options.executor;
-    const auto go = [run] { run->core->execute(run); };
+    const auto go = [run] { run->impl->execute(run); };
     if (own) return asio::post(own, go);
     if (options_.executor) return asio::post(options_.executor, go);
     pool_.post(*run, go);

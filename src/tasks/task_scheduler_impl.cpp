@@ -26,11 +26,11 @@ task_state task_entry::state() const noexcept {
 }
 
 void task_entry::expired(std::uint64_t number) {
-    if (const auto alive = core.lock()) alive->task_due(*this, number);
+    if (const auto alive = impl.lock()) alive->task_due(*this, number);
 }
 
 void task_entry::dropped(std::uint64_t number) {
-    if (const auto alive = core.lock()) alive->task_dropped(*this, number);
+    if (const auto alive = impl.lock()) alive->task_dropped(*this, number);
 }
 
 task_scheduler_impl::task_scheduler_impl(std::unique_ptr<task_wheel> wheel, task_scheduler_options options)

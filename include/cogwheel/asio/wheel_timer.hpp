@@ -54,7 +54,7 @@ public:
     template <class Other>
         requires std::constructible_from<Executor, Other>
     explicit basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel)
-        : core_(detail::impl_of(wheel)), executor_(wheel.get_executor()) {}
+        : impl_(detail::impl_of(wheel)), executor_(wheel.get_executor()) {}
     /// Makes a timer with that expiry.
     template <class Other>
         requires std::constructible_from<Executor, Other>
@@ -73,21 +73,21 @@ public:
 
     /// Takes the expiry and the waits over. `other` is then like a new timer of the same wheel.
     basic_wheel_timer(basic_wheel_timer&& other) noexcept
-        : core_(std::move(other.core_)),
+        : impl_(std::move(other.impl_)),
           expiry_(std::exchange(other.expiry_, time_point())),
           at_once_(std::exchange(other.at_once_, false)),
           executor_(other.get_executor()) {}
     template <class Other>
         requires std::constructible_from<Executor, Other>
     basic_wheel_timer(basic_wheel_timer<Clock, Locking, Wheel, Other>&& other)
-        : core_(std::move(other.core_)),
+        : impl_(std::move(other.impl_)),
           expiry_(std::exchange(other.expiry_, time_point())),
           at_once_(std::exchange(other.at_once_, false)),
           executor_(other.get_executor()) {}
 
     /// Cancels the waits of this timer, then takes the expiry and the waits of `other` over.
     basic_wheel_timer& operator=(basic_wheel_timer&& other) noexcept {
-        core_ = std::move(other.core_);
+        impl_ = std::move(other.impl_);
         expiry_ = std::exchange(other.expiry_, time_point());
         at_once_ = std::exchange(other.at_once_, false);
         executor_ = other.executor_;
@@ -105,7 +105,7 @@ public:
     /// Effects: cancelled waits complete with operation_aborted. Waits that have already expired are not cancelled.
     /// Complexity: O(waits). Errors: std::bad_alloc; nothing changes.
     std::size_t expires_at(time_point expiry) {
-        const std::size_t n = core_.cancel();
+        const std::size_t n = impl_.cancel();
         expiry_ = expiry;
         at_once_ = false;
         return n;
@@ -115,7 +115,7 @@ public:
     std::size_t expires_after(std::chrono::duration<Rep, Period> delay) {
         prefetch();
         const time_point now = Clock::now();
-        const std::size_t n = core_.cancel();
+        const std::size_t n = impl_.cancel();
         set_expiry(delay, now);
         return n;
     }
@@ -131,13 +131,13 @@ public:
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) {
         if (delay > delay.zero()) return reschedule_at(detail::point_after(now, delay));
-        const bool pending = core_.reschedule(from_now{std::chrono::nanoseconds::zero(), now});
+        const bool pending = impl_.reschedule(from_now{std::chrono::nanoseconds::zero(), now});
         set_expiry(delay, now);
         return pending;
     }
     /// The same, with a point in time.
     bool reschedule_at(time_point expiry) {
-        const bool pending = core_.reschedule(expiry);
+        const bool pending = impl_.reschedule(expiry);
         expiry_ = expiry;
         at_once_ = false;
         return pending;
@@ -145,10 +145,10 @@ public:
 
     /// Cancels the waits, which complete with operation_aborted. Returns how many.
     /// Complexity: O(waits). Errors: std::bad_alloc; nothing changes.
-    std::size_t cancel() { return core_.cancel(); }
+    std::size_t cancel() { return impl_.cancel(); }
 
     /// The same for the pending wait that was started first. Returns 0 or 1.
-    std::size_t cancel_one() { return core_.cancel_one(); }
+    std::size_t cancel_one() { return impl_.cancel_one(); }
 
     /// Starts a wait that completes at expiry(), or up to one tick later. Several waits complete in the order of their
     /// start. All else is as with timer_wheel::async_wait().
@@ -193,17 +193,17 @@ private:
         template <class Handler>
         void operator()(Handler&& handler) const {
             if (timer_->at_once_)
-                timer_->core_.start_wait(std::forward<Handler>(handler),
+                timer_->impl_.start_wait(std::forward<Handler>(handler),
                                          from_now{std::chrono::nanoseconds::zero(), timer_->expiry_});
             else
-                timer_->core_.start_wait(std::forward<Handler>(handler), timer_->expiry_);
+                timer_->impl_.start_wait(std::forward<Handler>(handler), timer_->expiry_);
         }
 
     private:
         basic_wheel_timer* timer_;
     };
 
-    detail::wheel_timer_impl<engine> core_;
+    detail::wheel_timer_impl<engine> impl_;
     time_point expiry_{};
     bool at_once_ = false; // set by a delay <= 0: waits complete in the next turn, not at the end of the tick
     Executor executor_;

@@ -47,7 +47,7 @@ class pending_requests {
         "Key must be movable, and Hash and Equal callable with it: give pending_requests a hash for your key");
 
     using engine = typename detail::impl_type<Wheel>::engine;
-    using core = detail::pending_requests_impl<Key, Response, engine, Hash, Equal>;
+    using impl_type = detail::pending_requests_impl<Key, Response, engine, Hash, Equal>;
 
 public:
     using key_type = Key;
@@ -71,8 +71,8 @@ public:
                      const Hash& hash = {}, const Equal& equal = {})
         : executor_(executor) {
         options.validate();
-        core_ = std::make_shared<core>(detail::impl_of(wheel), asio::any_io_executor(executor), options.max_in_flight,
-                                       options.reserve, hash, equal);
+        impl_ = std::make_shared<impl_type>(detail::impl_of(wheel), asio::any_io_executor(executor),
+                                            options.max_in_flight, options.reserve, hash, equal);
     }
     /// Does the same on the wheel's executor.
     explicit pending_requests(const Wheel& wheel, const request_options& options = {})
@@ -84,7 +84,7 @@ public:
     pending_requests& operator=(pending_requests&& other) noexcept {
         if (this != &other) {
             close();
-            core_ = std::move(other.core_);
+            impl_ = std::move(other.impl_);
             executor_ = std::move(other.executor_);
         }
         return *this;
@@ -189,29 +189,29 @@ private:
         using executor_type = Executor;
 
         explicit initiate_wait(const pending_requests& requests)
-            : core_(&requests.impl()), executor_(requests.executor_) {}
+            : impl_(&requests.impl()), executor_(requests.executor_) {}
         executor_type get_executor() const noexcept { return executor_; }
 
         template <class Handler>
         void operator()(Handler&& handler, Key key, const limit_type& limit) const {
-            core_->start(std::forward<Handler>(handler), std::move(key), limit);
+            impl_->start(std::forward<Handler>(handler), std::move(key), limit);
         }
 
     private:
-        core* core_;
+        impl_type* impl_;
         executor_type executor_;
     };
 
     void close() noexcept {
-        if (core_ != nullptr) core_->close();
+        if (impl_ != nullptr) impl_->close();
     }
 
-    core& impl() const noexcept {
-        assert(core_ != nullptr && "moved-from pending_requests may only be destroyed or assigned to");
-        return *core_;
+    impl_type& impl() const noexcept {
+        assert(impl_ != nullptr && "moved-from pending_requests may only be destroyed or assigned to");
+        return *impl_;
     }
 
-    std::shared_ptr<core> core_;
+    std::shared_ptr<impl_type> impl_;
     Executor executor_;
 };
 

@@ -33,16 +33,16 @@ namespace cogwheel {
 namespace detail {
 
 /// The impl that a breaker shares with its calls. The timer holds a weak pointer to it.
-template <class Impl>
-class circuit_breaker_impl : public std::enable_shared_from_this<circuit_breaker_impl<Impl>> {
-    using clock = typename Impl::clock_type;
-    using mutex = typename Impl::lock_type::mutex_type;
+template <class WheelImpl>
+class circuit_breaker_impl : public std::enable_shared_from_this<circuit_breaker_impl<WheelImpl>> {
+    using clock = typename WheelImpl::clock_type;
+    using mutex = typename WheelImpl::lock_type::mutex_type;
     using lock_type = std::unique_lock<mutex>;
 
 public:
     using observer = std::function<void(circuit_state)>;
 
-    circuit_breaker_impl(Impl& state, const circuit_breaker_options& options, observer on_change)
+    circuit_breaker_impl(WheelImpl& state, const circuit_breaker_options& options, observer on_change)
         : state_(state),
           machine_((options.validate(), options)),
           own_random_(fresh_seed(this, now())),
@@ -126,7 +126,7 @@ private:
             timer_ = state_->schedule(
                 at,
                 [self = this->weak_from_this(), generation = machine_.generation()] {
-                    if (const auto core = self.lock()) core->time_is_over(generation);
+                    if (const auto impl = self.lock()) impl->time_is_over(generation);
                 },
                 no_callable(), ignored);
         }
@@ -142,7 +142,7 @@ private:
     }
 
     mutable mutex mutex_;
-    wheel_hold<Impl> state_;
+    wheel_hold<WheelImpl> state_;
     breaker_machine machine_;
     small_random own_random_;
     basic_timer_token<clock> timer_;
@@ -154,7 +154,7 @@ private:
 
 /// A call that a breaker allowed or refused. Move-only. It ends once: by a verdict, or without one by its destructor.
 /// Thread safety: one thread at a time. Lifetime: the wheel's execution context must outlive it; the breaker need not.
-template <class Impl>
+template <class WheelImpl>
 class basic_circuit_call {
 public:
     /// Makes a refused call.
@@ -162,14 +162,14 @@ public:
     basic_circuit_call(basic_circuit_call&& other) noexcept = default;
     basic_circuit_call& operator=(basic_circuit_call&& other) noexcept {
         abandon();
-        core_ = std::move(other.core_);
+        impl_ = std::move(other.impl_);
         generation_ = other.generation_;
         return *this;
     }
     ~basic_circuit_call() { abandon(); }
 
     /// Returns true if the call was allowed and has not ended yet.
-    explicit operator bool() const noexcept { return core_ != nullptr; }
+    explicit operator bool() const noexcept { return impl_ != nullptr; }
 
     /// Ends the call with a verdict. Preconditions: the call was allowed and has not ended.
     /// Errors: those of the observer and of the random source. The call has ended even then.
@@ -188,20 +188,20 @@ public:
 private:
     template <any_timer_wheel Wheel>
     friend class basic_circuit_breaker;
-    using core = detail::circuit_breaker_impl<Impl>;
+    using impl_type = detail::circuit_breaker_impl<WheelImpl>;
 
-    basic_circuit_call(std::shared_ptr<core> c, std::uint64_t generation) noexcept
-        : core_(std::move(c)), generation_(generation) {}
+    basic_circuit_call(std::shared_ptr<impl_type> c, std::uint64_t generation) noexcept
+        : impl_(std::move(c)), generation_(generation) {}
 
     void end(detail::verdict v) {
-        assert(core_ != nullptr && "a call that was refused, or has ended, has no verdict");
-        if (const auto c = std::exchange(core_, nullptr)) c->ended(v, generation_);
+        assert(impl_ != nullptr && "a call that was refused, or has ended, has no verdict");
+        if (const auto c = std::exchange(impl_, nullptr)) c->ended(v, generation_);
     }
     void abandon() noexcept {
-        if (const auto c = std::exchange(core_, nullptr)) c->ended(detail::verdict::abandoned, generation_);
+        if (const auto c = std::exchange(impl_, nullptr)) c->ended(detail::verdict::abandoned, generation_);
     }
 
-    std::shared_ptr<core> core_;
+    std::shared_ptr<impl_type> impl_;
     std::uint64_t generation_ = 0;
 };
 
@@ -210,11 +210,11 @@ private:
 /// Lifetime: the wheel's execution context must outlive the breaker; the wheel need not.
 template <any_timer_wheel Wheel>
 class basic_circuit_breaker {
-    using impl_type = detail::impl_type<Wheel>;
-    using core = detail::circuit_breaker_impl<impl_type>;
+    using wheel_impl = detail::impl_type<Wheel>;
+    using impl_type = detail::circuit_breaker_impl<wheel_impl>;
 
 public:
-    using call = basic_circuit_call<impl_type>;
+    using call = basic_circuit_call<wheel_impl>;
 
     /// Makes a closed breaker.
     /// Parameters: `on_change`: the observer. It receives each new state, after the change and without any lock. The
@@ -223,30 +223,30 @@ public:
     /// Errors: std::invalid_argument (options), std::bad_alloc.
     explicit basic_circuit_breaker(const Wheel& wheel, const circuit_breaker_options& options = {},
                                    std::function<void(circuit_state)> on_change = {})
-        : core_(std::make_shared<core>(detail::impl_of(wheel), options, std::move(on_change))) {}
+        : impl_(std::make_shared<impl_type>(detail::impl_of(wheel), options, std::move(on_change))) {}
 
     basic_circuit_breaker(const basic_circuit_breaker&) = delete;
     basic_circuit_breaker& operator=(const basic_circuit_breaker&) = delete;
 
     /// Destroys the breaker. The observer is not called any more. Calls in flight may still end.
-    ~basic_circuit_breaker() { core_->retire(); }
+    ~basic_circuit_breaker() { impl_->retire(); }
 
     /// Asks for a call. If the result is true, make the call, and keep the result until the call has ended.
     /// Complexity: O(1), no allocation. Errors: those of the observer; then no call is allowed.
     [[nodiscard]] call allow() {
         std::uint64_t generation = 0;
-        if (!core_->allow(generation)) return {};
-        return call(core_, generation);
+        if (!impl_->allow(generation)) return {};
+        return call(impl_, generation);
     }
 
     /// Closes the breaker at once, for a caller that knows that the peer is back. Errors: those of the observer.
-    void close() { core_->close_by_hand(); }
+    void close() { impl_->close_by_hand(); }
 
-    circuit_state state() const { return core_->state(); }
-    circuit_stats stats() const { return core_->stats(); }
+    circuit_state state() const { return impl_->state(); }
+    circuit_stats stats() const { return impl_->stats(); }
 
 private:
-    std::shared_ptr<core> core_;
+    std::shared_ptr<impl_type> impl_;
 };
 
 /// A breaker on a timer_wheel, for all threads.

@@ -46,7 +46,7 @@ struct keyed_hash<std::string> {
 template <class Key, any_timer_wheel Wheel = timer_wheel, class Job = std::function<void(const Key&)>,
           class Hash = keyed_hash<Key>, class Equal = std::equal_to<>>
 class keyed_timers {
-    using core = detail::keyed_timers_impl<Key, Job, Wheel, Hash, Equal>;
+    using impl_type = detail::keyed_timers_impl<Key, Job, Wheel, Hash, Equal>;
 
 public:
     using key_type = Key;
@@ -57,14 +57,14 @@ public:
     /// Errors: std::bad_alloc.
     /// Lifetime: the wheel may be destroyed first: then no job runs. The wheel's execution context outlives the table.
     explicit keyed_timers(const Wheel& wheel, const Hash& hash = {}, const Equal& equal = {})
-        : core_(std::make_unique<core>(wheel, asio::any_io_executor(), hash, equal)) {}
+        : impl_(std::make_unique<impl_type>(wheel, asio::any_io_executor(), hash, equal)) {}
 
     /// Makes a table whose jobs run on `executor`: a strand, if several threads run its context. run() of that context
     /// does not return while timers are armed.
     /// Errors: std::bad_alloc.
     /// Lifetime: that context outlives the table, but need not outlive the wheel's.
     keyed_timers(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash = {}, const Equal& equal = {})
-        : core_(std::make_unique<core>(wheel, std::move(executor), hash, equal)) {}
+        : impl_(std::make_unique<impl_type>(wheel, std::move(executor), hash, equal)) {}
 
     keyed_timers(keyed_timers&&) noexcept = default;
     keyed_timers& operator=(keyed_timers&&) noexcept = default;
@@ -80,9 +80,9 @@ public:
         requires std::invocable<F&, const Key&> || std::invocable<F&>
     std::error_code add(Key key, const recurrence& schedule, F job, on_duplicate policy = on_duplicate::reject) {
         if constexpr (std::invocable<F&, const Key&>)
-            return core_->add(std::move(key), schedule, Job(std::move(job)), policy);
+            return impl_->add(std::move(key), schedule, Job(std::move(job)), policy);
         else
-            return core_->add(std::move(key), schedule, Job([f = std::move(job)](const Key&) mutable { f(); }), policy);
+            return impl_->add(std::move(key), schedule, Job([f = std::move(job)](const Key&) mutable { f(); }), policy);
     }
 
     /// Schedules one run of `job`, after `delay`.
@@ -97,7 +97,7 @@ public:
     template <std::ranges::input_range Range>
     std::pair<std::size_t, std::error_code> add_all(Range&& entries) {
         std::size_t added = 0;
-        if constexpr (std::ranges::sized_range<Range>) core_->all().reserve(size() + std::ranges::size(entries));
+        if constexpr (std::ranges::sized_range<Range>) impl_->all().reserve(size() + std::ranges::size(entries));
         for (auto&& entry : entries) {
             const std::error_code refused =
                 std::apply([this](auto&... parts) { return this->add(std::move(parts)...); }, entry);
@@ -110,62 +110,62 @@ public:
     /// Removes a key: its job does not run any more. Returns whether the key was there.
     template <class K>
     bool remove(const K& key) {
-        const auto at = core_->all().find(key);
-        if (at == core_->all().end()) return false;
-        core_->remove(at);
+        const auto at = impl_->all().find(key);
+        if (at == impl_->all().end()) return false;
+        impl_->remove(at);
         return true;
     }
 
     /// Removes all keys.
-    void clear() noexcept { core_->clear(); }
+    void clear() noexcept { impl_->clear(); }
 
     /// Moves the next run to one period from now, or to the delay from now if there is no period.
     /// Returns false if the key is unknown or has no timer: its job is on its way, or the wheel's timers were
     /// cancelled.
     template <class K>
     bool touch(const K& key) {
-        const auto at = core_->all().find(key);
-        return at != core_->all().end() && core_->touch(**at, (*at)->pause);
+        const auto at = impl_->all().find(key);
+        return at != impl_->all().end() && impl_->touch(**at, (*at)->pause);
     }
 
     /// Moves the next run to `delay` from now. Later runs follow it, one period apart. Returns as touch(key).
     template <class K, class Rep, class Period>
     bool touch(const K& key, std::chrono::duration<Rep, Period> delay) {
-        const auto at = core_->all().find(key);
-        return at != core_->all().end() && core_->touch(**at, saturate_to_ns(delay));
+        const auto at = impl_->all().find(key);
+        return at != impl_->all().end() && impl_->touch(**at, saturate_to_ns(delay));
     }
 
     template <class K>
     bool contains(const K& key) const {
-        return core_->all().contains(key);
+        return impl_->all().contains(key);
     }
 
     /// Returns the number of runs that are left, `forever` if there is no end, or nothing for an unknown key.
     template <class K>
     std::optional<std::int64_t> remaining_runs(const K& key) const {
-        const auto at = core_->all().find(key);
-        return at != core_->all().end() ? std::optional((*at)->left) : std::nullopt;
+        const auto at = impl_->all().find(key);
+        return at != impl_->all().end() ? std::optional((*at)->left) : std::nullopt;
     }
 
     /// Returns when the key runs next, or nothing for an unknown key.
     template <class K>
     std::optional<time_point> expiry(const K& key) const {
-        const auto at = core_->all().find(key);
-        return at != core_->all().end() ? std::optional(detail::point_at<time_point>((*at)->due)) : std::nullopt;
+        const auto at = impl_->all().find(key);
+        return at != impl_->all().end() ? std::optional(detail::point_at<time_point>((*at)->due)) : std::nullopt;
     }
 
-    std::size_t size() const noexcept { return core_->all().size(); }
+    std::size_t size() const noexcept { return impl_->all().size(); }
     bool empty() const noexcept { return size() == 0; }
 
     /// Calls f(key, expiry, remaining runs) for each key, in no particular order. Preconditions: f does not change the
     /// table.
     template <std::invocable<const Key&, time_point, std::int64_t> F>
     void for_each(F f) const {
-        for (const auto& r : core_->all()) f(std::as_const(r->key), detail::point_at<time_point>(r->due), r->left);
+        for (const auto& r : impl_->all()) f(std::as_const(r->key), detail::point_at<time_point>(r->due), r->left);
     }
 
 private:
-    std::unique_ptr<core> core_;
+    std::unique_ptr<impl_type> impl_;
 };
 
 } // namespace cogwheel

@@ -179,10 +179,10 @@ public:
 
     /// Returns the extension, and makes it at the first call. All calls must name the same type.
     /// Errors: those of its constructor. Lifetime: until the wheel is closed and its last user has left.
-    template <class Annex>
-    Annex& extension() {
-        if (!extension_) extension_ = std::make_unique<Annex>();
-        return static_cast<Annex&>(*extension_);
+    template <class Extension>
+    Extension& extension() {
+        if (!extension_) extension_ = std::make_unique<Extension>();
+        return static_cast<Extension&>(*extension_);
     }
 
 protected:

@@ -117,7 +117,7 @@ public:
         request* r = back_link<request>::follow(engine, id);
         if (r == nullptr) return;
         lock.unlock();
-        r->core.end(*r, ending::cancelled, asio::error::operation_aborted);
+        r->impl.end(*r, ending::cancelled, asio::error::operation_aborted);
     }
 
     /// Starts the timeout of a request that counts from its writing. Returns false if there is no such request.
@@ -340,10 +340,10 @@ private:
         called_ = true;
         calling_ = true;
         struct calling {
-            pending_requests_impl& core;
+            pending_requests_impl& impl;
             ~calling() {
-                core.calling_ = false;
-                core.calling_.notify_all();
+                impl.calling_ = false;
+                impl.calling_.notify_all();
             }
         };
         COGWHEEL_TRY {

@@ -13,31 +13,31 @@
 
 namespace cogwheel::detail {
 
-/// The part of a request that does not depend on the type of its handler. The core is a pending_requests_impl.
-template <class Core>
-class request : public request_links<request<Core>, typename Core::key_type, typename Core::time_point> {
-    using links = request_links<request<Core>, typename Core::key_type, typename Core::time_point>;
+/// The part of a request that does not depend on the type of its handler. The impl is a pending_requests_impl.
+template <class Impl>
+class request : public request_links<request<Impl>, typename Impl::key_type, typename Impl::time_point> {
+    using links = request_links<request<Impl>, typename Impl::key_type, typename Impl::time_point>;
 
 public:
-    using response_type = typename Core::response_type;
-    using limit_type = typename Core::limit_type;
+    using response_type = typename Impl::response_type;
+    using limit_type = typename Impl::limit_type;
     using finish_function = void (*)(request&, bool invoke);
 
     template <class K>
-    request(Core& c, K&& key, const limit_type& l, typename Core::time_point started, finish_function f)
-        : links(std::forward<K>(key), started), core(c), limit(l), unwritten(l.is_from_write()), finish(f) {}
+    request(Impl& c, K&& key, const limit_type& l, typename Impl::time_point started, finish_function f)
+        : links(std::forward<K>(key), started), impl(c), limit(l), unwritten(l.is_from_write()), finish(f) {}
 
-    Core& core;
+    Impl& impl;
     timer_node* node = nullptr; // of the timeout; armed while the timeout runs
     limit_type limit;
     bool unwritten;         // the timeout counts from written(), which was not called yet
-    bool expired = false;   // in the core's list of requests whose timer has ended; under the engine's lock
+    bool expired = false;   // in the impl's list of requests whose timer has ended; under the engine's lock
     bool withdrawn = false; // the wheel dropped the timer
     std::error_code ec;
     std::optional<response_type> response;
 
     // Frees the block, then invokes or destroys the handler.
-    // Preconditions: retired, in no table or list; the engine's lock is not held; if `invoke`, on the core's executor.
+    // Preconditions: retired, in no table or list; the engine's lock is not held; if `invoke`, on the impl's executor.
     finish_function finish;
 
     // Leads from the handler's cancellation slot to the request, by an id that is stale as soon as the request has
@@ -76,19 +76,19 @@ private:
     Request* last_ = nullptr;
 };
 
-template <class Core, class Handler>
-class request_operation final : public request<Core> {
-    using base = request<Core>;
+template <class Impl, class Handler>
+class request_operation final : public request<Impl> {
+    using base = request<Impl>;
     using block = detail::block<request_operation>;
-    using results = std::tuple<std::error_code, typename Core::response_type>;
+    using results = std::tuple<std::error_code, typename Impl::response_type>;
 
 public:
     using allocator_type = typename payload_allocator<Handler>::type;
     auto get_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
 
     template <class K, class H>
-    request_operation(Core& c, K&& key, H&& handler, const typename Core::limit_type& l,
-                      typename Core::time_point started)
+    request_operation(Impl& c, K&& key, H&& handler, const typename Impl::limit_type& l,
+                      typename Impl::time_point started)
         : base(c, std::forward<K>(key), l, started, &do_finish),
           work_(handler, c.executor()),
           handler_(std::forward<H>(handler)) {}
@@ -96,9 +96,9 @@ public:
     /// Makes a request and its node, which is not armed. Preconditions: the engine's lock is held.
     /// Errors: those of the allocation, the key and the handler; nothing changes then.
     template <class K, class H>
-    static base& create(Core& core, K&& key, H&& handler, const typename Core::limit_type& limit,
-                        typename Core::time_point started) {
-        timer_node& node = block::create(core.engine().nodes, asio::get_associated_allocator(handler), core,
+    static base& create(Impl& impl, K&& key, H&& handler, const typename Impl::limit_type& limit,
+                        typename Impl::time_point started) {
+        timer_node& node = block::create(impl.engine().nodes, asio::get_associated_allocator(handler), impl,
                                          std::forward<K>(key), std::forward<H>(handler), limit, started);
         node.completion(&end);
         request_operation& self = block::payload(node);
@@ -108,16 +108,16 @@ public:
 
     /// Posts the handler of a request that is refused.
     template <class H>
-    static void refuse(Core& core, H&& handler, const std::error_code& ec) {
+    static void refuse(Impl& impl, H&& handler, const std::error_code& ec) {
         handler_with_results<Handler, results> bound{std::forward<H>(handler),
-                                                     results(ec, typename Core::response_type())};
-        post_to_its_own(core.executor(), std::move(bound));
+                                                     results(ec, typename Impl::response_type())};
+        post_to_its_own(impl.executor(), std::move(bound));
     }
 
 private:
     static void end(timer_node& node, void* context) {
         request_operation& self = block::payload(node);
-        self.core.timer_ended(self, *static_cast<typename Core::completion_context*>(context));
+        self.impl.timer_ended(self, *static_cast<typename Impl::completion_context*>(context));
     }
 
     // `work` keeps the context of a foreign executor running until the handler is on its way there.
@@ -128,16 +128,16 @@ private:
 
     static void do_finish(base& b, bool invoke) {
         auto& self = static_cast<request_operation&>(b);
-        Core& core = self.core;
-        results r(self.ec, self.response ? std::move(*self.response) : typename Core::response_type());
-        auto lock = core.engine().lock();
-        taken t = block::take_out(core.engine().nodes, lock, *self.node, [&r](request_operation& o) -> taken {
+        Impl& impl = self.impl;
+        results r(self.ec, self.response ? std::move(*self.response) : typename Impl::response_type());
+        auto lock = impl.engine().lock();
+        taken t = block::take_out(impl.engine().nodes, lock, *self.node, [&r](request_operation& o) -> taken {
             return {std::move(o.work_), {std::move(o.handler_), std::move(r)}};
         });
         if (lock.owns_lock()) lock.unlock();
         if (!invoke) return;
         if constexpr (has_executor<Handler>)
-            run_associated(std::move(t.bound), core.executor());
+            run_associated(std::move(t.bound), impl.executor());
         else
             t.bound();
     }

@@ -85,14 +85,14 @@ public:
 
     struct record {
         record(keyed_timers_impl& c, Key&& k, Job&& j, const recurrence& s)
-            : core(&c),
+            : impl(&c),
               key(std::move(k)),
               job(std::move(j)),
               pause(s.period.value_or(s.delay)),
               period(s.period),
               left(s.runs()) {}
 
-        keyed_timers_impl* core;
+        keyed_timers_impl* impl;
         Key key;
         Job job;
         nanoseconds pause; // the delay that touch() starts anew
@@ -205,7 +205,7 @@ private:
         std::error_code refused;
         const auto at = point_at<time_point>(due);
         auto expire = [r] {
-            if (!r->removed) r->core->expired(r);
+            if (!r->removed) r->impl->expired(r);
         };
         if (home_ == nullptr) {
             r->token = wheel_->schedule(at, std::move(expire), no_callable(), refused);
