@@ -20,7 +20,7 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# cogwheel_flags(target flag...): for compilers that know them all.
+# cogwheel_flags(target flag...): adds the flags if the compiler knows them all.
 include(CheckCXXCompilerFlag)
 function(cogwheel_flags target)
   list(JOIN ARGN " " flags)
@@ -31,7 +31,7 @@ function(cogwheel_flags target)
   endif()
 endfunction()
 
-# Who builds Cogwheel as a part of something else has warnings of that, and perhaps makes errors of them.
+# A project that contains Cogwheel chooses its own warnings, and may make them errors.
 add_library(cogwheel_warnings INTERFACE)
 if(PROJECT_IS_TOP_LEVEL)
   cogwheel_flags(cogwheel_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
@@ -40,7 +40,7 @@ if(COGWHEEL_WERROR)
   cogwheel_flags(cogwheel_warnings -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Asio's coroutine frames allocate through an inlined function and free through another, which GCC 12 takes for a mismatch.
+  # Asio's coroutine frames allocate through an inlined function and free through another. GCC 12 takes this for a mismatch.
   cogwheel_flags(cogwheel_warnings -Wno-mismatched-new-delete)
 endif()
 
@@ -48,14 +48,16 @@ endif()
 add_library(cogwheel_own INTERFACE)
 target_link_libraries(cogwheel_own INTERFACE cogwheel_warnings)
 target_compile_definitions(cogwheel_own INTERFACE ASIO_NO_DEPRECATED)
-# GCC inlines nothing in position independent code otherwise that another library might replace: 2 % of a timer's instructions.
+# Without this flag, GCC does not inline functions of position independent code that another library might replace. That
+# costs 2 % of a timer's instructions.
 cogwheel_flags(cogwheel_own -fno-semantic-interposition)
 
 if(COGWHEEL_SANITIZE)
   add_compile_options(-fsanitize=${COGWHEEL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${COGWHEEL_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Instrumentation hides initialisation from GCC's flow analysis; and Asio fences handlers that its mutexes order anyway.
+    # Instrumentation hides initialisations from GCC's flow analysis. GCC also warns of fences in Asio (-Wtsan), but they are
+    # for handlers that Asio's mutexes order anyway.
     target_compile_options(cogwheel_warnings INTERFACE -Wno-maybe-uninitialized -Wno-tsan)
   endif()
 endif()

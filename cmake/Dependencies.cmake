@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 
-# Installed packages first, pinned sources otherwise: a build on a machine that has them needs no network.
-# The pins are the oldest releases that are supported, so that a fetched build proves the floor.
+# Uses installed packages, which need no network. Fetches pinned sources if a package is not installed.
+# The pins are the oldest supported releases, so that a build with fetched sources tests these.
 
 include(FetchContent)
 
@@ -43,7 +43,7 @@ macro(cogwheel_need_doctest)
   if(NOT TARGET doctest::doctest)
     message(STATUS "doctest 2.4.9 or later not installed, fetching it")
     set(DOCTEST_NO_INSTALL ON)
-    # Its own minimum is older than what CMake 4 still accepts.
+    # CMake 4 does not accept the minimum version that doctest 2.4.9 states.
     set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
     FetchContent_Declare(doctest
       GIT_REPOSITORY https://github.com/doctest/doctest.git

@@ -8,7 +8,7 @@ set(COGWHEEL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/cogwheel")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cogwheel" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
-# Several sets, so that find_package(cogwheel COMPONENTS wheel) asks for no Asio.
+# One export set per component, so that find_package(cogwheel COMPONENTS wheel) needs no Asio.
 install(TARGETS cogwheel_wheel EXPORT cogwheelWheelTargets)
 install(TARGETS cogwheel EXPORT cogwheelTargets)
 set(sets cogwheelWheelTargets cogwheelTargets)

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The Cogwheel authors
 
 # cogwheel_add_snippets(file): compiles every ```cpp block of a Markdown file that holds `int main`, and registers it
-# as a test with the label `readme`. What the README shows is then what works.
+# as a test with the label `readme`. So each program that README shows works.
 
 function(cogwheel_add_snippets file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
@@ -10,7 +10,7 @@ function(cogwheel_add_snippets file)
   set(fence "\n```cpp\n")
   string(LENGTH "${fence}" fence_length)
   set(number 0)
-  # Scanned by position: a CMake list would split the code at its semicolons and swallow its brackets.
+  # Searches by position: a CMake list would split the code at its semicolons and swallow its brackets.
   while(TRUE)
     string(FIND "${rest}" "${fence}" begin)
     if(begin EQUAL -1)

@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The Cogwheel authors
 
 # cogwheel_check_headers(target directory): compiles every header on its own, twice in a row, into the object library
-# `target`. A header that leans on what its includer included first, or that lacks its guard, does not build; nor does one that
-# includes Asio before it knows the standard library (include/cogwheel/detail/before_asio.hpp).
+# `target`. This fails for a header that needs an earlier include, that has no include guard, or that includes Asio before
+# Asio can recognise the standard library (include/cogwheel/detail/before_asio.hpp).
 
 function(cogwheel_check_headers target directory)
   string(CONCAT asio_check
@@ -19,6 +19,6 @@ function(cogwheel_check_headers target directory)
     list(APPEND sources "${source}")
   endforeach()
   add_library(${target} OBJECT ${sources})
-  # Nobody runs these objects.
+  # These objects are never run.
   target_compile_options(${target} PRIVATE -O0 -g0)
 endfunction()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 
-# Asio, fmt and doctest from the headers below COGWHEEL_UNPACKED, where Debian packages are unpacked rather than installed.
-# Their own CMake files will not do: doctest's names /usr, fmt's a library that another release's need not link with.
-# Included through CMAKE_PROJECT_cogwheel_INCLUDE, before anything looks for them.
+# Takes Asio, fmt and doctest from the headers below COGWHEEL_UNPACKED, where Debian packages are unpacked, not installed.
+# Their own CMake files do not work here: doctest's names /usr, and fmt's a library that may not link on this release.
+# Included through CMAKE_PROJECT_cogwheel_INCLUDE, before the project looks for these packages.
 
 set(StandaloneAsio_ROOT "${COGWHEEL_UNPACKED}")
 foreach(name IN ITEMS fmt doctest)

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The Cogwheel authors
 #
 # compat.sh [--full]: builds and runs the tests with several compilers and with the Asio, fmt and doctest of several
-# Debian releases. Each compiler and each release has its leg; with --full, each pair of them.
+# Debian releases. Each compiler and each release is in one leg; with --full, each pair of them is a leg.
 set -euo pipefail
 # shellcheck source=tools/packages.sh
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
@@ -20,7 +20,7 @@ usage() {
 
 # ---- legs ---------------------------------------------------------------------------------------------------------
 
-# all_from PREFIX DIRECTORY: a leg that compiled the installed headers after all proves nothing.
+# all_from PREFIX DIRECTORY: fails if a build for an unpacked release has read installed headers: it proves nothing.
 all_from() { [[ $1 == /usr ]] || ! ninja -C "$2" -t deps | grep -E '^ +/usr/(local/)?include/(asio|fmt|doctest)\b'; }
 
 # run COMPILER PREFIX DIRECTORY

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# counts.sh PROGRAM [--write]: instructions an operation, of each script of the program, against bench/counts/baseline. Counts are
-# repeatable where times are not: more than the margin above the baseline is a failure; --write makes the present the baseline.
+# counts.sh PROGRAM [--write]: compares the instructions per operation of each script of the program with
+# bench/counts/baseline. Unlike times, counts are repeatable: a count above the baseline by more than the margin is a
+# failure. --write makes the present counts the baseline.
 set -euo pipefail
 readonly program=$1 baseline=bench/counts/baseline margin=3 # percent
-compiler=$(c++ -dumpfullversion) # the baseline's first line says which it was
+compiler=$(c++ -dumpfullversion) # the baseline's first line names its compiler
 
 # instructions SCRIPT ROUNDS
 instructions() {

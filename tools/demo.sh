@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# demo.sh DIRECTORY [OPTIONS]: runs the echo server of DIRECTORY under the load of 2,000 clients, or what the OPTIONS of echo_load
-# say, and ends with a verdict. Fails where a promise was broken.
-# demo.sh: says what there will be to see.
+# demo.sh DIRECTORY [OPTIONS]: runs the echo server of DIRECTORY with 2,000 connections of echo_load, to which it passes the
+# OPTIONS, and ends with a verdict. Fails if a promise was broken.
+# demo.sh: says what the demo will show.
 set -euo pipefail
 
 if (($# == 0)); then
@@ -30,7 +30,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-# Server and client each hold a descriptor per connection; a hard limit below this shows up in the client's table.
+# Server and client each need a descriptor per connection. If the hard limit is too low, the client's table shows it.
 if [[ $(ulimit -Sn) != unlimited ]] && (($(ulimit -Sn) < 8192)); then
     ulimit -Sn 8192 2>/dev/null || ulimit -Sn "$(ulimit -Hn)"
 fi

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 
-# project_files: every file of the project that is tracked or about to be, one a line. Works in an unpacked archive too.
+# project_files: prints the files that git tracks or would add, one per line; in an unpacked archive, all files.
 project_files() {
     if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
         git ls-files --cached --others --exclude-standard | sort -u | while IFS= read -r file; do
-            # Deleted, but not yet from the index.
+            # Skips a deleted file that is still in the index.
             [[ ! -f $file ]] || printf '%s\n' "$file"
         done
     else

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# lint-house.sh: the rules of the house that no general tool knows. Prints `file:line: what is wrong`.
+# lint-house.sh: checks the project's own rules, which no general tool knows. Prints `file:line: what is wrong`.
 set -euo pipefail
 # shellcheck source=tools/files.sh
 source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
 
 readonly max_lines=500 wanted_lines=250
-# Shared with the functions that run behind a pipe.
+# A file, because functions behind a pipe run in subshells.
 findings=$(mktemp)
 trap 'rm -f "$findings"' EXIT
 
@@ -18,7 +18,7 @@ files() { project_files | grep -E "$1" || true; }
 code() { files '\.(hpp|cpp)$'; }
 text() { files '\.(hpp|cpp|cmake|in|sh|md)$|(^|/)CMakeLists\.txt$|^dev$|^\.ci/run$'; }
 
-# Which rooms a room may include, in full: docs/architecture.md has the picture. Of those it sees the public headers, of detail/ all.
+# may_include ROOM: prints the rooms from which it may include public headers, and cogwheel/detail/ (see CONTRIBUTING.md).
 may_include() {
     case $1 in
     detail) printf 'detail' ;;
@@ -31,12 +31,11 @@ may_include() {
     schedule) printf 'detail|wheel|asio|resilience|schedule' ;;
     calendar) printf 'detail|wheel|schedule|calendar' ;;
     tasks) printf 'detail|wheel|asio|resilience|schedule|calendar|tasks' ;;
-    durable) printf 'detail|wheel|observe|asio|durable' ;;
     *) return 1 ;;
     esac
 }
 
-# The one header of a detail/ that is there for other rooms: how something stands on a wheel.
+# The one header in a room's detail/ that other rooms may include: by it they put timers on a wheel.
 readonly seam=cogwheel/asio/detail/on_wheel.hpp
 
 check_dependencies() {
@@ -56,7 +55,7 @@ check_dependencies() {
                 finding "$file:${line%%:*}: of ${BASH_REMATCH[1]}, $folder may include what is public${seam:+, and $seam}"
             fi
         done
-        # What is not installed lies in src/ beside those who include it, or in src/detail/.
+        # Headers that are not installed lie in src/, beside the sources that include them or in src/detail/.
         { grep -nE '^ *# *include *"' "$file" || true; } | while IFS= read -r line; do
             if [[ $file != src/* || ! $line =~ \"(\.\./detail/)?[a-z_0-9]+\.hpp\" ]]; then
                 finding "$file:${line%%:*}: write the path from cogwheel/ on; in src/, \"name.hpp\" or \"../detail/name.hpp\""
@@ -65,7 +64,7 @@ check_dependencies() {
     done
 }
 
-# The core is told the time, and who calls it from where is not its business.
+# The core receives the time as an argument. Its callers see to threads and locks.
 check_core() {
     local banned='#include *<(asio|mutex|shared_mutex|thread|stop_token|atomic|condition_variable|iostream)\b|_clock\b'
     local file line
@@ -76,7 +75,7 @@ check_core() {
     done
 }
 
-# Guarantee 10. A scheduler knows what its threads are about by a table of its own.
+# Guarantee 10: no global state. A task scheduler keeps the state of its threads in a table of its own.
 check_global_state() {
     local file line
     files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | while IFS= read -r file; do
@@ -86,7 +85,7 @@ check_global_state() {
     done
 }
 
-# Some projects compile without exceptions, and their compilers refuse the words.
+# Some projects compile without exceptions. The compiler then refuses these keywords.
 check_exceptions() {
     local file line
     files '^include/cogwheel/' | grep -v '/exceptions\.hpp$' | while IFS= read -r file; do
@@ -119,7 +118,7 @@ check_licence() {
     done
 }
 
-# Tests advance time themselves. The one that shows that real time works too says so in its name.
+# Tests advance time themselves. Tests in real time have `smoke` in their names.
 check_sleeps() {
     local file line
     files '^tests/.*\.(hpp|cpp|py)$' | grep -v 'smoke' | while IFS= read -r file; do
@@ -129,13 +128,22 @@ check_sleeps() {
     done || true
 }
 
-# The formatter leaves comments as they are.
+# The formatter does not wrap comments.
 check_comment_width() {
     local file line
     code | while IFS= read -r file; do
         { grep -nE '^.{121}' "$file" | grep -F '//' || true; } | while IFS= read -r line; do
             finding "$file:${line%%:*}: a comment beyond 120 columns"
         done
+    done
+}
+
+# Headers that double the parse time of a small program, in the rooms that every program includes.
+check_light_headers() {
+    local file line
+    files '^include/cogwheel/(detail|wheel|observe|asio)/.*\.hpp$' | while IFS= read -r file; do
+        { grep -nE '^ *# *include *<(algorithm|functional|iostream|map|ranges|regex|sstream|unordered_map)>' "$file" || true; } |
+            while IFS= read -r line; do finding "$file:${line%%:*}: a heavy header; use it in src/"; done
     done
 }
 
@@ -156,5 +164,6 @@ check_length
 check_licence
 check_sleeps
 check_comment_width
+check_light_headers
 check_spaces
 [[ ! -s $findings ]]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# lint.sh: every check that needs no test run, one line each; a failed one shows its findings below the line.
+# lint.sh: runs every check that needs no test run. Prints one line for each, and its findings below that line.
 set -euo pipefail
 # shellcheck source=tools/files.sh
 source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
@@ -22,7 +22,7 @@ check() {
         printf '%-14s FAILED\n' "$title"
         failures=$((failures + 1))
     fi
-    # Warnings of a check that passed are worth reading as well.
+    # A check that passed may have warnings.
     cat "$log"
 }
 
@@ -30,8 +30,8 @@ sources() { project_files | grep -E '\.(hpp|cpp)$'; }
 
 format() { sources | xargs -r -d '\n' "clang-format-$formatter" --dry-run --Werror --style=file; }
 
-# Headers are analysed through the sources that include them. Only what the build compiles can be analysed. Of the tests only
-# the core's are: those of the binding instantiate Asio over and over, for a quarter of an hour.
+# Headers are analysed through the sources that include them. Only sources that the build compiles can be analysed. Of the
+# tests, only the core's are: those of the binding instantiate Asio again and again, for a quarter of an hour.
 tidy() {
     local files
     cmake --preset lint -DCMAKE_CXX_COMPILER="clang++-$llvm" >build/lint/cmake.log 2>&1 || {
@@ -43,7 +43,7 @@ tidy() {
         ! grep -qF "$PWD/$file\"" build/lint/compile_commands.json || printf '%s\n' "$file"
     done | xargs -r -d '\n' -n 1 -P "$(nproc)" "clang-tidy-$llvm" -p build/lint --quiet >build/lint/tidy 2>build/lint/tidy.err &&
         return 0
-    # A finding in a header comes once for each source that includes it.
+    # A finding in a header comes once for each source that includes it: prints it once.
     cat build/lint/tidy build/lint/tidy.err | grep -v '^[0-9]* warnings\? ' | awk '!seen[$0]++'
     return 1
 }

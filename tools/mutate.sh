@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# mutate.sh [--sample N] [NAME...]: plants each bug of tests/bugs (all, the named ones, or N that the commit's hash chooses) in
-# copies of the project, one a processor, and expects the tests to fail. A bug that survives shows a promise that no test keeps.
+# mutate.sh [--sample N] [NAME...]: plants the bugs of tests/bugs (all, the named ones, or N that the commit's hash
+# chooses) in copies of the project, one per processor, and expects the tests to fail. A bug that survives breaks a promise
+# that no test checks.
 #
-# A patch's first line names the file under tests/ that has to catch it: `tests: wheel/order_test`. Only that is built.
+# A patch's first line names the test file that must catch it: `tests: wheel/order_test`. Only this file is built.
 set -euo pipefail
 # shellcheck source=tools/files.sh
 source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
 
 readonly work="$PWD/build/mutate"
-# A bug may hang a test: that is a catch.
+# Seconds. A bug that hangs its test is caught.
 readonly limit=120
 
 fail() {
@@ -21,7 +22,7 @@ fail() {
 
 # ---- a lane: a copy of the project, in which one bug at a time is planted ----
 
-# use_lane NUMBER: what is below works there.
+# use_lane NUMBER: sets the lane in which the functions below work.
 use_lane() {
     lane="$work/$1" tree="$work/$1/tree" out="$work/$1/out" log="$work/$1/log"
 }
@@ -36,12 +37,12 @@ configure() {
         -DCOGWHEEL_BUILD_EXAMPLES=OFF >"$log" 2>&1 </dev/null
 }
 
-# The lanes share one processor each, and what the others have compiled.
+# Each lane uses one processor. By ccache, lanes share what they have compiled.
 compile() {
     CCACHE_BASEDIR="$lane" CCACHE_NOHASHDIR=1 cmake --build "$out" --target "$1" --parallel 1 >"$log" 2>&1 </dev/null
 }
 
-# run TESTS: stops at the first failure, for one is enough. In a subshell, whose word of an abort goes to the log, too.
+# run TESTS: stops at the first failure, which is enough. The subshell sends the shell's report of an abort to the log too.
 run() { (timeout "$limit" "$out/tests/$1" --abort-after=1 --no-colors=true || exit) >"$log" 2>&1 </dev/null; }
 
 tests_of() {
@@ -51,7 +52,7 @@ tests_of() {
     printf '%s_%s\n' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
 }
 
-# What caught it: the first test case that doctest names, or the way the run ended.
+# catcher TESTS STATUS: prints the first failed test case that doctest names, or how the run ended.
 catcher() {
     local tests=$1 status=$2 name
     name=$(grep -B 4 "ERROR:" "$log" | sed -n "s/^TEST CASE: *//p" | head -n 1) || true
@@ -63,7 +64,7 @@ catcher() {
     printf '%s: %s\n' "$tests" "$name"
 }
 
-# Unless the tests pass without the bugs, their failures say nothing.
+# If tests fail without a bug, their failures prove nothing.
 check_without() {
     compile "$1" || { tail -n 40 "$log" >&2; fail "$1 does not build"; }
     run "$1" || { tail -n 40 "$log" >&2; fail "$1 fails without any bug"; }
@@ -88,7 +89,7 @@ plant() {
             printf 'SURVIVED %s\n' "$name"
         fi
     fi
-    # Reversed, not restored: the new time stamp is what makes the next build see it.
+    # Reversed, not restored: because of the new time stamp, the next build compiles the file.
     patch -d "$tree" -p1 --reverse --no-backup-if-mismatch <"$patch" >/dev/null
 }
 
@@ -109,7 +110,7 @@ run_lane() {
     done
 }
 
-# ---- which ----
+# ---- the choice of bugs ----
 
 sample=
 if [[ ${1:-} == --sample ]]; then
@@ -127,7 +128,7 @@ if (($#)); then
         patches+=("tests/bugs/$(basename "$name" .patch).patch")
     done
 elif [[ -n $sample ]]; then
-    # Others with each commit, so that in time all have their turn; the same ones when a commit is tried again.
+    # Each commit has its own sample, so that over time all bugs are tried. The same commit has the same sample again.
     commit=$(git rev-parse HEAD 2>/dev/null) || commit=none
     mapfile -t patches < <(for patch in "${patches[@]}"; do
         printf '%s %s\n' "$(printf '%s %s' "$commit" "$patch" | sha256sum)" "$patch"
@@ -139,7 +140,7 @@ for patch in "${patches[@]}"; do
     tests_of "$patch" >/dev/null
 done
 
-# Those of one test file next to each other: it is built without a bug once.
+# Puts the bugs of one test file next to each other, so that a lane builds it without a bug only once.
 mapfile -t patches < <(for patch in "${patches[@]}"; do printf '%s %s\n' "$(tests_of "$patch")" "$patch"; done | sort | sed 's/.* //')
 
 # From scratch, because a tree left behind by an interrupted run may be newer than what was built from it.

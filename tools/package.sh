@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# package.sh COMPILER...: installs Cogwheel to a scratch prefix, as static and as shared libraries, by each of the compilers, and uses
-# the package: every program of README with the lines of CMake that README gives and no others, then the projects of tests/consumer.
+# package.sh COMPILER...: installs Cogwheel to a scratch prefix with each compiler, as static and as shared libraries. Then
+# it builds and runs with this package every program of README, by README's lines of CMake and no others, and projects of
+# tests/consumer.
 set -euo pipefail
 
 work="$PWD/build/package"
 readonly work
 
-# programs FILE DIRECTORY: each program of a Markdown file to DIRECTORY/N/server.cpp, with its CMakeLists.txt. That is the file's first
-# block of CMake. Lines of a later block belong to the program before it, and take the place of those with the same command.
+# programs FILE DIRECTORY: writes each program of a Markdown file to DIRECTORY/N/server.cpp, beside a CMakeLists.txt with
+# the file's first block of CMake. A later block belongs to the program before it: its lines replace those with the same
+# command. Fails if there is no program, or if a line of a later block replaces none.
 programs() {
     # shellcheck disable=SC2016 # The dollars are awk's.
     awk -v directory="$2" '
@@ -37,7 +39,7 @@ programs() {
         }' "$1"
 }
 
-# logged LOG COMMAND...: its output matters only when it fails.
+# logged LOG COMMAND...: shows the command's output only if it fails.
 logged() {
     local log=$1
     shift
@@ -60,7 +62,7 @@ install_package() {
         -DCOGWHEEL_BUILD_TESTS=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCOGWHEEL_BUILD_BENCH=OFF \
         -DBUILD_SHARED_LIBS="$([[ $2 == shared ]] && printf ON || printf OFF)"
     logged "$1.log" cmake --build "$1"
-    # The headers stay: what was compiled with them need only be linked again.
+    # Keeps the headers: programs compiled with them need only be linked again.
     rm -rf "${prefix:?}"/lib*
     logged "$1.log" cmake --install "$1" --prefix "$prefix"
     if grep -rlF "$PWD" "$prefix"/lib*/cmake --include='*.cmake'; then
@@ -77,7 +79,7 @@ install_package() {
     fi
 }
 
-# subprojects DIRECTORY: compiles what has Cogwheel as a part of its own project; `./dev test` links and runs it as well.
+# subprojects DIRECTORY: compiles the projects that contain Cogwheel. `./dev test` also links and runs them, with g++.
 subprojects() {
     local name
     for name in add_subdirectory fetch_content; do
@@ -87,7 +89,7 @@ subprojects() {
     done
 }
 
-# links_its_rooms BUILD PROGRAM: a program with a timer_wheel alone links no function of the rooms that it does not use.
+# links_its_rooms BUILD PROGRAM: fails if a program that uses only a timer_wheel links functions of other rooms.
 links_its_rooms() {
     local foreign
     foreign=$(comm -12 \
@@ -108,7 +110,7 @@ package() {
     printf 'package: %s, %s: install\n' "$compiler" "$linkage"
     install_package "$directory/build" "$linkage"
     readme=("$directory"/readme/*)
-    # `./dev test` does these by g++.
+    # `./dev test` does these with g++.
     if [[ $compiler != g++ && $linkage == static ]]; then
         consumers+=(bare)
         subprojects "$directory/subprojects"
@@ -118,7 +120,7 @@ package() {
         for source in "${readme[@]}"; do printf '%s\n' "$source" "$source/build" server; done
         for source in "${consumers[@]}"; do printf '%s\n' "tests/consumer/$source" "$directory/$source" consumer; done
     } | xargs -d '\n' -n 3 -P "$(nproc)" bash -c 'use "$@"' use
-    # README's first program.
+    # README's first program uses only a timer_wheel.
     if [[ $linkage == static ]]; then links_its_rooms "$directory/build" "$directory/readme/1/build/server"; fi
 }
 

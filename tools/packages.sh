@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# The Asio, fmt and doctest of a Debian release, whatever the machine has installed. Sourced.
+# Provides the Asio, fmt and doctest of a Debian release, whatever the machine has installed. Other scripts source this file.
 #
 # Another release's packages come from the machine's own mirror and are unpacked to build/packages, never installed. They
-# stay there: remove the directory to get what a release has today.
+# stay there: remove the directory to get newer ones.
 
 readonly packages=(libasio-dev libfmt-dev doctest-dev) unpacked="$PWD/build/packages"
 
 skip() { printf 'skip: %s\n' "$1"; }
 
-# From 1:10.1.1+ds1-4 to 10.1.1, a line each.
+# Reduces each line from 1:10.1.1+ds1-4 to 10.1.1.
 upstream() { sed -E 's/^[0-9]+://; s/[-+~].*//'; }
 
-# What belongs to a release: where its headers are installed or unpacked, and "ASIO FMT DOCTEST".
+# For each release: the prefix of its headers, installed or unpacked, and its versions as "ASIO FMT DOCTEST".
 declare -A prefix versions
 
 mirror() {
@@ -23,7 +23,7 @@ mirror() {
         sed -n 1p
 }
 
-# download SUITE DIRECTORY: apt-get checks signature and sums, with a state of its own that knows nothing but SUITE.
+# download SUITE DIRECTORY: apt-get downloads, and checks signature and sums. Its state in DIRECTORY knows only SUITE.
 download() {
     local suite=$1 state=$2 uri
     uri=$(mirror)
@@ -55,11 +55,11 @@ unpack() {
     local package
     for package in "${packages[@]}"; do dpkg-deb -x "$1/${package}"_*.deb "$2" || return; done
     for package in "${packages[@]}"; do dpkg-deb -f "$1/${package}"_*.deb Version || return; done >"$2/versions"
-    # A newer package may still be older than what was built from the last one.
+    # The files of a newer package may be older than what was built from the last one.
     find "$2" -type f -exec touch {} +
 }
 
-# The versions of the machine's own packages, if it is of release SUITE.
+# installed SUITE: prints the versions of the installed packages. Fails if the machine is of another release.
 installed() {
     local package
     # shellcheck source=/dev/null

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 
-# progress LABEL COMMAND...: a build by Ninja, and how far it is: on a terminal in place, else a line at the beginning, one now and
-# then, and one at the end. A build that takes minutes without a word looks like one that hangs. What it prints matters only when
-# it fails.
+# progress LABEL COMMAND...: runs a build by Ninja and shows how far it is: on a terminal in one line, else by a line at the
+# start, one every ten seconds, and one at the end. A build that is silent for minutes looks like one that hangs. Shows the
+# build's own output only if it fails.
 progress() {
     local label=$1 log status=0
     shift
@@ -20,11 +20,11 @@ show_progress() {
     while :; do
         if IFS= read -r -t 1 piece; then
             line+=$piece
-            # Ninja's own work comes first, and is counted apart.
+            # Skips the steps in which Ninja runs CMake again: they come first, with a count of their own.
             if [[ $line =~ ^\[[1-9][0-9]*/[0-9]+\] && $line != *'] Re-'* ]]; then step="${BASH_REMATCH[0]}, "; fi
             line=
         elif (($? > 128)); then
-            line+=$piece # a second has passed: its end is still to come
+            line+=$piece # a second has passed; the line is not complete
         else
             break
         fi

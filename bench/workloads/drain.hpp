@@ -7,6 +7,8 @@
 
 #include "workloads/live_set.hpp"
 
+#include <algorithm>
+
 namespace bench {
 
 template <firing_contender C>

@@ -7,6 +7,8 @@
 #include "workloads/percentiles.hpp"
 #include "workloads/timed_firing.hpp"
 
+#include <algorithm>
+
 namespace bench {
 
 template <firing_contender C>

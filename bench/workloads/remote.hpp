@@ -11,6 +11,7 @@
 
 #include <asio/executor_work_guard.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <functional>

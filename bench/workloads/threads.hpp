@@ -8,6 +8,7 @@
 #include "contenders/asio_loop.hpp"
 #include "workloads/rounds.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <thread>

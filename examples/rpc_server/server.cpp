@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace rpc {
 
 server::server(const options& o) : options_{o}, random_{o.seed} {

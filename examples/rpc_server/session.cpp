@@ -5,6 +5,8 @@
 
 #include <asio/redirect_error.hpp>
 
+#include <algorithm>
+
 #include <poll.h>
 
 namespace rpc {

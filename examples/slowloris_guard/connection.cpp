@@ -10,6 +10,8 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 
+#include <algorithm>
+
 namespace guard {
 namespace {
 

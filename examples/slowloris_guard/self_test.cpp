@@ -14,6 +14,8 @@
 #include <asio/write.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace guard {
 namespace {
 

@@ -4,6 +4,7 @@
 // The growth of a backoff, and the checks of its parameters.
 #include <cogwheel/resilience/backoff.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <stdexcept>

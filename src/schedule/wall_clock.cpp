@@ -10,22 +10,22 @@ void wall_clock_options::validate() const {
                                     " ns, but must be above zero; a minute suits most schedules");
 }
 
-cron_expression turns_of(calendar_hand hand) {
-    switch (hand) {
-    case calendar_hand::second:
+cron_expression start_of_each(calendar_unit unit) {
+    switch (unit) {
+    case calendar_unit::second:
         return cron_expression("* * * * * *");
-    case calendar_hand::minute:
+    case calendar_unit::minute:
         return cron_expression("* * * * *");
-    case calendar_hand::hour:
+    case calendar_unit::hour:
         return cron_expression("@hourly");
-    case calendar_hand::day:
+    case calendar_unit::day:
         return cron_expression("@daily");
-    case calendar_hand::month:
+    case calendar_unit::month:
         return cron_expression("@monthly");
-    case calendar_hand::year:
+    case calendar_unit::year:
         return cron_expression("@yearly");
     }
-    throw std::invalid_argument("cogwheel::turns_of: there is no such hand");
+    throw std::invalid_argument("cogwheel::start_of_each: there is no such unit");
 }
 
 } // namespace cogwheel

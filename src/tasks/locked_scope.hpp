@@ -31,9 +31,9 @@ public:
     /// Destroys a callable or the like after the section, without the lock. Errors: std::bad_alloc.
     void drop(std::shared_ptr<const void> last) { to_drop_.push_back(std::move(last)); }
     void drop_entry(const entry_ptr& entry) noexcept { entries_to_drop_.push(entry); }
-    /// Destroys a run after the section. A run that is in a row is dropped when it is taken from there.
+    /// Destroys a run after the section. A run that is in a list is dropped when it is taken from there.
     void drop_run(const active_ptr& run) noexcept {
-        if (!run->in_a_row()) runs_to_drop_.push(run);
+        if (!run->is_listed()) runs_to_drop_.push(run);
     }
 
     /// Fails the attempt of a run, at the end of the section.
@@ -43,7 +43,7 @@ public:
     }
 
     std::list<std::stop_source> to_stop;
-    row<active_run> to_run;
+    owning_list<active_run> to_run;
 
 private:
     static void run_all(calling_thread& here) noexcept {
@@ -54,9 +54,9 @@ private:
 
     task_scheduler_impl& impl_;
     std::vector<std::shared_ptr<const void>> to_drop_;
-    row<active_run> rejected_;
-    row<task_entry> entries_to_drop_;
-    row<active_run> runs_to_drop_;
+    owning_list<active_run> rejected_;
+    owning_list<task_entry> entries_to_drop_;
+    owning_list<active_run> runs_to_drop_;
     std::unique_lock<std::mutex> lock_;
 };
 

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/tasks/task_storage.hpp>
 
+#include <span>
+
 namespace cogwheel {
 
 void memory_storage::save(const task_record& record) { tasks_.insert_or_assign(record.task.name, record); }

@@ -4,8 +4,8 @@
 // A task in the table, and its runs under way.
 #pragma once
 
+#include "owning_list.hpp"
 #include "task_machine.hpp"
-#include "task_row.hpp"
 
 #include <cogwheel/tasks/detail/task_wheel.hpp>
 #include <cogwheel/tasks/task_info.hpp>
@@ -45,7 +45,7 @@ inline void note(std::string& words, const std::string& said) noexcept {
 
 /// A task in the table.
 class task_entry final : public timer_target,
-                         public row_member<task_entry>,
+                         public owned_links<task_entry>,
                          public std::enable_shared_from_this<task_entry> {
 public:
     task_entry(const std::shared_ptr<task_scheduler_impl>& in, task of, std::shared_ptr<const defined_job> does,
@@ -79,7 +79,7 @@ public:
 /// A run that has begun and not ended.
 class active_run final : public reporting_run,
                          public timer_target,
-                         public row_member<active_run>,
+                         public owned_links<active_run>,
                          public std::enable_shared_from_this<active_run> {
 public:
     enum class phase : std::uint8_t { queued, on_its_way, running, between_attempts, over };

@@ -21,7 +21,7 @@ std::shared_ptr<active_run> task_pool::next() noexcept {
     return run;
 }
 
-bool calling_threads::join(calling_thread& here, row<active_run>& runs) noexcept {
+bool calling_threads::join(calling_thread& here, owning_list<active_run>& runs) noexcept {
     if (runs.empty()) return false;
     calling_thread* first = top_;
     while (first != nullptr && first->id != here.id) first = first->below;

@@ -58,13 +58,13 @@ private:
     std::optional<asio::thread_pool> threads_;
     std::size_t limit_ = 0;
     std::size_t busy_ = 0;
-    row<active_run> queue_;
+    owning_list<active_run> queue_;
 };
 
 /// A thread that found the pool full and runs the jobs itself. The object is on the stack of that thread.
 struct calling_thread {
     std::thread::id id = std::this_thread::get_id();
-    row<active_run> queue;
+    owning_list<active_run> queue;
     calling_thread* below = nullptr;
 };
 
@@ -75,7 +75,7 @@ class calling_threads {
 public:
     /// Queues runs for the present thread. Returns true if the caller must run them, one by one from next(). Returns
     /// false if an outer scope of this thread runs them, or if there are none.
-    bool join(calling_thread& here, row<active_run>& runs) noexcept;
+    bool join(calling_thread& here, owning_list<active_run>& runs) noexcept;
     /// Returns the next run of this thread. Returns nullptr, and removes the thread, if none is left.
     std::shared_ptr<active_run> next(calling_thread& here) noexcept;
 

@@ -115,8 +115,8 @@ private:
     bool stopped_ = false;
     named<std::shared_ptr<const defined_job>> jobs_;
     named<entry_ptr> tasks_;
-    row<task_entry> finished_; // the oldest one first
-    row<task_entry> adrift_;   // tasks without memory for their timers: locked_scope arms them again
+    owning_list<task_entry> finished_; // the oldest one first
+    owning_list<task_entry> adrift_;   // tasks without memory for their timers: locked_scope arms them again
 };
 
 } // namespace cogwheel::detail

@@ -6,6 +6,8 @@
 #include <cogwheel/tasks/detail/task_words.hpp>
 #include <cogwheel/tasks/task_trigger.hpp>
 
+#include <algorithm>
+
 namespace cogwheel {
 
 using std::chrono::nanoseconds;

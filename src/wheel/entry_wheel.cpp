@@ -4,6 +4,8 @@
 // advance() of entry_wheel: the walk over the slots, the jump, and the expiry of timers.
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 
+#include <algorithm>
+
 namespace cogwheel::detail {
 
 struct entry_wheel::turn {
@@ -12,7 +14,7 @@ struct entry_wheel::turn {
     std::uint64_t fired = 0;
 };
 
-entry_wheel::entry_wheel(node_table& nodes, std::size_t slots, std::span<const outer_ring> outer, tick now)
+entry_wheel::entry_wheel(node_table& nodes, std::size_t slots, const std::vector<outer_ring>& outer, tick now)
     : nodes_(nodes),
       now_(now.value),
       walked_(now.value),
@@ -23,6 +25,8 @@ entry_wheel::entry_wheel(node_table& nodes, std::size_t slots, std::span<const o
     for (const outer_ring& ring : outer) outer_.emplace_back(ring.slots, ring.slot_ticks);
     chunks_.prefer_huge_pages(nodes.prefers_huge_pages());
 }
+
+entry_wheel::~entry_wheel() = default;
 
 // Prefetches for the entries after `position`. The declaration says always_inline: GCC considers a function that only
 // prefetches to have no effect, and drops its calls.
@@ -39,7 +43,7 @@ inline void entry_wheel::prefetch_ahead(const chunk& c, std::uint32_t position) 
 }
 
 advance_result entry_wheel::advance(tick to, work_budget budget, void* context) {
-    assert(!advancing_ && "advance() called from an expiry function");
+    assert(!advancing_ && "advance() called from a completion function");
     struct scope {
         bool& flag;
         explicit scope(bool& f) : flag(f) { flag = true; }
@@ -78,7 +82,7 @@ advance_result entry_wheel::advance(tick to, work_budget budget, void* context) 
 }
 
 void entry_wheel::fire(turn& t, timer_node& node) {
-    ++generation(node);
+    next_generation(node);
     --size_;
     ++t.fired;
     t.budget.charge(work_budget::expiry);
@@ -216,7 +220,7 @@ void entry_wheel::jump(std::uint64_t stop) {
                     } else { // the entry moves to the deadline of its node
                         due.push(chunks_, {e.index, static_cast<std::uint32_t>(deadline(*node))});
                         ++entries_;
-                        filed(*node) = deadline(*node);
+                        filed(*node, deadline(*node));
                     }
                 }
                 chunks_.give(c);

@@ -4,6 +4,8 @@
 // The entries of entry_wheel: filing, sweeping, trimming, and the search for the next due tick.
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 
+#include <algorithm>
+
 namespace cogwheel::detail {
 
 // Adds an entry to the last chunk of the slot. Returns false if the slot has no chunk with room. With one, there is
@@ -16,7 +18,7 @@ inline bool entry_wheel::push_on(timer_node& node, std::uint64_t at) noexcept {
     ++to.entries;
     to.low = std::min(to.low, at);
     ++entries_;
-    filed(node) = at;
+    filed(node, at);
     return true;
 }
 
@@ -49,7 +51,7 @@ void entry_wheel::put_anywhere(entry e, std::uint64_t at, std::uint64_t from) {
 void entry_wheel::push_outer(timer_node& node, std::uint64_t at, std::uint64_t from) {
     put_outer({index(node), static_cast<std::uint32_t>(at)}, at, from);
     ++entries_;
-    filed(node) = at;
+    filed(node, at);
 }
 
 // Adds an entry for a timer due at `due`: at that tick, or at the horizon. `from` is walked_ and not now_, because the
@@ -66,7 +68,7 @@ void entry_wheel::push_for(timer_node& node, std::uint64_t due, std::uint64_t fr
 inline bool entry_wheel::file_simply(timer_node& node, std::uint64_t due) noexcept {
     if (due <= now_ || due - walked_ > reach_ || entries_ > 2 * size_ + garbage_slack || !push_on(node, due))
         return false;
-    deadline(node) = due;
+    deadline(node, due);
     return true;
 }
 
@@ -76,7 +78,7 @@ void entry_wheel::file(timer_node& node, std::uint64_t due) {
     if (due <= now_) return file_overdue(node);
     if (entries_ > 2 * size_ + garbage_slack) sweep();
     push_for(node, due, walked_);
-    deadline(node) = due;
+    deadline(node, due);
 }
 
 void entry_wheel::schedule_anew(timer_node& node, std::uint64_t due) {
@@ -87,7 +89,7 @@ void entry_wheel::schedule_anew(timer_node& node, std::uint64_t due) {
     try {
         file(node, due);
     } catch (...) {
-        --generation(node);
+        generation(node, generation(node) - 1);
         --size_;
         throw;
     }
@@ -107,8 +109,8 @@ void entry_wheel::file_overdue(timer_node& node) {
         ++overdue_entries_;
     }
     overdue_serial_ = serial;
-    filed(node) = overdue_bit | serial;
-    deadline(node) = now_;
+    filed(node, overdue_bit | serial);
+    deadline(node, now_);
 }
 
 entry* entry_wheel::first_overdue() noexcept {
@@ -203,7 +205,7 @@ void entry_wheel::forget(entry e, timer_node* node) noexcept {
     --entries_;
     if (node != nullptr && !node->armed() && !is_overdue(filed(*node)) &&
         static_cast<std::uint32_t>(filed(*node)) == e.tick)
-        filed(*node) = not_filed;
+        filed(*node, not_filed);
 }
 
 std::optional<tick> entry_wheel::next_due() {

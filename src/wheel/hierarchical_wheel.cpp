@@ -4,6 +4,8 @@
 // Plans the levels of a wheel. entry_wheel does the rest.
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
 
+#include <algorithm>
+#include <span>
 #include <stdexcept>
 
 namespace cogwheel {

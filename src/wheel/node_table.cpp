@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
-#include <utility>
 
 namespace cogwheel {
 
@@ -45,8 +44,8 @@ void node_table::refill(std::size_t size_class_index) {
     const auto count = static_cast<std::uint32_t>(carved_at_once / p.stride);
     for (std::uint32_t i = first; i != first + count; ++i) {
         auto* node = ::new (p.at(i)) timer_node;
-        index(*node) = i;
-        generation(*node) = p.floor;
+        index(*node, i);
+        generation(*node, p.floor);
         next_free(*node, i + 1 != first + count ? reinterpret_cast<timer_node*>(p.at(i + 1)) : nullptr);
     }
     p.used = static_cast<std::uint16_t>(p.used + count);
@@ -71,12 +70,12 @@ void node_table::attach(timer_node& node) {
         ::new (p.at(free_place_)) place{nullptr, p.floor, none};
         ++p.used;
     }
-    index(node) = free_place_;
+    index(node, free_place_);
     place& at = place_of(node);
     free_place_ = at.next_free;
     at.node = &node;
-    generation(node) = at.generation;
-    filed(node) = not_filed;
+    generation(node, at.generation);
+    filed(node, not_filed);
 }
 
 void node_table::detach(timer_node& node) noexcept {
@@ -97,10 +96,14 @@ void node_table::relocate(timer_node& from, timer_node& to) noexcept {
     place& at = place_of(from);
     assert(at.node == &from);
     at.node = &to;
-    deadline(to) = std::exchange(deadline(from), 0);
-    filed(to) = std::exchange(filed(from), not_filed);
-    generation(to) = std::exchange(generation(from), 0);
-    index(to) = std::exchange(index(from), 0);
+    deadline(to, deadline(from));
+    filed(to, filed(from));
+    generation(to, generation(from));
+    index(to, index(from));
+    deadline(from, 0);
+    filed(from, not_filed);
+    generation(from, 0);
+    index(from, 0);
 }
 
 std::uint32_t node_table::generation_at(std::uint32_t index) const noexcept {

@@ -113,7 +113,7 @@ TEST_CASE("race_wheels_made_and_destroyed_beside_running_turns_lose_nothing") {
     CHECK(ended == makers * rounds * waits);
 }
 
-TEST_CASE("race_stale_tokens_against_new_wheels_with_the_same_body") {
+TEST_CASE("race_stale_tokens_against_new_wheels_with_the_same_impl") {
     asio::io_context io;
     std::mutex mutex;
     std::vector<manual_timer_wheel::token_type> stale;

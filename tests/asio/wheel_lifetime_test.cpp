@@ -134,7 +134,7 @@ TEST_CASE("move_assigned_the_old_waits_are_aborted_the_new_ones_go_on") {
     CHECK(again);
 }
 
-TEST_CASE("body_recycled_the_next_wheel_starts_afresh") {
+TEST_CASE("impl_recycled_the_next_wheel_starts_afresh") {
     asio::io_context io;
     for (int i = 0; i < 4; ++i) {
         manual_timer_wheel wheel(io, {.tick = 1ms * (i + 1), .slots = std::size_t{1} << i, .max_pending = 3});
@@ -151,32 +151,32 @@ TEST_CASE("body_recycled_the_next_wheel_starts_afresh") {
 }
 
 // What tokens of the first wheel touch is read without a lock.
-TEST_CASE("body_without_a_lock_is_handed_out_to_its_strand_alone") {
+TEST_CASE("impl_without_a_lock_is_handed_out_to_its_strand_alone") {
     asio::io_context io;
     const auto first = asio::make_strand(io), second = asio::make_strand(io);
     std::optional<manual_local_timer_wheel> wheel(first);
-    const auto* body = &detail::impl_of(*wheel);
+    const auto* impl = &detail::impl_of(*wheel);
     wheel.reset();
     manual_local_timer_wheel elsewhere(second);
-    CHECK(&detail::impl_of(elsewhere) != body);
+    CHECK(&detail::impl_of(elsewhere) != impl);
     manual_local_timer_wheel again(first);
-    CHECK(&detail::impl_of(again) == body);
+    CHECK(&detail::impl_of(again) == impl);
 }
 
-TEST_CASE("body_that_somebody_holds_on_to_is_not_handed_out") {
+TEST_CASE("impl_that_somebody_holds_on_to_is_not_handed_out") {
     asio::io_context io;
     std::optional<manual_timer_wheel> wheel(io);
-    auto& body = detail::impl_of(*wheel);
-    auto user = std::make_unique<detail::wheel_hold<std::remove_reference_t<decltype(body)>>>(body);
+    auto& impl = detail::impl_of(*wheel);
+    auto user = std::make_unique<detail::wheel_hold<std::remove_reference_t<decltype(impl)>>>(impl);
     wheel.reset();
     const manual_timer_wheel elsewhere(io);
-    CHECK(&detail::impl_of(elsewhere) != &body);
+    CHECK(&detail::impl_of(elsewhere) != &impl);
     user.reset();
     const manual_timer_wheel again(io);
-    CHECK(&detail::impl_of(again) == &body);
+    CHECK(&detail::impl_of(again) == &impl);
 }
 
-TEST_CASE("body_with_a_turn_outstanding_is_not_handed_out") {
+TEST_CASE("impl_with_a_turn_outstanding_is_not_handed_out") {
     asio::io_context io;
     bool aborted = false, fired = false;
     {

@@ -2,13 +2,15 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // All zones of the tz database, in both layouts of their files, against the C library, from 1990 to 2100: on both sides
-// of each change, and at steps of ten days between. By hand, every three hours: COGWHEEL_ZONE_STEP=10800
-// schedule_zone_data_test
+// of each change, and at steps of ten days between. By hand, every three hours:
+// COGWHEEL_ZONE_STEP=10800 calendar_tests
 #include "support/zone_database.hpp"
 
 #include <cogwheel/calendar/cron_schedule.hpp>
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
 
 using namespace cogwheel;
 using namespace cogwheel_tests;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""Finds every place of a room that can be changed, by libclang's syntax tree."""
+"""Finds every place of a room that can be changed, in libclang's syntax tree."""
 
 import concurrent.futures
 import os
@@ -11,22 +11,22 @@ from clang.cindex import CursorKind as Kind
 
 from mutants import Form, Mutant, one_line
 
-# Asio before 1.24 does not know that Clang has the standard's coroutines.
+# Asio before 1.26 does not know that Clang has the standard's coroutines.
 FLAGS = ["-std=c++20", "-DASIO_HAS_CO_AWAIT=1", "-DASIO_HAS_STD_COROUTINE=1", "-w"]
 
 COMPARISONS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",)}
 CONNECTIVES = {"&&": ("||",), "||": ("&&",)}
 ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>="}
-# The order of their arguments says nothing.
+# The order of their arguments does not matter.
 SYMMETRIC = {"min", "max", "swap", "saturating_add"}
-# Swapped, these do not compile.
+# With swapped arguments, these do not compile.
 ORDERED = {"exchange", "forward", "move"}
 FUNCTIONS = {Kind.FUNCTION_DECL, Kind.CXX_METHOD, Kind.CONSTRUCTOR, Kind.DESTRUCTOR, Kind.CONVERSION_FUNCTION, Kind.FUNCTION_TEMPLATE}
 SCOPES = {Kind.NAMESPACE, Kind.CLASS_DECL, Kind.STRUCT_DECL, Kind.CLASS_TEMPLATE, Kind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION,
           Kind.LINKAGE_SPEC, Kind.FRIEND_DECL, Kind.UNION_DECL, Kind.UNEXPOSED_DECL}  # fmt: skip
-# What they name is a matter of types.
+# Expressions that are only a name: of these, only names of errors are changed.
 NAMES = {Kind.DECL_REF_EXPR, Kind.TYPE_REF, Kind.TEMPLATE_REF, Kind.NAMESPACE_REF, Kind.OVERLOADED_DECL_REF}
-# What checks the wheel for the tests, and hints that change no result.
+# Checks for the tests, and prefetches, which change no result.
 NO_PROMISE = re.compile(r"check_invariants|prefetch_\w+")
 KNOWN = {kind.value for kind in Kind.get_all_kinds()}
 LOOPS = {Kind.FOR_STMT, Kind.WHILE_STMT, Kind.CXX_FOR_RANGE_STMT}
@@ -44,7 +44,7 @@ class Finder:
     # ---- what is found ----
 
     def add(self, operator, begin, end, after, form=Form.EXPRESSION):
-        """`after`: the changed text; empty: the text is left out."""
+        """`after` is the changed text. If it is empty, the mutant drops the text."""
         if end - begin > LONGEST or any(begin < e and b < end for b, e in self.macros):
             return
         line, last = self.source.count(b"\n", 0, begin) + 1, self.source.count(b"\n", 0, end) + 1
@@ -93,7 +93,7 @@ class Finder:
             return
         for child in children_of(cursor):
             if child.kind.is_expression() and child.extent.start.offset > name:
-                # The bound of an array is no value.
+                # Skips the bound of an array: it is part of a type.
                 if not self.source[: child.extent.start.offset].rstrip().endswith(b"["):
                     self.expression(child)
 
@@ -129,7 +129,7 @@ class Finder:
                 self.step(child, alone=False)
 
     def step(self, cursor, alone=True):
-        """A statement, or an expression in the place of one; `alone`: it can be left out."""
+        """Visits a statement, or an expression in place of one. `alone`: it can be dropped."""
         if cursor.kind.is_expression() or cursor.kind is Kind.UNEXPOSED_EXPR:
             if alone:
                 self.dropping(cursor)
@@ -151,7 +151,7 @@ class Finder:
             self.step(child, alone=True)
 
     def handler(self, body):
-        """An exception's path is skipped: it goes on as it came."""
+        """Visits a catch block. A mutant rethrows the exception at its start."""
         inside = self.text_of(body)[1:-1].strip()
         if inside and not re.fullmatch(r"throw\s*;", one_line(inside)):
             at = body.extent.start.offset + 1
@@ -175,7 +175,7 @@ class Finder:
     # ---- expressions ----
 
     def middle(self, cursor):
-        """What is written between the first and the last operand."""
+        """Returns the text between the first and the last operand."""
         children = children_of(cursor)
         if len(children) < 2:
             return ""
@@ -203,13 +203,13 @@ class Finder:
         elif kind is Kind.CXX_BOOL_LITERAL_EXPR:
             text = self.text(begin, end)
             self.add("flag", begin, end, {"true": "false", "false": "true"}.get(text, text))
-        elif kind is Kind.UNARY_OPERATOR and re.match(rb"![^=]", self.source[begin : begin + 2]):  # != may be made of ==
+        elif kind is Kind.UNARY_OPERATOR and re.match(rb"![^=]", self.source[begin : begin + 2]):  # C++20 may make != of ==
             self.add("compare", begin, end, f"static_cast<bool>({self.text(begin + 1, end).strip()})")
         elif kind is Kind.CONDITIONAL_OPERATOR:
             self.negation(children_of(cursor)[0])
         member = kind is Kind.MEMBER_REF_EXPR
         for child in children_of(cursor):
-            # A member's template arguments follow its name.
+            # Skips a member's template arguments, which follow its name.
             if not member or child.extent.end.offset <= cursor.location.offset:
                 self.expression(child)
 
@@ -220,12 +220,12 @@ class Finder:
         for other in changed:
             left = self.text(begin, children[0].extent.end.offset)
             right = self.text(children[-1].extent.start.offset, end)
-            # The connectives bind differently.
+            # && and || bind differently, so their operands get parentheses.
             self.add("compare", begin, end, f"{left} {other} {right}" if operator in COMPARISONS else f"({left}) {other} ({right})")
 
     def negation(self, condition):
         inner, text = unwrapped(condition), self.text_of(condition)
-        # These are changed by themselves.
+        # Other functions change such conditions.
         if text.startswith("!") or self.middle(inner) in COMPARISONS or self.middle(inner) in CONNECTIVES:
             return
         begin, end = condition.extent.start.offset, condition.extent.end.offset
@@ -243,7 +243,7 @@ class Finder:
             self.add("constant", begin, end, f"{value - 1}{suffix}")
 
     def arguments(self, call, begin, end):
-        """Two neighbours of one type change places."""
+        """Swaps two neighbouring arguments of one type."""
         name = call.spelling or self.text(begin, end).partition("(")[0].rpartition(".")[2]
         if name.startswith("operator") or name in SYMMETRIC | ORDERED:
             return
@@ -259,7 +259,7 @@ class Finder:
             self.add("swap", begin, end, swapped)
 
     def error(self, cursor, begin, end):
-        """Another error of the same family."""
+        """Replaces an error by another one of the same enumeration."""
         declared = cursor.referenced
         if cursor.kind is not Kind.DECL_REF_EXPR or declared is None or declared.kind is not Kind.ENUM_CONSTANT_DECL:
             return
@@ -274,12 +274,12 @@ class Finder:
 
 
 def children_of(cursor):
-    """Without what the bindings have no name for: concepts and requirements."""
+    """Skips the kinds that the bindings do not know: concepts and requirements."""
     return [child for child in cursor.get_children() if child._kind_id in KNOWN]
 
 
 def unwrapped(cursor):
-    """Without implicit conversions, which have the extent of what they convert."""
+    """Returns the operand of implicit conversions, which have the same extent."""
     while cursor.kind is Kind.UNEXPOSED_EXPR:
         children = children_of(cursor)
         if len(children) != 1 or children[0].extent != cursor.extent:
@@ -293,7 +293,7 @@ def type_of(cursor):
 
 
 def room_files(room):
-    """The headers and the sources of a room."""
+    """Returns the headers and the sources of a room."""
     headers, sources = [], []
     for top, kind, to in (("include/cogwheel", ".hpp", headers), ("src", ".cpp", sources)):
         for folder, _, names in os.walk(f"{top}/{room}"):
@@ -302,7 +302,7 @@ def room_files(room):
 
 
 def parse(includes, wanted, flags):
-    """The candidates in the files `wanted` of a translation unit that includes `includes`."""
+    """Returns the candidates in the files `wanted` of a translation unit that includes `includes`."""
     text = "".join(f'#include "{os.path.abspath(file)}"\n' for file in includes)
     unit = cindex.TranslationUnit.from_source(
         "room.cpp", flags + FLAGS, unsaved_files=[("room.cpp", text)], options=cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
@@ -329,9 +329,9 @@ def parse(includes, wanted, flags):
 
 
 def candidates(room, flags):
-    """`flags`: include directories and definitions."""
+    """Returns the candidates of a room. `flags`: include directories and definitions."""
     headers, sources = room_files(room)
-    # Two sources may define the same name for themselves, so each is a unit.
+    # Each source is a unit: unnamed namespaces of two sources may share a name.
     units = [(headers, set(headers), flags)] + [([source], {source}, flags) for source in sources]
     with concurrent.futures.ProcessPoolExecutor() as pool:
         return set().union(*pool.map(parse, *zip(*units)))

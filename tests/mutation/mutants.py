@@ -9,7 +9,7 @@ import re
 
 
 class Form(enum.Enum):
-    """How the changed text takes the place of the original's."""
+    """How the changed text replaces the original one."""
 
     EXPRESSION = "expression"  # (on ? after : before)
     DROPPED = "dropped"  # { if (!on) before }
@@ -48,7 +48,7 @@ def one_line(text):
 
 
 def draw(candidates, seed):
-    """All candidates in the order in which they are taken. A change of one place leaves the order of the others."""
+    """Returns all candidates in the order of the draw. A change of one place keeps the order of the others."""
 
     def rank(item):
         mutant, twin = item
@@ -63,7 +63,7 @@ def draw(candidates, seed):
 
 
 class Equivalents:
-    """The list of mutants that no test can tell from the original. Blocks of four fields, apart by an empty line:
+    """The list of mutants that no test can tell from the original: blocks of four fields, separated by empty lines.
 
     file: include/cogwheel/wheel/tick.hpp
     line: if (a < b) return a;
@@ -89,7 +89,7 @@ class Equivalents:
         return mutant.key in self.reasons
 
     def stale(self):
-        """Entries that no candidate answers to any more."""
+        """Returns the entries that match no candidate any more."""
         return [key for key in self.reasons if key not in self.met]
 
     @staticmethod

@@ -21,7 +21,7 @@ from mutants import Equivalents, draw
 from runner import FOLDERS, Room
 
 LIST = "tests/mutation/equivalents.txt"
-# Some do not compile; others take their place.
+# Some mutants do not compile: draws more than asked for.
 SPARE = 1.15
 
 
@@ -52,7 +52,7 @@ def drawn(room, options, work, flags):
 
 
 def mutate(room, options):
-    """Returns the share that was caught."""
+    """Returns the percentage that was caught."""
     work = f"build/mutants/{room}"
     place = Room(room, work)
     begin = time.monotonic()

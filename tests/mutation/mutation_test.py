@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""The parts of ./dev mutate --random that need neither a compiler nor libclang."""
+"""Tests the parts of ./dev mutate --random. Those of finder.py are skipped without libclang."""
 
 import os
 import subprocess
@@ -90,7 +90,7 @@ class Weaving(unittest.TestCase):
             self.assertEqual([status(n) for n in (0, 1, 2, 3)], [2, 1, 2, 2])
             self.assertEqual(status(0, COGWHEEL_MUTANTS_REACHED=f"{folder}/reached"), 2)
             with open(f"{folder}/reached", "rb") as f:
-                self.assertEqual(f.read(), b"\0\1\0\0")  # the constant is in the branch that is not taken
+                self.assertEqual(f.read(), b"\0\1\0\0")  # the constant is in a branch that does not run
 
 
 class Blame(unittest.TestCase):
@@ -189,7 +189,7 @@ class Finding(unittest.TestCase):
                 os.chdir(before)
         for m in found:
             self.assertEqual(m.source, source.split("\n")[m.line - 1])
-        # Whatever is found can be woven in together.
+        # All mutants found can be woven in together.
         weave(source.encode(), list(enumerate(sorted(found), 1)))
         return {f"{m.operator}: {m.change}" for m in found}
 

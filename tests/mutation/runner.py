@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""Builds a room's tests with all mutants woven in, and runs them with one of them on."""
+"""Builds a room's tests with all mutants woven in, and runs them with one mutant switched on."""
 
 import dataclasses
 import glob
@@ -15,7 +15,7 @@ import time
 
 from schemata import blamed, weave
 
-# Which folders of tests keep a room's promises; each is a program. After them: what is run for those that survive them.
+# The test folders that check a room; each is a program. LAST: programs that run only for mutants that survive those.
 FOLDERS = {"wheel": ["wheel"], "asio": ["asio", "asio/conformance", "asio/timeouts"], "resilience": ["resilience"], "net": ["net"],
            "schedule": ["schedule"], "calendar": ["calendar"], "tasks": ["tasks"]}
 LAST = {"asio": [("timer_stress", ["--threads", "8", "--operations", "200000", "--seed", "1"])]}
@@ -24,7 +24,7 @@ MEMORY = 6 << 30
 
 @dataclasses.dataclass
 class Suite:
-    """One file of tests, run by itself."""
+    """One file of tests, or a program of LAST, run by itself."""
 
     name: str
     command: list
@@ -33,7 +33,7 @@ class Suite:
 
     @property
     def limit(self):
-        """Other work on the machine must not look like a hang."""
+        """Seconds; enough that other work on the machine does not look like a hang."""
         return 20 + 10 * self.seconds
 
 
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def limits():
-    """A mutant that takes all memory or fills the disk ends by itself."""
+    """Ends a mutant that takes all memory or fills the disk."""
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -63,7 +63,7 @@ class Room:
     # ---- building ----
 
     def copy(self, files):
-        """The project's files, but those that plant() writes. What did not change keeps its time: little is compiled anew."""
+        """Copies the files that plant() will not write. Unchanged files keep their times, so little is compiled again."""
         wanted = set(files)
         ours = {file for file in library() if os.path.exists(f"{self.tree}/{file}")}
         for file in wanted - ours:
@@ -92,14 +92,14 @@ class Room:
     def configure(self):
         flags = f"-std=c++20 -D_GLIBCXX_ASSERTIONS -w -Wno-narrowing -include {os.path.abspath(self.tree)}/tests/mutation/switch.hpp"
         command = ["cmake", "--preset", "dev", "-S", self.tree, "-B", self.out, f"-DCMAKE_CXX_FLAGS={flags}"]
-        # Those of the core compile fast and run long; with the others it is the other way round.
+        # The core's tests compile fast and run long. The others compile for long and run fast.
         command += [f"-DCMAKE_CXX_FLAGS_DEBUG={'-O1' if self.name == 'wheel' else '-O0'}", "-DCOGWHEEL_WERROR=OFF", "-DCOGWHEEL_BUILD_EXAMPLES=OFF"]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"the project does not configure:\n{done.stdout}{done.stderr}")
 
     def flags(self):
-        """Include directories and definitions of the library's sources, for the project itself instead of its copy."""
+        """Returns include directories and definitions of the library's sources, with paths of the project, not of its copy."""
         with open(f"{self.out}/compile_commands.json") as f:
             commands = [shlex.split(unit["command"]) for unit in json.load(f) if f"{self.tree}/src/" in unit["file"]]
         found = []
@@ -112,14 +112,14 @@ class Room:
         return sum(found, [])
 
     def build(self):
-        """The compilers' output if that fails, else nothing. All errors at once."""
+        """Builds all. Returns the output with all errors, or "" if there is none."""
         targets = [f"{os.path.basename(folder)}_tests" for folder in FOLDERS[self.name]] + [name for name, _ in LAST.get(self.name, [])]
         command = ["cmake", "--build", self.out, "--target", *targets, "--", "-k", "0"]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         return (done.stdout + done.stderr) if done.returncode else ""
 
     def build_with(self, numbered, say):
-        """Returns those that compile."""
+        """Builds with all mutants that compile, and returns these."""
         while True:
             self.plant(numbered)
             output = self.build()
@@ -161,7 +161,7 @@ class Room:
             except subprocess.TimeoutExpired:
                 status = None
             try:
-                # Its children, too, which may outlive it.
+                # Kills its children too, which may outlive it.
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
@@ -173,7 +173,7 @@ class Room:
         return Outcome(True, f"{suite.name}: {reason(text, status)}")
 
     def measure(self, suites, most):
-        """Runs all without any mutant: they must pass, and tell which mutants they reach."""
+        """Runs all suites without a mutant. They must pass; notes which mutants they reach."""
         for suite in suites:
             path = f"{self.scratch}/reached"
             with open(path, "wb") as f:
@@ -187,7 +187,7 @@ class Room:
                 suite.reached = f.read()
 
     def judge(self, number, suites, tag):
-        """The first suite to fail, the quickest first."""
+        """Runs the suites that reach a mutant, the quickest first, until one fails."""
         last = {name for name, _ in LAST.get(self.name, [])}
         reaching = [s for s in suites if s.reached[number]]
         for suite in sorted(reaching, key=lambda s: (s.name in last, "smoke" in s.name, s.seconds)):
@@ -198,7 +198,7 @@ class Room:
 
 
 def reason(log, status):
-    """The test case that failed, or how the run ended."""
+    """Returns the test case that failed, or how the run ended."""
     error = log.find("ERROR:")
     names = re.findall(r"^TEST CASE: *(.*)$", log[: error if error >= 0 else 0], re.M)
     if status is None:

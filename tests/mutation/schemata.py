@@ -9,7 +9,7 @@ from mutants import Form
 
 
 def weave(source, numbered):
-    """The bytes `source` of one file with the (number, mutant) pairs woven in. Mutants may contain one another."""
+    """Returns the bytes `source` of one file with the (number, mutant) pairs woven in. Mutants may contain others."""
     pending = sorted(numbered, key=lambda item: (item[1].begin, -item[1].end, item[0]))
 
     def upto(begin, end):
@@ -19,7 +19,7 @@ def weave(source, numbered):
             if mutant.begin < at or mutant.end > end:
                 raise ValueError(f"mutant {number} overlaps another without containing it")
             pieces.append(source[at : mutant.begin])
-            # The original's text holds the mutants inside; the changed one is the other's alone.
+            # The original text contains the inner mutants; the changed text contains none.
             pieces.append(switched(number, mutant, upto(mutant.begin, mutant.end)))
             at = mutant.end
         pieces.append(source[at:end])
@@ -38,8 +38,8 @@ def switched(number, mutant, original):
 
 
 def blamed(compiler_output, numbered):
-    """The numbers of the mutants on lines that a failed compilation names: at its errors if any are there, else where the
-    templates with errors come from."""
+    """Returns the numbers of the mutants on lines that a failed compilation names: on the lines of its errors, else on those
+    where the templates with errors come from."""
     lines = re.findall(r"^(?:\S.*?[ /])?((?:include/cogwheel|src)/\S+?):(\d+):(?:\d+:)? +(error|note|required)?", compiler_output, re.M)
     for kinds in (("error",), ("error", "note", "required", "")):
         named = {(file, int(line)) for file, line, kind in lines if kind in kinds}

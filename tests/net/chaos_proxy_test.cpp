@@ -10,6 +10,7 @@
 #include <asio/read.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>

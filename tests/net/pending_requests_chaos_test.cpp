@@ -11,6 +11,7 @@
 #include <asio/read.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>

@@ -10,6 +10,7 @@
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <list>
 #include <map>

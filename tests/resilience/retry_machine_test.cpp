@@ -7,6 +7,7 @@
 #include <asio/error.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <stdexcept>
 #include <string>

@@ -4,6 +4,7 @@
 // What async_retry completes with, when, and how many attempts that took.
 #include "support/retry_rig.hpp"
 
+#include <algorithm>
 #include <random>
 #include <stdexcept>
 

@@ -7,6 +7,8 @@
 #include "options.hpp"
 #include "player.hpp"
 
+#include <algorithm>
+
 namespace stress {
 
 class match {

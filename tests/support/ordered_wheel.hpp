@@ -23,7 +23,7 @@ public:
 
     void schedule(cogwheel::timer_node& node, cogwheel::tick due) {
         file(node, due);
-        ++access::generation(node);
+        access::next_generation(node);
     }
     void reschedule(cogwheel::timer_node& node, cogwheel::tick due) {
         const key old = key_of(node);
@@ -32,7 +32,7 @@ public:
     }
     void cancel(cogwheel::timer_node& node) noexcept {
         timers_.erase(key_of(node));
-        ++access::generation(node);
+        access::next_generation(node);
     }
 
     cogwheel::advance_result advance(cogwheel::tick to, cogwheel::work_budget budget, void* context) {
@@ -70,7 +70,7 @@ public:
     template <class F>
     void clear(F f) {
         for (const auto& [due, node] : std::exchange(timers_, {})) {
-            ++access::generation(*node);
+            access::next_generation(*node);
             f(*node);
         }
     }
@@ -88,8 +88,8 @@ private:
     void file(cogwheel::timer_node& node, cogwheel::tick due) {
         due = std::max(due, now_);
         timers_.emplace(key{due.value, filings_ + 1}, &node);
-        access::deadline(node) = due.value;
-        access::filed(node) = ++filings_;
+        access::deadline(node, due.value);
+        access::filed(node, ++filings_);
     }
     bool is_due(std::uint64_t last) const noexcept {
         return !timers_.empty() && timers_.begin()->first.first <= now_.value && timers_.begin()->first.second <= last;

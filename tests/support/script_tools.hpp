@@ -7,6 +7,7 @@
 #include "support/random.hpp"
 #include "support/wheel_script.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <string>

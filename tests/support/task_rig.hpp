@@ -10,6 +10,7 @@
 
 #include <asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace cogwheel_tests {

@@ -9,7 +9,7 @@
 namespace cogwheel {
 
 struct wheel_access {
-    static void set_generation(timer_node& node, std::uint32_t value) { node_access::generation(node) = value; }
+    static void set_generation(timer_node& node, std::uint32_t value) { node_access::generation(node, value); }
     static void set_overdue_serial(detail::entry_wheel& wheel, std::uint64_t value) { wheel.overdue_serial_ = value; }
     static std::uint32_t index(const timer_node& node) { return node_access::index(node); }
     static constexpr std::size_t garbage_slack = detail::entry_wheel::garbage_slack;

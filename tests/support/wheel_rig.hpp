@@ -14,6 +14,7 @@
 
 #include <cogwheel/wheel/timing_wheel.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <unordered_map>

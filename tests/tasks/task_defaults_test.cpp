@@ -8,6 +8,8 @@
 #include <asio/error.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace cogwheel;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;

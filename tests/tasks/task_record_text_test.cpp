@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace cogwheel;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;

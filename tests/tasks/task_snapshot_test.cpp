@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <stdexcept>
 
 using namespace cogwheel;

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
+
 using namespace cogwheel;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;

@@ -13,9 +13,9 @@
 
 namespace cogwheel {
 
-/// Why a wheel takes no timer.
+/// Why a wheel refuses a timer.
 enum class errc {
-    stopped = 1,     ///< the wheel was stopped
+    stopped = 1,     ///< the wheel was stopped or destroyed
     too_many_timers, ///< as many timers are pending as wheel_options::max_pending allows
 };
 

@@ -10,13 +10,13 @@
 
 namespace cogwheel {
 
-/// Any thread may call the wheel, as any thread may use different Asio timers of one context.
+/// Several threads may call a wheel's functions at the same time, except to move or destroy it.
 struct multi_threaded {
     static constexpr bool concurrent = true;
     using mutex = std::mutex;
 };
 
-/// One thread or one strand calls the wheel. It takes no lock.
+/// One thread or one strand calls the wheel and runs its turns. The wheel takes no lock.
 struct single_threaded {
     static constexpr bool concurrent = false;
 

@@ -9,8 +9,8 @@
 //     co_await socket.async_connect(endpoint, within(asio::use_awaitable));
 //     co_await within(read_request(socket));
 //
-// An operation that is not done in time is cancelled. If it then ends by the cancellation, co_await throws
-// std::system_error with asio::error::timed_out. All else is as with timeout_after (timeout_after.hpp).
+// An operation that is not done in time is cancelled. If the cancellation makes it fail, co_await throws
+// std::system_error with asio::error::timed_out. Everything else is as with timeout_after (timeout_after.hpp).
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
@@ -24,31 +24,31 @@ namespace cogwheel {
 
 namespace detail {
 
-template <class Limit, class T, class Executor>
-asio::awaitable<T, Executor> await_limited(Limit limit, asio::awaitable<T, Executor> a) {
+template <class Spec, class T, class Executor>
+asio::awaitable<T, Executor> await_with_timeout(Spec spec, asio::awaitable<T, Executor> a) {
     using token = asio::use_awaitable_t<Executor>;
     const Executor executor = co_await asio::this_coro::executor;
-    co_return co_await asio::co_spawn(executor, std::move(a), timed_token<Limit, token>{limit, token()});
+    co_return co_await asio::co_spawn(executor, std::move(a), timed_token<Spec, token>{spec, token()});
 }
 
 } // namespace detail
 
-/// Awaits `a`, and cancels it after `delay`. The delay counts from the moment at which the result is awaited.
+/// Awaits `a`, and cancels it after `delay`. The delay counts from the moment at which the caller awaits the result.
 template <any_timer_wheel Wheel, class Rep, class Period, class T, class Executor>
 asio::awaitable<T, Executor> timeout(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
                                      asio::awaitable<T, Executor> a) {
-    return detail::await_limited(timeout_after(wheel, delay).limit, std::move(a));
+    return detail::await_with_timeout(timeout_after(wheel, delay).spec, std::move(a));
 }
 /// Awaits `a`, and cancels it at `at`.
 template <any_timer_wheel Wheel, class T, class Executor>
 asio::awaitable<T, Executor> timeout(const Wheel& wheel, typename Wheel::time_point at,
                                      asio::awaitable<T, Executor> a) {
-    return detail::await_limited(timeout_at(wheel, at).limit, std::move(a));
+    return detail::await_with_timeout(timeout_at(wheel, at).spec, std::move(a));
 }
 
-/// A deadline for several operations. Each of them takes it by a call: within(token) or within(awaitable).
-/// It is cheap to copy, and holds no timer while no operation is awaited.
-/// Lifetime: the wheel must outlive it, and must not move.
+/// A deadline for several operations. The caller applies it to each of them by within(token) or within(awaitable).
+/// It is cheap to copy. Each operation has a timer of its own; the scope has none.
+/// Lifetime: the wheel must outlive the scope, and must not be moved meanwhile.
 template <any_timer_wheel Wheel>
 class timeout_scope {
 public:
@@ -65,7 +65,7 @@ public:
     auto operator()(Token&& token) const {
         return timeout_at(*wheel_, expiry_, std::forward<Token>(token));
     }
-    /// Awaits `a` up to the deadline.
+    /// Awaits `a`, and cancels it at the deadline.
     template <class T, class Executor>
     asio::awaitable<T, Executor> operator()(asio::awaitable<T, Executor> a) const {
         return timeout(*wheel_, expiry_, std::move(a));

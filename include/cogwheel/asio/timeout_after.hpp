@@ -6,19 +6,20 @@
 //     socket.async_read_some(buffer, cogwheel::timeout_after(wheel, 5s, token));
 //
 // - timeout_after, timeout_at: an operation that the timer has cancelled completes with asio::error::timed_out.
-// - cancel_after, cancel_at: it completes with its own error, usually operation_aborted. (Asio 1.31 has this on a
+// - cancel_after, cancel_at: it completes with its own error, usually operation_aborted. (Asio 1.31 has these on a
 //   steady_timer.)
-// The timer cancels the operation through its cancellation slot, with `type`. An operation that ignores the signal, or
-// ends before it, completes with its own results. Each operation completes exactly once. Data that has arrived is never
-// lost. A cancellation from outside passes through to the operation. If the wheel ends or its timers are cancelled, the
-// wheel cancels the operation, without timed_out.
+// The timer emits `type` through the operation's cancellation slot. Only an error that means a cancellation becomes
+// timed_out. All other results reach the handler unchanged, for instance if the operation ignores the signal or ends
+// before it. Each operation completes exactly once. A cancellation through the handler's own slot passes to the
+// operation. If the wheel is destroyed, or stop() or cancel_all() cancels its timers, the wheel cancels the operation,
+// which completes with its own error.
 //
-// If the wheel takes no timer, the operation does not start; it completes with errc::stopped or errc::too_many_timers.
-// An operation that cannot report an error starts nevertheless, and the next turn cancels it.
-// Memory: one block for timer, handler and signal, from the handler's associated allocator, else from the wheel's pool.
+// If the wheel refuses the timer, the operation does not start; it completes with errc::stopped or
+// errc::too_many_timers. An operation that cannot report an error starts nevertheless, and the next turn cancels it.
+// Memory: one block for timer, handler and signal, from the same sources as in async_wait().
 // Executor: the wheel emits the signal on the handler's associated executor, else on the operation's.
 // Complexity: O(1). Thread safety: the wheel's.
-// Lifetime: the wheel's execution context must outlive the operation. The wheel may be destroyed before it ends.
+// Lifetime: the wheel's execution context must outlive the operation. The wheel may be destroyed before that.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -28,9 +29,9 @@ namespace cogwheel {
 
 namespace detail {
 
-/// The timer of a timed token: where, when, and what it does.
+/// The timer of a timed token: on which wheel, when, and what it does.
 template <class Impl, class When>
-struct limit {
+struct timeout_spec {
     Impl* impl;
     When when;
     asio::cancellation_type type;
@@ -38,20 +39,20 @@ struct limit {
 };
 
 /// A completion token with a timeout.
-template <class Limit, class Token>
+template <class Spec, class Token>
 struct timed_token {
-    Limit limit;
+    Spec spec;
     Token token;
 };
 
-/// A timeout without a token. It stands for the default token of its operation, or takes a token by a call.
-template <class Limit>
+/// A timeout without a token. As a token, it means the operation's default token. A call with a token combines both.
+template <class Spec>
 struct partial_timed_token {
-    Limit limit;
+    Spec spec;
 
     template <class Token>
-    timed_token<Limit, std::decay_t<Token>> operator()(Token&& token) const {
-        return {limit, std::forward<Token>(token)};
+    timed_token<Spec, std::decay_t<Token>> operator()(Token&& token) const {
+        return {spec, std::forward<Token>(token)};
     }
 };
 
@@ -66,7 +67,7 @@ template <class Initiation, class Impl, class When, class... Signatures>
 class timed_initiation {
     using engine = typename Impl::engine;
 
-    static auto home_of(const Initiation& initiation, const Impl& impl) noexcept {
+    static auto executor_of(const Initiation& initiation, const Impl& impl) noexcept {
         if constexpr (knows_executor<Initiation>)
             return initiation.get_executor();
         else
@@ -74,13 +75,13 @@ class timed_initiation {
     }
 
 public:
-    using executor_type = std::decay_t<decltype(home_of(std::declval<Initiation>(), std::declval<Impl>()))>;
+    using executor_type = std::decay_t<decltype(executor_of(std::declval<Initiation>(), std::declval<Impl>()))>;
 
     template <class I>
-    timed_initiation(I&& initiation, const limit<Impl, When>& l)
-        : initiation_(std::forward<I>(initiation)), limit_(l) {}
+    timed_initiation(I&& initiation, const timeout_spec<Impl, When>& s)
+        : initiation_(std::forward<I>(initiation)), spec_(s) {}
 
-    executor_type get_executor() const noexcept { return home_of(initiation_, *limit_.impl); }
+    executor_type get_executor() const noexcept { return executor_of(initiation_, *spec_.impl); }
 
     template <class Handler, class... Args>
     void operator()(Handler&& handler, Args&&... args) && {
@@ -95,8 +96,8 @@ private:
     template <class Handler, class... Args>
     void start(Initiation initiation, Handler&& handler, Args&&... args) const {
         using operation = timed_operation<engine, std::decay_t<Handler>, executor_type, Signatures...>;
-        const executor_type home = home_of(initiation, *limit_.impl);
-        operation::start(*limit_.impl, std::forward<Handler>(handler), home, point(), limit_.type, limit_.report,
+        const executor_type io_executor = executor_of(initiation, *spec_.impl);
+        operation::start(*spec_.impl, std::forward<Handler>(handler), io_executor, point(), spec_.type, spec_.report,
                          [&](typename operation::owner p) {
                              std::move(initiation)(timed_handler<operation>(std::move(p)), std::forward<Args>(args)...);
                          });
@@ -104,36 +105,36 @@ private:
 
     auto point() const {
         if constexpr (std::is_same_v<When, std::chrono::nanoseconds>)
-            return typename engine::from_now{limit_.when, engine::clock_type::now()};
+            return typename engine::from_now{spec_.when, engine::clock_type::now()};
         else
-            return limit_.when;
+            return spec_.when;
     }
 
     Initiation initiation_;
-    limit<Impl, When> limit_;
+    timeout_spec<Impl, When> spec_;
 };
 
 template <class Wheel>
-using delay_limit = limit<impl_type<Wheel>, std::chrono::nanoseconds>;
+using delay_spec = timeout_spec<impl_type<Wheel>, std::chrono::nanoseconds>;
 template <class Wheel>
-using point_limit = limit<impl_type<Wheel>, typename Wheel::time_point>;
+using point_spec = timeout_spec<impl_type<Wheel>, typename Wheel::time_point>;
 
 } // namespace detail
 
 /// Returns a token that cancels its operation after `delay`; the operation then completes with timed_out.
-/// token: the operation's completion token. type: the cancellation type. The delay counts from the operation's start.
+/// token: the operation's completion token. type: what the timer emits. The delay counts from the operation's start.
 template <any_timer_wheel Wheel, class Rep, class Period, class Token>
     requires(!std::same_as<std::decay_t<Token>, asio::cancellation_type>)
 auto timeout_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Token&& token,
                    asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::timed_token<detail::delay_limit<Wheel>, std::decay_t<Token>>{
+    return detail::timed_token<detail::delay_spec<Wheel>, std::decay_t<Token>>{
         {&detail::impl_of(wheel), saturate_to_ns(delay), type, true}, std::forward<Token>(token)};
 }
 /// The same with the operation's default token.
 template <any_timer_wheel Wheel, class Rep, class Period>
 auto timeout_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
                    asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::partial_timed_token<detail::delay_limit<Wheel>>{
+    return detail::partial_timed_token<detail::delay_spec<Wheel>>{
         {&detail::impl_of(wheel), saturate_to_ns(delay), type, true}};
 }
 
@@ -142,30 +143,30 @@ template <any_timer_wheel Wheel, class Token>
     requires(!std::same_as<std::decay_t<Token>, asio::cancellation_type>)
 auto timeout_at(const Wheel& wheel, typename Wheel::time_point at, Token&& token,
                 asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::timed_token<detail::point_limit<Wheel>, std::decay_t<Token>>{
+    return detail::timed_token<detail::point_spec<Wheel>, std::decay_t<Token>>{
         {&detail::impl_of(wheel), at, type, true}, std::forward<Token>(token)};
 }
 /// The same with the operation's default token.
 template <any_timer_wheel Wheel>
 auto timeout_at(const Wheel& wheel, typename Wheel::time_point at,
                 asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::partial_timed_token<detail::point_limit<Wheel>>{{&detail::impl_of(wheel), at, type, true}};
+    return detail::partial_timed_token<detail::point_spec<Wheel>>{{&detail::impl_of(wheel), at, type, true}};
 }
 
 /// Returns a token that cancels its operation after `delay`; the operation then completes with its own error.
-/// The delay counts from the start of the operation.
+/// The parameters are those of timeout_after().
 template <any_timer_wheel Wheel, class Rep, class Period, class Token>
     requires(!std::same_as<std::decay_t<Token>, asio::cancellation_type>)
 auto cancel_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Token&& token,
                   asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::timed_token<detail::delay_limit<Wheel>, std::decay_t<Token>>{
+    return detail::timed_token<detail::delay_spec<Wheel>, std::decay_t<Token>>{
         {&detail::impl_of(wheel), saturate_to_ns(delay), type, false}, std::forward<Token>(token)};
 }
 /// The same with the operation's default token.
 template <any_timer_wheel Wheel, class Rep, class Period>
 auto cancel_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
                   asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::partial_timed_token<detail::delay_limit<Wheel>>{
+    return detail::partial_timed_token<detail::delay_spec<Wheel>>{
         {&detail::impl_of(wheel), saturate_to_ns(delay), type, false}};
 }
 
@@ -174,22 +175,23 @@ template <any_timer_wheel Wheel, class Token>
     requires(!std::same_as<std::decay_t<Token>, asio::cancellation_type>)
 auto cancel_at(const Wheel& wheel, typename Wheel::time_point at, Token&& token,
                asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::timed_token<detail::point_limit<Wheel>, std::decay_t<Token>>{
+    return detail::timed_token<detail::point_spec<Wheel>, std::decay_t<Token>>{
         {&detail::impl_of(wheel), at, type, false}, std::forward<Token>(token)};
 }
 /// The same with the operation's default token.
 template <any_timer_wheel Wheel>
 auto cancel_at(const Wheel& wheel, typename Wheel::time_point at,
                asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::partial_timed_token<detail::point_limit<Wheel>>{{&detail::impl_of(wheel), at, type, false}};
+    return detail::partial_timed_token<detail::point_spec<Wheel>>{{&detail::impl_of(wheel), at, type, false}};
 }
 
 } // namespace cogwheel
 
-// initiate() spells out its return type. With a deduced one, a check of whether the token fits would instantiate its
-// body.
+// initiate() spells out its return type. With a deduced one, a check of whether the token fits would instantiate the
+// function's body.
 template <class Impl, class When, class Token, class... Signatures>
-struct asio::async_result<cogwheel::detail::timed_token<cogwheel::detail::limit<Impl, When>, Token>, Signatures...> {
+struct asio::async_result<cogwheel::detail::timed_token<cogwheel::detail::timeout_spec<Impl, When>, Token>,
+                          Signatures...> {
     template <class Initiation>
     using timed = cogwheel::detail::timed_initiation<std::decay_t<Initiation>, Impl, When, Signatures...>;
     template <class RawToken>
@@ -201,12 +203,13 @@ struct asio::async_result<cogwheel::detail::timed_token<cogwheel::detail::limit<
                                                                          std::declval<token<RawToken>&>(),
                                                                          std::declval<Args>()...)) {
         return asio::async_initiate<token<RawToken>, Signatures...>(
-            timed<Initiation>(std::forward<Initiation>(initiation), raw.limit), raw.token, std::forward<Args>(args)...);
+            timed<Initiation>(std::forward<Initiation>(initiation), raw.spec), raw.token, std::forward<Args>(args)...);
     }
 };
 
 template <class Impl, class When, class... Signatures>
-struct asio::async_result<cogwheel::detail::partial_timed_token<cogwheel::detail::limit<Impl, When>>, Signatures...> {
+struct asio::async_result<cogwheel::detail::partial_timed_token<cogwheel::detail::timeout_spec<Impl, When>>,
+                          Signatures...> {
     template <class Initiation, class RawToken, class... Args>
         requires cogwheel::detail::knows_executor<std::decay_t<Initiation>>
     static auto initiate(Initiation&& initiation, const RawToken& raw, Args&&... args) {
@@ -219,7 +222,7 @@ struct asio::async_result<cogwheel::detail::partial_timed_token<cogwheel::detail
                                                                     std::forward<Args>(args)...);
     }
 
-    // For Asio's check of whether a token fits. Its initiation has no executor, and it does not call this function.
+    // Asio's check of whether a token fits names this function, with an initiation without executor. It never calls it.
     template <class Initiation, class RawToken, class... Args>
     static void initiate(Initiation&&, const RawToken&, Args&&...) {
         static_assert(cogwheel::detail::knows_executor<std::decay_t<Initiation>>,

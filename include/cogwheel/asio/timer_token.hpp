@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The token of a scheduled callable: two words that are cheap to copy and harmless once the timer has ended.
+// The token of a scheduled callable: two words, cheap to copy, and harmless once the timer has ended.
 //
 //     cogwheel::timer_token idle = wheel.schedule(30s, [&] { socket.close(); });
 //     idle.reschedule(30s); // a message arrived
@@ -34,7 +34,7 @@ protected:
 } // namespace detail
 
 /// Names one scheduled callable. It never names a later timer.
-/// A token is stale once its timer has fired or was cancelled, or its wheel is gone. On a stale or empty token,
+/// A token is stale once its timer has fired or was cancelled, or its wheel was destroyed. On a stale or empty token,
 /// cancel(), reschedule() and pending() return false.
 /// Complexity: O(1) for each function. Thread safety: that of the wheel.
 /// Lifetime: a token must not be used after its execution context is destroyed.
@@ -49,20 +49,20 @@ public:
         : target_(&target), id_(id) {}
 
     /// Removes the timer. Returns whether it was pending. If so, its callable never runs.
-    /// Effects: destroys the callable before this returns. With an on_cancel callable, the wheel runs that one later
-    ///   and then destroys both.
+    /// Effects: destroys the callable before this returns. If the timer has an on_cancel callable, a turn of the wheel
+    ///   runs that one later instead, and destroys both.
     /// Errors: std::bad_alloc, only with an on_cancel callable; the timer stays pending.
     bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
 
-    /// Moves the timer to `delay` from now. Returns false if it is not pending. A later expiry is a store.
+    /// Moves the timer to `delay` from now. Returns false if it is not pending. A later expiry costs one store.
     /// Errors: std::bad_alloc; the timer keeps its expiry.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) const {
-        // The target reads the clock, after the loads of the token. A clock reading holds back all later loads. A
-        // reading here would hold back loads of the token, and a cache miss of theirs would add to the cost.
+        // The target reads the clock, after the loads of the token. A clock reading holds back all later loads. So if
+        // this function read the clock, a cache miss on the token would add to the cost.
         return target_ != nullptr && target_->reschedule(id_, saturate_to_ns(delay));
     }
-    /// The same, with a clock reading that the caller has at hand. The reading is most of the cost.
+    /// The same, with `now` as the clock reading. This saves a reading here, which is most of the cost.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
         return target_ != nullptr && target_->reschedule(id_, saturate_to_ns(delay), now);
@@ -72,11 +72,11 @@ public:
 
     bool pending() const { return target_ != nullptr && target_->pending(id_); }
 
-    /// Returns the earliest moment at which the timer fires: its deadline, rounded up to a tick. Returns
+    /// Returns the earliest moment at which the timer can fire: its deadline, rounded up to a tick. Returns
     /// time_point::min() if the timer is not pending.
     time_point expiry() const { return target_ != nullptr ? target_->expiry(id_) : time_point::min(); }
 
-    /// Returns the time left until expiry(). Returns zero if expiry() is past, or the timer is not pending.
+    /// Returns the time left until expiry(), or zero if none is left or the timer is not pending.
     typename Clock::duration remaining() const {
         const time_point at = expiry();
         if (at == time_point::min()) return Clock::duration::zero();
@@ -84,7 +84,7 @@ public:
         return at > now ? at - now : Clock::duration::zero();
     }
 
-    /// Returns false for the empty token only. True does not tell that the timer is pending.
+    /// Returns false for the empty token only. True does not mean that the timer is pending.
     explicit constexpr operator bool() const noexcept { return target_ != nullptr; }
     friend constexpr bool operator==(basic_timer_token, basic_timer_token) = default;
 

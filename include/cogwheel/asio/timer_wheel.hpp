@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A timing wheel on an existing execution context. One Asio timer, the driver, serves hundreds of thousands of timers.
-// A timer calls a completion handler or a callable when it ends. Cancelling a timer is O(1).
+// Each timer completes a wait or runs a callable. Cancelling a timer is O(1).
 //
 //     cogwheel::timer_wheel wheel{io};
 //     wheel.async_wait(20ms, [](std::error_code ec) { ... });
@@ -11,11 +11,11 @@
 //
 // - A timer never fires early. It fires at most one tick late, plus the delay of the loop.
 // - Earlier ticks fire before later ones.
-// - Each accepted wait completes exactly once. pending() is exact on every path.
-// - The wheel has no thread, and causes no wake-up when no timer is due. Turns are bounded.
-// - An empty wheel lets run() return at once.
+// - Each accepted wait completes exactly once, unless the execution context is destroyed first. pending() is exact.
+// - The wheel has no thread. It plans wake-ups for due ticks only. Turns are bounded (exceptions: docs/guarantees.md).
+// - An empty wheel does not keep run() from returning.
 // Any thread may use a timer_wheel. A local_timer_wheel is for one thread or one strand, and takes no lock.
-// The semantics follow Netty's HashedWheelTimer, but promise more (docs/guarantees.md).
+// The semantics follow Netty's HashedWheelTimer and promise more.
 #pragma once
 
 #include <cogwheel/asio/detail/wheel_service.hpp>
@@ -31,7 +31,8 @@
 
 namespace cogwheel {
 
-/// Wraps the callable that the wheel runs if a scheduled timer is cancelled.
+/// Marks the callable of schedule() that runs if the timer is cancelled instead of firing: by its token, by
+/// cancel_all() or stop(), or by the end of the wheel. It runs later, never inside the call that cancels.
 /// Example: wheel.schedule(5s, [] { ... }, cogwheel::on_cancel([] { ... }));
 template <std::invocable G>
 struct on_cancel {
@@ -67,7 +68,7 @@ private:
 /// The handle of a wheel. timer_wheel and local_timer_wheel name the usual types.
 /// Clock: a std::chrono clock. Locking: multi_threaded or single_threaded. Wheel: hashed_wheel, hierarchical_wheel, or
 /// a type of your own that models timing_wheel. Executor: as for asio::basic_waitable_timer.
-/// Thread safety: Locking's. Lifetime: the execution context must outlive the wheel.
+/// Thread safety: as Locking says. Lifetime: the execution context must outlive the wheel.
 template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
 class basic_timer_wheel {
     using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
@@ -86,7 +87,7 @@ public:
     using executor_type = Executor;
     using token_type = basic_timer_token<Clock>;
 
-    /// The type of the same wheel with another executor type, as Asio's as_default_on needs it.
+    /// The type of the same wheel with another executor type; Asio's as_default_on uses it.
     template <class Other>
     struct rebind_executor {
         using other = basic_timer_wheel<Clock, Locking, Wheel, Other>;
@@ -126,7 +127,7 @@ public:
         return *this;
     }
 
-    /// Ends all pending timers as stop() does: waits complete with asio::error::operation_aborted.
+    /// Cancels all pending timers as stop() does: later turns complete the waits with asio::error::operation_aborted.
     /// A handler may destroy the wheel.
     ~basic_timer_wheel() {
         if (impl_ != nullptr) impl_->close();
@@ -134,29 +135,31 @@ public:
 
     executor_type get_executor() const noexcept { return executor_; }
 
-    /// Starts a wait that completes after `delay`.
-    /// Effects: takes memory from the handler's associated allocator, else from the wheel's pool, and frees it before
-    ///   the handler runs. Never completes inside this call.
+    /// Starts a wait that completes after `delay`; with a delay of zero or less, in the next turn.
+    /// Effects: takes memory from the handler's associated allocator, else from the wheel's pool (large handlers: from
+    ///   the heap). Frees it before the handler runs. Never completes inside this call.
     /// Completion signature: void(std::error_code): success; asio::error::operation_aborted if the wait was cancelled;
-    ///   errc::too_many_timers or errc::stopped if the wheel takes no timer.
+    ///   errc::too_many_timers or errc::stopped if the wheel refuses the timer.
     /// Cancellation: terminal, partial and total, through the handler's slot; O(1).
     /// Executor: the handler's associated one, else the wheel's.
-    /// Complexity: O(1). Errors: std::bad_alloc. Thread safety: Locking's.
+    /// Complexity: O(1). Errors: std::bad_alloc; the handler is then destroyed. Thread safety: as Locking says.
     template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(std::chrono::duration<Rep, Period> delay, Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, saturate_to_ns(delay));
     }
 
-    /// The same with a point in time. A past one completes in the next turn, or at the end of the present tick.
+    /// The same with a point in time. For a past point, the wait completes in the next turn, or at the end of the
+    /// present tick.
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait_until(time_point at, Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, at);
     }
 
-    /// Runs `f()` after `delay`, unless the token cancels the timer first (Netty: newTimeout).
-    /// Preconditions: moving f does not use the wheel.
-    /// Effects: f runs in the wheel's turn. If f has an associated executor of its own, asio::dispatch runs f there. A
-    ///   cancel destroys f. Returns the empty token if the wheel takes no timer; `ec` then says why (errc).
+    /// Runs `f()` after `delay`, unless the timer is cancelled first (Netty: newTimeout).
+    /// Preconditions: the copy and move constructors of f do not use the wheel.
+    /// Effects: f runs in the wheel's turn. If f has an associated executor of its own, asio::dispatch runs f there. If
+    ///   the timer is cancelled, f is destroyed. Returns the empty token if the wheel refuses the timer; `ec` then says
+    ///   why (errc).
     /// Complexity: O(1) and a clock reading. Errors: std::bad_alloc.
     template <class Rep, class Period, std::invocable F>
     token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, const detail::error_output& ec = {}) {
@@ -164,8 +167,7 @@ public:
         return s.schedule(from_now{saturate_to_ns(delay), Clock::now()}, std::forward<F>(f), detail::no_callable(),
                           ec.get());
     }
-    /// The same, with a callable for the case that the timer is cancelled: by its token, by cancel_all() or stop(), or
-    /// by the end of the wheel. The wheel calls `cancelled.callable()` later, never inside the call that cancels.
+    /// The same, with a callable that runs if the timer is cancelled (see on_cancel).
     template <class Rep, class Period, std::invocable F, class G>
     token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, on_cancel<G> cancelled,
                         const detail::error_output& ec = {}) {
@@ -184,7 +186,7 @@ public:
         return impl().schedule(at, std::forward<F>(f), std::move(cancelled.callable), ec.get());
     }
 
-    /// The same as schedule(), with a clock reading that the caller has at hand. The reading is most of the cost.
+    /// The same as schedule(), with `now` as the clock reading. This saves a reading here, which is most of the cost.
     template <class Rep, class Period, std::invocable F>
     token_type schedule_from(time_point now, std::chrono::duration<Rep, Period> delay, F&& f) {
         impl_type& s = impl();
@@ -193,10 +195,10 @@ public:
     }
 
     /// Runs `f()` between `earliest` and `latest` from now, so that timers that need not be exact share wake-ups.
-    /// Effects: chooses a tick for which the wheel wakes anyway. If there is none, it chooses the tick of the range
-    ///   that the most powers of two divide: other timers choose it too. f never runs before `earliest`. A range
-    ///   shorter than a tick counts as one tick. All else is as with schedule().
-    /// Complexity: O(slots of the range / 64 + occupied ones) and a clock reading.
+    /// Effects: chooses a tick of the range for which the wheel wakes anyway. If there is none, chooses the one that is
+    ///   divisible by the highest power of two, because other timers choose it too. f never runs before `earliest`. If
+    ///   no tick starts in the range, f runs at the first tick after it. Everything else is as with schedule().
+    /// Complexity: O(slots of the range / 64 + occupied slots) and a clock reading.
     template <class Rep1, class Period1, class Rep2, class Period2, std::invocable F>
     token_type schedule_in_range(std::chrono::duration<Rep1, Period1> earliest,
                                  std::chrono::duration<Rep2, Period2> latest, F&& f) {
@@ -206,10 +208,10 @@ public:
             std::forward<F>(f), detail::no_callable(), detail::error_output().get());
     }
 
-    /// Runs `f()` after `delay`, rounded up to a multiple of `grain` of the wheel's time. Timers with the same grain
-    /// that are due within one multiple share one wake-up.
-    /// Effects: rounds `grain` up to whole ticks. A grain of one tick or less changes nothing. All else is as with
-    ///   schedule().
+    /// Runs `f()` after `delay`, rounded up to a multiple of `grain` since the wheel's construction. Timers that are
+    /// rounded to the same multiple share one wake-up.
+    /// Effects: rounds `grain` up to whole ticks. With a grain of one tick or less, or a delay of zero or less, rounds
+    ///   as schedule() does. Everything else is as with schedule().
     /// Complexity: O(1) and a clock reading.
     template <class Rep, class Period, class GrainRep, class GrainPeriod, std::invocable F>
     token_type schedule_coarse(std::chrono::duration<Rep, Period> delay,
@@ -219,32 +221,32 @@ public:
             std::forward<F>(f), detail::no_callable(), detail::error_output().get());
     }
 
-    /// Returns how many timers are pending. The number is exact.
+    /// Returns how many timers are pending. The number is exact. All waits of one wheel_timer count as one timer.
     std::size_t pending() const { return impl().pending(); }
 
-    /// Cancels all timers: waits complete with operation_aborted. Returns how many timers that were.
+    /// Cancels all timers: waits complete with operation_aborted. Returns how many timers it cancelled.
     /// Complexity: O(largest number ever pending). Errors: std::bad_alloc; nothing changes.
     std::size_t cancel_all() { return impl().cancel_all(); }
 
-    /// Gives memory that no timer uses back to the system, for instance after a burst. Otherwise the wheel keeps all
-    /// memory that it once needed.
+    /// Gives memory that no timer uses back to the system, for instance after a burst. Without this call, the wheel
+    /// keeps all memory that it once needed. On systems other than Linux the memory stays.
     /// Effects: pending timers and all tokens, also stale ones, stay as they are. Returns false and does nothing if a
-    ///   timer is due and has not fired yet. On systems other than Linux the memory may stay.
+    ///   timer is due and has not fired yet, or inside a handler that the wheel calls at expiry.
     /// Complexity: O(largest number ever pending), under the wheel's lock.
     bool trim() { return impl().trim(); }
 
-    /// Cancels all timers as cancel_all() does, and takes no more: later waits complete with errc::stopped. Returns how
-    /// many timers it cancelled. May be called anywhere, also inside a handler. Does not wait for handlers.
+    /// Cancels all timers as cancel_all() does, and refuses later ones: later waits complete with errc::stopped.
+    /// Returns how many timers it cancelled. May be called anywhere, also inside a handler. Does not wait for handlers.
     /// Complexity: O(largest number ever pending). Errors: std::bad_alloc; nothing changes.
     std::size_t stop() { return impl().stop(); }
     /// The same. Calls `visit(time_point expiry)` for each cancelled timer, in no particular order, outside the lock.
-    /// Errors: std::bad_alloc, before anything changes; those of the visitor.
+    /// Errors: std::bad_alloc, before anything changes; exceptions of the visitor.
     template <std::invocable<time_point> Visitor>
     std::size_t stop(Visitor visit) {
         return impl().stop(std::move(visit));
     }
 
-    /// Returns a snapshot of the counts. Complexity: O(1), but the quantiles take some microseconds.
+    /// Returns a snapshot of the counts. Complexity: O(1); the quantiles take a few microseconds.
     wheel_stats stats() const { return impl().stats(); }
 
 private:
@@ -296,10 +298,10 @@ inline constexpr bool is_timer_wheel<basic_timer_wheel<Clock, Locking, Wheel, Ex
 template <class T>
 concept any_timer_wheel = detail::is_timer_wheel<T>;
 
-/// A wheel for any thread.
+/// A wheel that any thread may use.
 using timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>;
 
-/// A wheel for one thread or one strand. It takes no lock.
+/// A wheel for one thread or one strand. Takes no lock.
 using local_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, single_threaded>;
 
 } // namespace cogwheel

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A timer object on a wheel, with the interface of asio::steady_timer. To change over, construct it from a wheel.
+// A timer object on a wheel, with the interface of asio::steady_timer. Construct it from a wheel, not a context.
 //
 //     cogwheel::wheel_timer timer{wheel, 5s};
 //     timer.async_wait([](std::error_code ec) { ... });
-//     timer.reschedule(30s); // the wait goes on; with steady_timer it would be aborted
+//     timer.reschedule(30s); // the wait continues; with steady_timer it would be aborted
 //
 // Differences from steady_timer:
-// - A wait completes up to one tick late. Re-arming costs a store.
+// - A wait completes up to one tick late. Re-arming usually costs one store.
 // - reschedule() moves pending waits to a new expiry, and aborts none.
-// - A cancellation signal cancels only the wait that it was given to. It still does so after the timer is moved. After
-//   the timer is destroyed, the signal has no effect.
-// As in Asio, a timer object is for one thread at a time. Different threads may use different timers of one
+// - The cancellation slot of a wait still cancels that wait after the timer object is moved. It has no effect after the
+//   object is destroyed.
+// As in Asio, one thread at a time may use a timer object. Different threads may use different timers of one
 // timer_wheel.
 #pragma once
 
@@ -26,9 +26,9 @@
 namespace cogwheel {
 
 /// A timer that several waits may share. wheel_timer and local_wheel_timer name the usual types.
-/// The template parameters are those of the basic_timer_wheel that it is constructed from.
-/// Lifetime: the wheel may be destroyed first; later waits then complete with errc::stopped. The execution context must
-/// outlive the timer.
+/// Clock, Locking and Wheel are those of the basic_timer_wheel that it is constructed from.
+/// Lifetime: the wheel may be destroyed first. That aborts pending waits; later waits complete with errc::stopped. The
+/// execution context must outlive the timer.
 template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
 class basic_wheel_timer {
     using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
@@ -50,7 +50,7 @@ public:
         using other = basic_wheel_timer<Clock, Locking, Wheel, Other>;
     };
 
-    /// Makes a timer that expired long ago: the expiry is time_point(), as with steady_timer.
+    /// Makes a timer whose expiry is time_point(), which is long past, as with steady_timer.
     template <class Other>
         requires std::constructible_from<Executor, Other>
     explicit basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel)
@@ -110,7 +110,7 @@ public:
         at_once_ = false;
         return n;
     }
-    /// The same, with a delay from now. With a delay of zero or less, waits complete in the next turn.
+    /// The same, with a delay from now. If the delay is zero or less, later waits complete in the next turn.
     template <class Rep, class Period>
     std::size_t expires_after(std::chrono::duration<Rep, Period> delay) {
         prefetch();
@@ -120,14 +120,15 @@ public:
         return n;
     }
 
-    /// Sets the expiry of pending and of later waits, and aborts none. Returns whether a wait is pending.
-    /// Complexity: O(1); a later expiry is a store. Errors: std::bad_alloc; nothing changes.
+    /// Moves the pending waits to a new expiry, which also holds for later waits. Aborts none. Returns whether a wait
+    /// is pending. Complexity: O(1); one store if the new expiry is later than the old one.
+    /// Errors: std::bad_alloc; nothing changes.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) {
         prefetch();
         return reschedule(delay, Clock::now());
     }
-    /// The same, with a clock reading that the caller has at hand. The reading is most of the cost.
+    /// The same, with `now` as the clock reading. This saves a reading here, which is most of the cost.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) {
         if (delay > delay.zero()) return reschedule_at(detail::point_after(now, delay));
@@ -143,21 +144,21 @@ public:
         return pending;
     }
 
-    /// Cancels the waits, which complete with operation_aborted. Returns how many.
+    /// Cancels the waits, which complete with operation_aborted. Returns how many waits it cancelled.
     /// Complexity: O(waits). Errors: std::bad_alloc; nothing changes.
     std::size_t cancel() { return impl_.cancel(); }
 
-    /// The same for the pending wait that was started first. Returns 0 or 1.
+    /// The same for one wait only: the pending one that was started first. Returns 0 or 1.
     std::size_t cancel_one() { return impl_.cancel_one(); }
 
     /// Starts a wait that completes at expiry(), or up to one tick later. Several waits complete in the order of their
-    /// start. All else is as with timer_wheel::async_wait().
+    /// start. Everything else is as with timer_wheel::async_wait().
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token);
     }
 
-    /// Blocks until expiry(). Uses the clock only: it runs no turn of the wheel, and cancel() does not end it.
+    /// Blocks until expiry(). Uses the clock only: runs no turn of the wheel, and cancel() does not end the call.
     void wait() const {
         for (time_point now = Clock::now(); now < expiry_; now = Clock::now())
             std::this_thread::sleep_for(traits_type::to_wait_duration(detail::distance(now, expiry_)));
@@ -177,7 +178,7 @@ private:
         at_once_ = delay <= delay.zero();
     }
 
-    // Call before a clock reading. The reading waits for earlier loads, but not for prefetches (docs/adr/0005).
+    // Called before a clock reading, which waits for earlier loads, but not for prefetches (docs/adr/0005).
     [[gnu::always_inline]] void prefetch() const noexcept {
         __builtin_prefetch(this, 1);
         __builtin_prefetch(&expiry_, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The moments at which a cron expression runs in a time zone, also in the nights when the clocks change.
+// The moments at which a cron expression runs in a time zone, including nights in which the clocks change.
 // Library: cogwheel::calendar.
 //
 //     const cogwheel::cron_expression half_past_two("30 2 * * *");
@@ -15,14 +15,15 @@
 namespace cogwheel {
 
 /// Says what runs when the clocks change. An expression follows the clock if its minutes or its hours begin with a
-/// star. All other expressions have fixed times. A change forward leaves local times out; a change back repeats them.
+/// star. All other expressions have fixed times. A change forward skips local times; a change back repeats them.
 enum class dst_policy {
-    /// As in Vixie's cron. Fixed times that are left out run once, directly after the change. Fixed times that are
-    /// repeated run the first time only. An expression that follows the clock runs whenever the local time matches.
+    /// As in Vixie's cron. If a change skips fixed times, the expression runs once directly after the change, even if
+    /// the change skips several. If a change repeats a fixed time, the expression runs only the first time. An
+    /// expression that follows the clock runs whenever the local time matches.
     vixie,
-    /// As vixie, but fixed times that are left out do not run.
+    /// As vixie, but skipped fixed times do not run.
     skip,
-    /// Every expression follows the clock: times that are left out do not run, times that are repeated run twice.
+    /// Every expression follows the clock: skipped times do not run, repeated times run twice.
     follow_clock
 };
 
@@ -31,7 +32,7 @@ class cron_schedule {
 public:
     using sys_seconds = std::chrono::sys_seconds;
 
-    /// Makes a schedule, in UTC if there is no zone.
+    /// Makes a schedule. The default zone is UTC.
     explicit cron_schedule(const cron_expression& expression, time_zone zone = {},
                            dst_policy policy = dst_policy::vixie)
         : expression_(expression), zone_(zone), policy_(policy) {}

@@ -40,13 +40,13 @@ public:
     explicit time_zone(std::string_view name);
 
     /// Returns the zone of the system, from /etc/localtime or /etc/timezone.
-    /// Errors: std::runtime_error if neither names a zone; std::invalid_argument as the constructor.
+    /// Errors: std::runtime_error if neither names a zone; std::invalid_argument as with the constructor.
     static time_zone local();
 
     std::string name() const;
 
-    /// Returns the stretch that contains this moment. After the last change in the file, the zone's latest rules go on
-    /// for ever. Complexity: O(log changes).
+    /// Returns the stretch that contains this moment. After the last change that the file lists, its rule for later
+    /// years applies. Complexity: O(log changes).
     zone_stretch stretch_at(std::chrono::sys_seconds) const;
 
     /// Returns the local time at this moment.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The errors of net/, beside Asio's own and those of the wheel (asio/error.hpp).
+// The errors of net/, in addition to those of Asio and of the wheel (asio/error.hpp).
 #pragma once
 
 #include <system_error>
@@ -9,7 +9,7 @@
 namespace cogwheel {
 
 enum class net_errc {
-    duplicate_key = 1, ///< a request with this key is in flight and goes on; the new one was not started
+    duplicate_key = 1, ///< a request with this key is in flight, and continues; the new one was not started
     too_many_requests, ///< as many requests are in flight as request_options::max_in_flight allows
 };
 

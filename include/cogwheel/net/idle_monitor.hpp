@@ -8,12 +8,13 @@
 //     auto event = co_await idle.async_idle(asio::use_awaitable); // the peer has sent nothing for a minute
 //
 // - Activity is a store into the monitor: no wheel operation and no lock, however many timeouts there are.
-// - The monitor has at most one timer in the wheel, and only during an async_idle. Activity does not move it: it fires
-//   once per timeout and looks again.
-// - A destroyed monitor reports no event, even if its timer has expired and is on its way to the executor.
+// - The monitor has at most one timer in the wheel, and only during an async_idle. Activity does not move the timer.
+//   When it fires, the monitor reads the recorded times, and waits again if no event is due.
+// - A destroyed monitor reports no event, even if its timer has already expired.
 // The semantics are those of Netty's IdleStateHandler; docs/net.md explains them and lists the differences.
 //
-// Use a monitor on one thread or strand at a time: on its executor. An idle_stream records its activity by itself.
+// Use a monitor on one thread or strand at a time: on its executor. An idle_stream (idle_stream.hpp) has a monitor, and
+// records the activity itself.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -35,16 +36,16 @@ namespace cogwheel {
 ///     idle.set_probe(&probe); // an idle_stream has a probe of its own
 class idle_probe {
 public:
-    /// Returns true if input waits and a read under way will get it. The reader is not idle then.
+    /// Returns true if input waits and a read under way will get it. That counts as a completed read.
     virtual bool input_waits() noexcept { return false; }
 
-    /// Returns true if an operation is under way. It may have ended already, so the monitor lets its handler run before
-    /// it reports an event.
+    /// Returns true if an operation is under way. Its handler may be queued already, so the monitor lets the queued
+    /// handlers run before it reports an event.
     virtual bool under_way() noexcept { return false; }
 
     /// Returns how many bytes have left towards the peer, while more bytes wait to leave; nullopt if that is unknown or
-    /// none wait. If the number has changed since the last call, a slow peer is alive, and that counts as a completed
-    /// write. So the event for a peer that takes nothing is up to one timeout late.
+    /// none wait. A change since the previous call shows that a slow peer takes bytes. It counts as a write at the time
+    /// of this call. So the event for a peer that has stopped taking bytes is up to one timeout late.
     virtual std::optional<std::uint64_t> output_progress() noexcept { return {}; }
 
 protected:
@@ -70,14 +71,15 @@ public:
     using executor_type = Executor;
 
     /// Starts to watch. All kinds count from now.
-    /// Complexity: O(1), no allocation. If the executor has another execution context than the wheel, the monitor
-    ///   allocates a block. It allocates one for each async_idle that is in the wheel at the same time.
+    /// Complexity: O(1). Allocates only for the first monitor of a wheel, and if the executor has another execution
+    ///   context than the wheel. Then it allocates a block; later, it allocates another one if an async_idle starts
+    ///   while a cancelled one still uses the block.
     /// Errors: std::invalid_argument (limits), std::bad_alloc.
     /// Lifetime: the wheel may be destroyed first. An async_idle under way then completes with operation_aborted, a
     ///   later one with errc::stopped. The wheel's execution context must outlive the monitor.
-    ///   If the executor has another context, that context may be destroyed before the wheel's next turn. It may also
+    ///   If the executor has another context, that context may be destroyed before the wheel's next turn. It may even
     ///   be destroyed before the monitor, if copies of the executor may outlive it (copies of a strand may not). Its
-    ///   end destroys the handler that waits, and no handler is called after that.
+    ///   shutdown destroys the handler that waits. After that, async_idle() destroys its handler without calling it.
     template <class Other>
         requires std::constructible_from<Executor, Other>
     basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const idle_timeouts& limits)
@@ -95,7 +97,7 @@ public:
         overload_->join(under_load_);
     }
 
-    /// Takes over the state of `other` and its async_idle. `other` may only be destroyed or assigned to.
+    /// Takes over the state of `other` and its async_idle. After that, `other` may only be destroyed or assigned to.
     basic_idle_monitor(basic_idle_monitor&& other) noexcept
         : machine_(other.machine_),
           timer_(std::move(other.timer_)),
@@ -144,17 +146,18 @@ public:
     void touch_write() noexcept { touch_write(Clock::now()); }
     void touch_write(time_point now) noexcept { machine_.written(since_epoch(now)); }
 
-    /// Marks the time in which the program processes what it has read. It is not idle in that time. The calls nest.
+    /// Marks the start and the end of the processing of what was read. Until the end, there is no event of the kinds
+    /// reader and all. end_read() counts as a read. The calls nest.
     void begin_read() noexcept { machine_.begin_read(); }
     void end_read() noexcept { machine_.end_read(present()); }
 
-    /// Resets the times and the first flags, as if the connection had just begun.
+    /// Sets all recorded times to now. The next event of each kind is a first one (idle_event::first).
     void reset() noexcept { machine_.reset(present()); }
 
     // ---- settings ----
 
-    /// Sets other timeouts. They count from the last activity or event. Errors: std::invalid_argument, std::bad_alloc;
-    /// nothing changes then.
+    /// Sets other timeouts, also for an async_idle under way. They count from the last activity or event.
+    /// Errors: std::invalid_argument, std::bad_alloc; nothing changes then.
     void set_limits(const idle_timeouts& limits) {
         limits.validate();
         detail::idle_machine changed = machine_;
@@ -169,16 +172,16 @@ public:
     // ---- events ----
 
     /// Waits for the next event. Each kind is due one timeout after its last activity or its last event, whichever is
-    /// later. An event that was due before async_idle() was called is reported at once, if it still holds. Of several
-    /// due events, each call reports one.
+    /// later. An event that is due when async_idle() is called comes after a post to the executor, if it is still due
+    /// then. If several events are due, each call reports one.
     /// Completion signature: void(std::error_code, idle_event). The error code is
     ///   - success: there is an event.
-    ///   - asio::error::operation_aborted: it was cancelled, the monitor was destroyed, or the wheel's timers were
-    ///     cancelled.
+    ///   - asio::error::operation_aborted: async_idle was cancelled, the monitor was destroyed, or the wheel's timers
+    ///     were cancelled.
     ///   - asio::error::already_started: another async_idle is under way.
     ///   - errc::stopped, errc::too_many_timers: the wheel takes no timer.
-    ///   - asio::error::no_memory: there is no memory for a later step.
-    ///   It never completes inline. If all timeouts are off, it waits until set_limits() sets others, or until it is
+    ///   - asio::error::no_memory: an allocation failed after async_idle() had returned.
+    ///   It never completes inline. If all timeouts are off, it waits until set_limits() turns one on, or until it is
     ///   cancelled.
     /// Cancellation: terminal, partial and total, through the handler's slot.
     /// Executor: the handler's associated one, else the monitor's.
@@ -188,8 +191,8 @@ public:
         return asio::async_initiate<Token, void(std::error_code, idle_event)>(initiate_idle(*this), token);
     }
 
-    /// Completes the async_idle under way with operation_aborted. Returns how many that were: 0 or 1. Another may
-    /// follow at once.
+    /// Completes the async_idle under way with operation_aborted. Returns 1 if there was one, else 0. Another one may
+    /// start at once.
     /// Errors: std::bad_alloc; nothing changes then.
     std::size_t cancel() {
         if (operation_ == nullptr) return 0;
@@ -277,7 +280,7 @@ private:
             wait(factor, false);
     }
 
-    // Looks again after all functions that are already on their way to the executor.
+    // Posts a look. So the functions that the executor has already queued run first.
     void hop(bool first) {
         begin(first, true,
               [this](idle_look look) { asio::post(executor_, detail::bare_handler<idle_look>{std::move(look)}); });
@@ -288,7 +291,7 @@ private:
         if (!begin(first, false, [&](idle_look look) { start_wait(std::move(look), point(until)); })) return;
         if (overload_->factor() >= factor) return;
         COGWHEEL_TRY {
-            // The factor fell after this function had read it. Its walk may have passed this monitor already.
+            // The factor fell after this function had read it. The walk of overload.hpp may have passed this monitor.
             bring_forward(machine_, overload_->factor());
         }
         COGWHEEL_CATCH {
@@ -303,8 +306,8 @@ private:
             far_->depart(std::move(look), [&](timer_node& node) { return timer_.start_wait_of(node, until); });
     }
 
-    // Starts an idle_look by f. Returns false if the operation is over; then the monitor may be destroyed, too. If the
-    // first start throws, the exception leaves async_idle().
+    // Starts an idle_look by f. Returns false if the operation is over; then the monitor may be destroyed, too. If f
+    // throws in the first step, the exception leaves async_idle(); later, the operation completes with no_memory.
     template <class F>
     bool begin(bool first, bool hops, F f) {
         operation& op = *operation_;
@@ -326,13 +329,13 @@ private:
         return false;
     }
 
-    // Moves the wait under way forward to the machine's next look, if that is sooner.
+    // Moves the wait under way forward to the machine's next look, if that is earlier.
     void bring_forward(const detail::idle_machine& machine, double factor) {
         if (operation_->soon) return;
         const std::chrono::nanoseconds until = machine.look_at(factor), now = present();
         {
             const auto lock = timer_.wheel().lock();
-            timer_.bring_forward(point(std::max(until, now)));
+            timer_.bring_forward(point(until > now ? until : now));
         }
         note_wait(until, machine.longest_period(), factor);
         operation_->soon = until <= now;

@@ -9,7 +9,7 @@
 //
 // Each completed read and write is activity, and so is each piece of a composed operation. A write counts when the
 // stream below has taken its bytes. With observe_output(), bytes that leave the system's queue towards a slow peer
-// count, too. Bytes that have arrived for a read under way count even if the process was too busy to read them.
+// count, too. On a socket, bytes that have arrived for a read under way count even before the process reads them.
 //
 // Use a stream on one thread or strand at a time: on the executor of the stream below. On a context with several
 // threads, make the socket on a strand. It is not enough to bind the handlers to a strand, because the idle timer uses
@@ -38,9 +38,9 @@ public:
 
     /// Makes the stream below from `arguments`. All kinds of idleness count from now.
     /// Errors: std::invalid_argument (limits), std::bad_alloc, those of the stream's constructor.
-    /// Lifetime: the wheel may be destroyed first. Its execution context must outlive the stream. If the stream below
-    ///   has another context, that context may be destroyed before the wheel's next turn, also after close_when_idle().
-    ///   Its end destroys the handler that waits for an event.
+    /// Lifetime: the wheel may be destroyed first. Its execution context must outlive the stream and the stream's
+    ///   operations. If the stream below has another context, that one may be destroyed before the wheel's next turn.
+    ///   It then destroys the handler of async_idle() or close_when_idle() and does not call it.
     template <class... Arguments>
         requires std::constructible_from<Stream, Arguments...>
     idle_stream(const Wheel& wheel, const idle_timeouts& limits, Arguments&&... arguments)
@@ -65,14 +65,14 @@ public:
     lowest_layer_type& lowest_layer() noexcept { return impl_->stream.lowest_layer(); }
     const lowest_layer_type& lowest_layer() const noexcept { return impl_->stream.lowest_layer(); }
 
-    /// Returns the monitor: for timeouts, reset(), and activity that the stream does not see. The stream is its probe.
+    /// Returns the monitor: for timeouts, reset(), and activity that the stream does not see. Its probe is the stream.
     monitor_type& monitor() noexcept { return impl_->monitor; }
 
-    /// Counts bytes that leave the queue of the system's socket as writes. Only on Linux; elsewhere it has no effect.
+    /// Counts bytes that leave the send queue of the socket as writes. Only on Linux; elsewhere it has no effect.
     void observe_output(bool on = true) noexcept { impl_->observes_output = on; }
 
-    /// Reads and writes, like the stream below. After a close by close_when_idle(), operations under way complete with
-    /// asio::error::timed_out instead of operation_aborted.
+    /// Reads and writes, like the stream below. After close_when_idle() has closed the stream at an event, operations
+    /// complete with asio::error::timed_out instead of operation_aborted or bad_descriptor.
     template <class Buffers, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_read_some(const Buffers& buffers, Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code, std::size_t)>(initiate<false>(impl_), token, buffers);
@@ -88,9 +88,10 @@ public:
         return impl_->monitor.async_idle(std::forward<Token>(token));
     }
 
-    /// Closes the lowest layer at the first event from now on, once, and then calls `closed(event)`. This replaces
-    /// async_idle(); monitor().cancel() revokes it. If the wheel takes no timer, the stream is closed without a call of
-    /// `closed`: otherwise it might stay open for ever.
+    /// Closes the lowest layer at the first event from now on, once, and then calls `closed(event)`. It uses the
+    /// monitor's one async_idle(); monitor().cancel() ends that. If the wheel takes no timer, it closes the stream and
+    /// does not call `closed`. If the wheel's timers are cancelled or the wheel is destroyed, the stream stays open.
+    /// After close(), close_when_idle() has no effect.
     /// Errors: std::system_error (asio::error::already_started: an async_idle is under way), std::bad_alloc.
     void close_when_idle() {
         close_when_idle([](const idle_event&) {});
@@ -109,7 +110,7 @@ public:
         });
     }
 
-    /// Closes the lowest layer and ends the watch. Operations under way complete with operation_aborted.
+    /// Closes the lowest layer and cancels async_idle(). Operations under way complete with operation_aborted.
     void close() noexcept { impl_->end(); }
 
 private:

@@ -25,11 +25,11 @@ struct idle_timeouts {
     std::chrono::nanoseconds writer{};
     std::chrono::nanoseconds all{};
 
-    /// Lengthens each period by a random part, up to this share of it. 0 .. 1. So connections that became idle together
-    /// are not reported together. It never shortens a period: no event is early.
+    /// Lengthens each period by a random part, up to this share of the timeout. 0 .. 1. So connections that became idle
+    /// together are not reported together. It never shortens a period: no event is early.
     double jitter = 0;
 
-    /// The seed of the random parts. 0: each connection has its own. Any other seed gives the same periods each time.
+    /// The seed of the random parts. 0: each monitor has its own. Any other seed gives the same periods each time.
     std::uint64_t seed = 0;
 
     /// Checks the timeouts. Errors: std::invalid_argument, which names the value, the range and the remedy.
@@ -38,7 +38,7 @@ struct idle_timeouts {
 
 struct idle_event {
     idle_kind kind{};
-    bool first = false; ///< the first of its kind since the last activity; others follow, one each period
+    bool first = false; ///< the first of its kind since the last activity; others may follow, one each period
     std::chrono::nanoseconds idle_for{}; ///< the time since the last activity of this kind
 };
 

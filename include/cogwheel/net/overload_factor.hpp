@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Under overload, one factor shortens all idle timeouts of a wheel at once, even running ones (as in Envoy).
+// Under overload, one factor shortens all idle timeouts of a wheel, including those that run already (as in Envoy).
 //
 //     if (accepted > 0.9 * limit) cogwheel::overload_factor(wheel, 0.2); // from now on a timeout of 60 s is 12 s
 #pragma once
@@ -22,9 +22,9 @@ void check_overload_factor(double factor); // throws std::invalid_argument
 
 /// Multiplies the timeouts of all idle monitors of `wheel`, present and future.
 /// Parameters: `factor`: above 0, at most 1. It is 1 at first.
-/// Effects: A smaller factor moves the running timers forward, 1,024 in each turn on the wheel's executor. A larger
-///   factor moves none: a timer that fires too early waits for the rest.
-/// Complexity: O(1), and O(monitors) in later turns.
+/// Effects: A smaller factor moves the running timers forward, in steps of 1,024 that are posted to the wheel's
+///   executor. A larger factor moves none: a timer that fires too early waits for the rest.
+/// Complexity: O(1), and O(monitors) in the posted steps.
 /// Errors: std::invalid_argument, std::bad_alloc. Thread safety: the wheel's.
 template <any_timer_wheel Wheel>
 void overload_factor(const Wheel& wheel, double factor) {

@@ -10,14 +10,14 @@
 //
 // - Each request completes exactly once: answered, timed out, failed, cancelled or refused. stats() adds up at every
 //   moment.
-// - An answer wins if it reaches the strand before the news of the timeout, even if the timeout has passed.
-// - No call of this object invokes a handler. Handlers run as if by asio::post, in the order in which their requests
-//   ended. When a handler runs, the request's memory is free, and its key may be used again.
+// - An answer wins if complete() runs before the strand has handled the timeout, even if the timeout has passed.
+// - No member function invokes a handler. Handlers run as if by asio::post, in the order in which their requests ended.
+//   When a handler runs, the request's memory is free, and its key may be used again.
 // - Each request is one block of memory: of the wheel's pool, or from the handler's associated allocator. In the steady
 //   state there is no other allocation.
 //
 // Use it on one strand at a time, like Asio's sockets. If several threads run the context, the executor must be a
-// strand. Emit cancellation signals on it, too. The wheel may belong to any other thread.
+// strand. Emit cancellation signals on it, too. The wheel may run on any other thread.
 //
 // Do not reuse a key soon: the late answer to an ended request would complete the next request with the same key.
 #pragma once
@@ -64,9 +64,10 @@ public:
 
     /// Makes an object without requests.
     /// Errors: std::invalid_argument (options), std::bad_alloc.
-    /// Lifetime: the wheel may be destroyed first. Requests whose timeout is running are then cancelled, and new
-    ///   requests with a timeout are refused with errc::stopped. The wheel's execution context must outlive this
-    ///   object.
+    /// Lifetime: the wheel may be destroyed first. Requests with a running timeout then complete with
+    ///   asio::error::operation_aborted; others continue. A new request whose timeout starts at once is refused with
+    ///   errc::stopped; if its timeout starts in written(), it fails with errc::stopped there. The wheel's execution
+    ///   context must outlive this object.
     pending_requests(const Wheel& wheel, const Executor& executor, const request_options& options = {},
                      const Hash& hash = {}, const Equal& equal = {})
         : executor_(executor) {
@@ -74,12 +75,12 @@ public:
         impl_ = std::make_shared<impl_type>(detail::impl_of(wheel), asio::any_io_executor(executor),
                                             options.max_in_flight, options.reserve, hash, equal);
     }
-    /// Does the same on the wheel's executor.
+    /// Does the same with the wheel's executor.
     explicit pending_requests(const Wheel& wheel, const request_options& options = {})
         requires std::convertible_to<typename Wheel::executor_type, Executor>
         : pending_requests(wheel, wheel.get_executor(), options) {}
 
-    /// Takes over the requests of `other`, which may only be destroyed or assigned to.
+    /// Takes over the requests of `other`. After that, `other` may only be destroyed or assigned to.
     pending_requests(pending_requests&& other) noexcept = default;
     pending_requests& operator=(pending_requests&& other) noexcept {
         if (this != &other) {
@@ -96,15 +97,15 @@ public:
     executor_type get_executor() const noexcept { return executor_; }
 
     /// Waits for the answer to `key`.
-    /// Parameters: `limit`: a duration, a deadline, or limit_type::from_write(), which counts from written(). Zero or
-    ///   less times out at once, but not inline. deadline() never passes.
+    /// Parameters: `limit`: a duration, a deadline, or limit_type::from_write(), which counts from written(). With zero
+    ///   or less, the request times out at once, but not inline. deadline() never passes.
     /// Completion signature: void(std::error_code, Response), with an empty Response on every error. The errors are
     ///   - asio::error::timed_out.
-    ///   - asio::error::operation_aborted: cancel(), a cancellation slot, the end of this object, or the end of the
-    ///     wheel's timers.
-    ///   - net_errc::duplicate_key, net_errc::too_many_requests, errc::stopped, errc::too_many_timers: refused, the
-    ///     request was not started.
-    ///   - the error that fail() or fail_all() passes; errc::stopped or errc::too_many_timers of written().
+    ///   - asio::error::operation_aborted: by cancel() or the cancellation slot; or this object was destroyed, or the
+    ///     wheel's timers were cancelled.
+    ///   - net_errc::duplicate_key, net_errc::too_many_requests, errc::stopped, errc::too_many_timers: the request was
+    ///     refused. It was not started.
+    ///   - the argument of fail() or fail_all(); errc::stopped or errc::too_many_timers if written() got no timer.
     /// Cancellation: terminal, partial and total, in O(1).
     /// Executor: the handler's associated one, else this object's.
     /// Complexity: O(1), amortised over the growth of the table.
@@ -115,16 +116,16 @@ public:
                                                                             limit);
     }
 
-    /// Starts a timeout of limit_type::from_write(): the request has been written. Returns false if the timeout runs
-    /// already, counts from the start, or no such request is in flight. If the wheel takes no timer, the request fails
-    /// with errc::stopped or errc::too_many_timers.
+    /// Starts a timeout of limit_type::from_write(): the request has been written. Returns false if no such request is
+    /// in flight, if its timeout counts from the start, or if written() was called for it before. If the wheel takes no
+    /// timer, the request fails with errc::stopped or errc::too_many_timers.
     /// Errors: std::bad_alloc, and those of Hash and Equal; nothing changes then.
     bool written(const Key& key) { return impl().start_limit(key); }
 
     /// Completes the request with its answer. Returns false, and counts the answer as late, if no such request is in
     /// flight: it has ended or was never started.
-    /// Complexity: O(1). Errors: std::bad_alloc, and those of Hash, Equal and moving a Response; then the request goes
-    ///   on.
+    /// Complexity: O(1). Errors: std::bad_alloc, and those of Hash, Equal and moving a Response; then the request
+    ///   continues.
     bool complete(const Key& key, Response response) {
         auto* r = impl().table().find_answered(key);
         if (r == nullptr) return false;
@@ -149,15 +150,16 @@ public:
         return true;
     }
 
-    /// Completes all requests in flight with `ec`, oldest first, because the connection is lost. Returns how many. New
-    /// requests may be started afterwards, also by the handlers.
-    /// Preconditions: `ec` is an error. Complexity: O(in flight). Errors: std::bad_alloc; then all requests go on.
+    /// Completes all requests in flight with `ec`, oldest first. Call it when the connection is lost. Returns their
+    /// number. New requests may be started afterwards, also by the handlers.
+    /// Preconditions: `ec` is an error. Complexity: O(in flight). Errors: std::bad_alloc; then all requests continue.
     std::size_t fail_all(const std::error_code& ec) {
         assert(ec && "complete() is for success");
         return impl().end_all(detail::ending::failed, ec);
     }
 
-    /// A request in flight. Lifetime: until the next call of a function that is not const.
+    /// A request in flight. Lifetime: until the next call of a function that is not const, or until another function
+    /// runs on the strand: the request may time out before that.
     struct entry {
         const Key& key;
         time_point started;
@@ -165,7 +167,7 @@ public:
         typename clock_type::duration age(time_point now = clock_type::now()) const { return now - started; }
     };
 
-    /// Returns the request that has waited longest. Complexity: O(1).
+    /// Returns the request that has waited longest; nullopt if there is none. Complexity: O(1).
     std::optional<entry> oldest() const {
         const auto* r = impl().table().oldest();
         if (r == nullptr) return std::nullopt;

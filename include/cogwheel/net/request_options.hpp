@@ -18,10 +18,10 @@ struct request_stats {
     std::uint64_t started = 0;
     std::uint64_t answered = 0;
     std::uint64_t timed_out = 0;
-    std::uint64_t failed = 0;    ///< by fail() or fail_all(), or the wheel took no timer at written()
-    std::uint64_t cancelled = 0; ///< by cancel(), a cancellation slot, the end of the object or of the wheel's timers
+    std::uint64_t failed = 0;    ///< by fail() or fail_all(), or the wheel took no timer in written()
+    std::uint64_t cancelled = 0; ///< by cancel() or a cancellation slot, or the object or the wheel's timers ended
     std::uint64_t refused = 0;   ///< not started: duplicate key, too many in flight, or the wheel took no timer
-    std::uint64_t late = 0;      ///< answers to requests that had ended or were never started
+    std::uint64_t late = 0;      ///< complete() and fail() for requests that had ended or were never started
     std::size_t in_flight = 0;
 
     friend bool operator==(const request_stats&, const request_stats&) = default;
@@ -29,7 +29,7 @@ struct request_stats {
 
 /// How long an answer may take: a duration, a deadline, or a duration that counts from written().
 /// A value; durations and deadlines convert to it. Zero or less passes at once. hours::max() and the like never pass.
-/// The caller passes the time in.
+/// It reads no clock.
 /// Example:
 ///
 ///     requests.async_wait(1, 2s, token);                                        // from the start
@@ -47,11 +47,11 @@ public:
     constexpr basic_request_timeout(std::chrono::duration<Rep, Period> timeout) noexcept
         : timeout_(saturate_to_ns(timeout)) {}
 
-    /// Makes a timeout that passes at a point in time. With deadline_type() it never passes.
+    /// Makes a timeout that passes at a deadline. With deadline_type() it never passes.
     constexpr basic_request_timeout(deadline_type until) noexcept : until_(until) {}
 
-    /// Returns a timeout that counts from pending_requests::written(), for requests that may wait longer in a queue
-    /// than the peer takes. `until` passes regardless of that.
+    /// Returns a timeout that counts from pending_requests::written(), for requests that may wait in a send queue for
+    /// long. `until` is a deadline that holds from the start.
     template <class Rep, class Period>
     static constexpr basic_request_timeout from_write(std::chrono::duration<Rep, Period> timeout,
                                                       deadline_type until = {}) noexcept {
@@ -61,11 +61,11 @@ public:
         return limit;
     }
 
-    /// Returns when it passes, as far as that is known at the start of the request.
+    /// Returns when the timeout passes, as far as that is known at the start of the request.
     constexpr deadline_type at_start(time_point now) const noexcept {
         return from_write_ ? until_ : until_.min(timeout_, now);
     }
-    /// Returns when it passes if the request is written at `now`. Preconditions: is_from_write().
+    /// Returns when the timeout passes if the request is written at `now`. Preconditions: is_from_write().
     constexpr deadline_type at_write(time_point now) const noexcept { return until_.min(timeout_, now); }
 
     constexpr bool is_from_write() const noexcept { return from_write_; }
@@ -80,7 +80,7 @@ using request_timeout = basic_request_timeout<std::chrono::steady_clock>;
 
 /// How many requests a pending_requests takes.
 struct request_options {
-    /// Requests that may be in flight at once. At least 1. Others are refused with net_errc::too_many_requests.
+    /// Requests that may be in flight at once. At least 1. More are refused with net_errc::too_many_requests.
     std::size_t max_in_flight = std::numeric_limits<std::size_t>::max();
 
     /// Requests to reserve room for: up to this number in flight, the table of keys does not grow. 0 .. 2^31, and at

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Counts how late timers fire, in buckets of 6% width. The scheme is that of HdrHistogram: 16 linear steps for each
-// power of two. So record() needs no search and no division.
+// Counts how late timers fire, in buckets of at most 6.25% width. The scheme is that of HdrHistogram: 16 linear steps
+// for each power of two. So record() needs no search and no division.
 #pragma once
 
 #include <array>
@@ -28,11 +28,11 @@ public:
         if (ns > max_) max_ = ns;
     }
 
-    /// Returns the value that the fraction `q` (0 .. 1) of the recorded values does not exceed, rounded up by at most
+    /// Returns the value that a fraction `q` (0 .. 1) of the recorded values does not exceed, rounded up by at most
     /// 6.25%. Returns zero if there are no values. Complexity: O(buckets).
     std::chrono::nanoseconds quantile(double q) const noexcept;
 
-    /// Returns the largest value, exactly.
+    /// Returns the largest value, exactly, or zero.
     std::chrono::nanoseconds max() const noexcept { return std::chrono::nanoseconds(static_cast<std::int64_t>(max_)); }
 
     /// Returns the number of values.

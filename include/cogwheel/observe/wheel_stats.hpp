@@ -17,14 +17,14 @@ struct wheel_stats {
     std::uint64_t pending = 0;
     std::uint64_t scheduled = 0; ///< timers that the wheel accepted
     std::uint64_t fired = 0;
-    std::uint64_t cancelled = 0; ///< timers that the wheel disarmed before they fired, unused timeouts included
-    std::uint64_t rejected = 0;  ///< timers that the wheel did not accept: over max_pending, or after stop()
+    std::uint64_t cancelled = 0; ///< timers disarmed before they fired, including unused timeouts
+    std::uint64_t rejected = 0;  ///< timers that the wheel refused: over max_pending, or after stop()
 
     std::uint64_t turns = 0;
-    std::uint64_t wakeups = 0;      ///< turns that the driver's timer started; all other turns were posted
+    std::uint64_t wakeups = 0;      ///< expiries of the driver's timer; a turn may also come without one
     std::uint64_t largest_turn = 0; ///< the largest number of timers that fired in one turn
 
-    /// The time from the start of a timer's tick to the start of the turn that fired it.
+    /// The time from the start of the tick at which a timer was due to the start of the turn that fired it.
     struct {
         std::chrono::nanoseconds p50{}, p99{}, max{};
     } lateness;

@@ -5,7 +5,7 @@
 //
 //     auto b = cogwheel::backoff::exponential(100ms).cap(10s).jitter(cogwheel::backoff_jitter::full);
 //
-// A backoff computes delays. The caller waits, and passes a random generator in. The same seed gives the same delays on
+// A backoff computes delays. The caller waits, and passes in a random generator. The same seed gives the same delays on
 // every platform. A delay that would overflow becomes the cap.
 //
 // Jitter spreads the retries of clients that failed together. Names and formulas are those of M. Brooker, "Exponential
@@ -24,10 +24,10 @@ enum class backoff_jitter {
     none,         ///< no random part: for a single client, and for tests
     full,         ///< 0 .. delay: spreads clients best, and needs the fewest attempts
     equal,        ///< delay / 2 .. delay: waits at least half of the delay
-    decorrelated, ///< first .. 3 x the previous delay, at most the cap: ignores step and factor
+    decorrelated, ///< first .. 3 x the previous delay, at most the cap; ignores step and factor
 };
 
-/// Computes the delays before retries. A regular value.
+/// Computes the delays before retries. A value: cheap to copy, comparable.
 /// Errors: the factories, cap() and jitter() check their arguments. They throw std::invalid_argument, which names the
 ///   value, the range and the remedy.
 class backoff {
@@ -51,7 +51,7 @@ public:
         return growing(saturate_to_ns(first), factor);
     }
 
-    /// Returns a copy whose delays are at most `longest`, which is at least the first delay. Default cap: 2^63 - 1 ns.
+    /// Returns a copy whose delays are at most `longest`: the first delay or more. Default cap: 2^63 - 1 ns.
     template <class Rep, class Period>
     backoff cap(std::chrono::duration<Rep, Period> longest) const {
         return capped(saturate_to_ns(longest));
@@ -60,8 +60,8 @@ public:
     backoff jitter(backoff_jitter kind) const;
 
     /// Returns the delay before a retry, at most the cap.
-    /// Parameters: `retry`: the number of the retry, from 1. `previous`: the delay before the previous retry, or zero.
-    ///   `random`: gives 64 bits, or nothing if there is no jitter.
+    /// Parameters: `retry`: the number of the retry, from 1. `previous`: the delay before the previous retry; zero for
+    ///   the first. `random`: the generator of the jitter; without jitter it is not called.
     /// Complexity: O(log retry). Errors: those of `random`.
     template <std::uniform_random_bit_generator Generator>
     nanoseconds next(std::uint32_t retry, nanoseconds previous, Generator& random) const {
@@ -78,7 +78,7 @@ public:
             return without_jitter(retry);
         }
     }
-    /// Returns the delay before the `retry`-th retry without its random part. Complexity: O(log retry).
+    /// Returns the delay before the `retry`-th retry as if there were no jitter. Complexity: O(log retry).
     nanoseconds without_jitter(std::uint32_t retry) const noexcept;
 
     friend bool operator==(const backoff&, const backoff&) = default;
@@ -102,7 +102,8 @@ private:
     backoff_jitter jitter_ = backoff_jitter::none;
 };
 
-/// A backoff that counts its delays. For loops other than async_retry, such as a client that reconnects for ever.
+/// Returns the delays of a backoff one after the other. For a loop of your own, such as a client that reconnects for
+/// ever.
 /// Example:
 ///
 ///     cogwheel::backoff_sequence pauses(cogwheel::backoff::exponential(100ms).cap(10s));
@@ -112,7 +113,7 @@ class backoff_sequence {
 public:
     explicit backoff_sequence(const backoff& b) noexcept : backoff_(b) {}
 
-    /// Returns the next delay. Errors: those of `random`; the count does not change then.
+    /// Returns the next delay. Errors: those of `random`; then nothing changes.
     template <std::uniform_random_bit_generator Generator>
     std::chrono::nanoseconds next(Generator& random) {
         const auto retry = retry_ == std::numeric_limits<std::uint32_t>::max() ? retry_ : retry_ + 1;

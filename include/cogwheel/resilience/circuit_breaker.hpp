@@ -11,12 +11,12 @@
 //
 // - Closed, the breaker allows calls and watches how they end.
 // - Open, it refuses calls. This state lasts for the time open_for.
-// - Half open, it allows a few calls as probes. They close the breaker or open it again.
+// - Half open, it allows a few calls as probes. If enough of them succeed, it closes. If one fails, it opens again.
 //
-// A retry (retry.hpp) gives up a call, a breaker gives up a peer. With async_retry, guard each attempt alone.
+// A retry (retry.hpp) is for one call, a breaker for one peer. With async_retry, ask the breaker in each attempt.
 //
-// Only while the breaker is open, a timer of the wheel is pending. It makes the breaker half open and notifies the
-// observer, even if no call arrives. If the wheel takes no timer, the next allow() reads the clock instead.
+// The breaker has a timer in the wheel only while it is open. The timer makes it half open and calls the observer, even
+// if no call arrives. allow() reads the clock, too, so the breaker also works if the wheel takes no timer.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -48,7 +48,7 @@ public:
           own_random_(fresh_seed(this, now())),
           on_change_(std::move(on_change)) {}
 
-    /// Returns true if a call is allowed. The call then belongs to `generation`.
+    /// Returns true if a call is allowed, and sets `generation` to the call's.
     bool allow(std::uint64_t& generation) {
         lock_type lock(mutex_);
         bool allowed = false;
@@ -58,7 +58,7 @@ public:
                 generation = machine_.generation();
             });
         }
-        COGWHEEL_CATCH { // the observer threw, so the caller gets no call: this one ends here
+        COGWHEEL_CATCH { // the observer threw: the caller gets no call, so the allowed one ends here
             if (allowed) ended(verdict::abandoned, generation);
             COGWHEEL_RETHROW;
         }
@@ -89,7 +89,7 @@ public:
         return machine_.stats();
     }
 
-    /// Handles the end of the breaker: cancels the timer. The observer is not called any more.
+    /// Handles the end of the breaker: cancels the timer. No later change calls the observer.
     void retire() noexcept {
         lock_type lock(mutex_);
         retired_ = true;
@@ -101,7 +101,7 @@ public:
 private:
     static std::chrono::nanoseconds now() { return detail::present<clock>(); }
 
-    // Runs f. If that changes the state, updates the timer and calls the observer, without the lock.
+    // Runs f. If f changes the state, updates the timer, releases the lock and calls the observer.
     template <class F>
     void change(lock_type& lock, F f) {
         const std::uint64_t before = machine_.generation();
@@ -152,7 +152,8 @@ private:
 
 } // namespace detail
 
-/// A call that a breaker allowed or refused. Move-only. It ends once: by a verdict, or without one by its destructor.
+/// A call that a breaker allowed or refused. Move-only. An allowed call ends once: by a verdict, or without one when it
+/// is destroyed or assigned to.
 /// Thread safety: one thread at a time. Lifetime: the wheel's execution context must outlive it; the breaker need not.
 template <class WheelImpl>
 class basic_circuit_call {
@@ -176,8 +177,8 @@ public:
     void succeeded() { end(detail::verdict::succeeded); }
     void failed() { end(detail::verdict::failed); }
 
-    /// Ends the call with the verdict of an error code. No error is a success. A cancellation (operation_aborted) is no
-    /// verdict, because the caller gave up. Any other error is a failure of the peer.
+    /// Ends the call according to an error code. An empty code is a success. A cancellation (operation_aborted) is no
+    /// verdict, because the caller gave up. Any other error is a failure.
     /// Preconditions and Errors: as for succeeded().
     void ended(const std::error_code& ec) {
         end(!ec                          ? detail::verdict::succeeded
@@ -217,9 +218,9 @@ public:
     using call = basic_circuit_call<wheel_impl>;
 
     /// Makes a closed breaker.
-    /// Parameters: `on_change`: the observer. It receives each new state, after the change and without any lock. The
-    ///   caller that made the change calls it, or the wheel's turn. With several threads, two changes may reach it in
-    ///   the other order. It may use the breaker, and it may throw.
+    /// Parameters: `on_change`: the observer. It receives each new state, after the change and without any lock. It is
+    ///   called by the function that made the change, or by the wheel's turn. With several threads, two changes may
+    ///   reach it in reverse order. It may use the breaker, but not destroy it. It may throw.
     /// Errors: std::invalid_argument (options), std::bad_alloc.
     explicit basic_circuit_breaker(const Wheel& wheel, const circuit_breaker_options& options = {},
                                    std::function<void(circuit_state)> on_change = {})
@@ -228,10 +229,11 @@ public:
     basic_circuit_breaker(const basic_circuit_breaker&) = delete;
     basic_circuit_breaker& operator=(const basic_circuit_breaker&) = delete;
 
-    /// Destroys the breaker. The observer is not called any more. Calls in flight may still end.
+    /// Destroys the breaker. No later change calls the observer. One that another thread is making may still call it.
+    /// Calls in flight may still end.
     ~basic_circuit_breaker() { impl_->retire(); }
 
-    /// Asks for a call. If the result is true, make the call, and keep the result until the call has ended.
+    /// Asks for a call. If the result is true, make the call; keep the result, and tell it how the call ended.
     /// Complexity: O(1), no allocation. Errors: those of the observer; then no call is allowed.
     [[nodiscard]] call allow() {
         std::uint64_t generation = 0;
@@ -239,7 +241,7 @@ public:
         return call(impl_, generation);
     }
 
-    /// Closes the breaker at once, for a caller that knows that the peer is back. Errors: those of the observer.
+    /// Closes the breaker at once. Call it if you know that the peer is back. Errors: those of the observer.
     void close() { impl_->close_by_hand(); }
 
     circuit_state state() const { return impl_->state(); }

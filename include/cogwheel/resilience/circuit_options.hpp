@@ -16,7 +16,8 @@ enum class circuit_state {
     half_open, ///< the breaker allows a few calls, as probes
 };
 
-/// When a breaker opens and closes. Either failures_in_a_row or failure_rate opens it, or both do.
+/// When a breaker opens and closes. It opens when failures_in_a_row or failure_rate is reached. 0 turns either off; one
+/// must be on.
 /// Example:
 ///
 ///     cogwheel::circuit_breaker_options options{.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10s};
@@ -25,20 +26,20 @@ struct circuit_breaker_options {
     /// Opens after this many failures in a row. 0: off.
     std::uint32_t failures_in_a_row = 5;
 
-    /// Opens when this share of the calls that ended within `window` have failed, once `min_calls` calls have ended
-    /// there. Above 0 and up to 1. 0: off.
+    /// Opens at a failure if at least this share of the calls that ended within `window` failed, and at least
+    /// `min_calls` ended there. 0 .. 1. 0: off. Calls without a verdict do not count.
     double failure_rate = 0;
 
-    /// The time for which the breaker counts calls. At least 1 ms. The breaker counts in ten slices and drops the
+    /// The past time that the counts of calls cover. At least 1 ms. The breaker counts in ten slices and drops the
     /// oldest slice as a whole. So the counts cover at least nine tenths of this time.
     std::chrono::nanoseconds window = std::chrono::seconds(10);
     std::uint32_t min_calls = 20;
 
-    /// How long the breaker stays open. Each failed probe takes the next delay; closing starts with the first one
-    /// again. Above zero. With jitter, the clients of one peer do not send their probes at the same time.
+    /// How long the breaker stays open: the first delay, and after each failed probe the next one. After it has closed,
+    /// the delays start again. The first one must be above zero. Jitter spreads the probes of a peer's clients.
     backoff open_for = backoff::constant(std::chrono::seconds(5));
 
-    /// Probes that may be in flight at once. At least 1.
+    /// Probes that may be in flight at once. At least 1. The breaker never allows more than it still needs.
     std::uint32_t probes = 1;
 
     /// Probes that must succeed before the breaker closes. At least 1.
@@ -59,7 +60,7 @@ struct circuit_stats {
     std::uint64_t succeeded = 0;
     std::uint64_t failed = 0;
     std::uint64_t abandoned = 0; ///< ended without a verdict
-    std::uint64_t late = 0;      ///< ended after the state that allowed them; no decision counts them
+    std::uint64_t late = 0;      ///< succeeded or failed after the state had changed; they affect no decision
     std::uint64_t opened = 0;
 };
 

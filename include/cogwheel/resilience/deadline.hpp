@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A deadline that functions hand down. The receiver of a request makes it, and each step tightens it by its own
-// timeout:
+// A deadline that functions pass on to the functions they call. The receiver of a request makes it, and each step
+// tightens it by its own timeout:
 //
 //     cogwheel::deadline d = cogwheel::deadline::after(2s); // the caller waits that long
 //     co_await read_header(socket, d.min(500ms));           // 500 ms, or the caller's deadline if that is sooner
 //     co_await socket.async_connect(peer, timeout_at(wheel, d.expiry(), asio::use_awaitable));
 //
-// A deadline is a point in time. A step that ends early leaves its time to the next one. No function adds timeouts up.
+// A deadline is a point in time. So a step that ends early leaves its time to the next one, and no function has to add
+// timeouts up.
 #pragma once
 
 #include <cogwheel/wheel/tick.hpp>
@@ -30,7 +31,8 @@ public:
     constexpr basic_deadline() noexcept = default;
     constexpr explicit basic_deadline(time_point expiry) noexcept : expiry_(expiry) {}
 
-    /// Returns the deadline that passes `delay` after now. With a delay of zero or less, it has passed already.
+    /// Returns the deadline that passes `delay` after now. With a delay of zero or less, it has passed already. With a
+    /// delay that overflows, it never passes.
     template <class Rep, class Period>
     static basic_deadline after(std::chrono::duration<Rep, Period> delay) noexcept {
         return after(delay, Clock::now());
@@ -63,7 +65,7 @@ public:
         return std::chrono::ceil<duration>(left);
     }
 
-    /// Returns the sooner deadline.
+    /// Returns the earlier deadline.
     constexpr basic_deadline min(basic_deadline other) const noexcept {
         return basic_deadline(std::min(expiry_, other.expiry_));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The errors of resilience/, beside Asio's own and those of the wheel (asio/error.hpp).
+// The errors of resilience/, in addition to those of Asio and of the wheel (asio/error.hpp).
 #pragma once
 
 #include <system_error>
@@ -9,7 +9,7 @@
 namespace cogwheel {
 
 enum class resilience_errc {
-    circuit_open = 1, ///< a circuit_breaker refused the call; the caller returns this. is_transient() is false for it
+    circuit_open = 1, ///< for your code, when circuit_breaker::allow() refuses. is_transient() returns false for it
 };
 
 /// Returns the category "cogwheel.resilience". Thread safety: any thread.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Starts an operation a second time if it takes long. The first success wins, and the hedge cancels the other attempt:
+// Starts another attempt of an operation if one takes long. The first success wins, and the hedge cancels the others:
 //
 //     co_await cogwheel::async_hedge(
 //         wheel, 30ms, [&](cogwheel::hedge_attempt& attempt, auto token) {
@@ -12,7 +12,7 @@
 // Tail at Scale", CACM 56(2), 2013). To bound the whole hedge, wrap its token: timeout_after(wheel, 1s, token), or
 // timeout_at(wheel, deadline.expiry(), token).
 //
-// The operation has the same forms as that of async_retry (retry.hpp). But its attempts run side by side, so they must
+// The operation has the same forms as for async_retry (retry.hpp). But the attempts run at the same time, so they must
 // not write to the same objects.
 #pragma once
 
@@ -21,29 +21,30 @@
 
 namespace cogwheel {
 
-/// Starts `operation`. Starts it again each time that options.delay passes, or an attempt fails, until one succeeds.
+/// Starts `operation`. Starts it again each time that options.delay passes or an attempt fails, until one succeeds or
+/// the options allow no more.
 ///
-/// Parameters: `operation`: as for async_retry. It is copied or moved once.
+/// Parameters: `operation`: as for async_retry. It is copied or moved into the hedge.
 /// Effects: The first success cancels the other attempts (terminal). The hedge completes when all attempts have ended.
-///   So its handler may destroy what they use. An operation that ignores its cancellation delays the winner. The hedge
-///   destroys the results of an attempt that succeeds too late.
-///   If the operation throws while it is started, the exception is the outcome of that attempt, as in async_retry.
-///   Inside async_hedge(), an exception without an error code has one of two effects. If no attempt runs or has
-///   succeeded, it leaves async_hedge(), and the handler is not called. Else it does not leave, and the handler is
-///   called.
+///   So its handler may destroy what they use. An attempt that ignores its cancellation delays the hedge. The hedge
+///   destroys the results of an attempt that succeeds after the winner.
+///   If the operation throws while it is started, that attempt fails with the exception, as in async_retry. If E is
+///   std::error_code and the exception has no code, it also leaves run(), and the hedge continues. But inside
+///   async_hedge(), no further attempt starts then. If no attempt runs or has succeeded, the exception leaves
+///   async_hedge(), and the handler is not called. Else the exception is dropped, and the handler is called.
 /// Completion signature: void(E, hedge_result, Results...), where the operation's is void(E, Results...). E is
-///   - success: that of the first attempt to succeed, also if a cancellation was too late for it.
-///   - the error of the last attempt to fail: none succeeded.
+///   - success: an attempt succeeded, even after a cancellation. The results are those of the first to succeed.
+///   - the error of the last attempt to fail, if none succeeded.
 ///   - asio::error::operation_aborted: the hedge was cancelled, and no attempt succeeded.
 ///   The hedge never completes inline.
-/// Cancellation: terminal, partial and total. The hedge passes it on to all attempts that run, and starts no other.
+/// Cancellation: terminal, partial and total. The hedge passes it on to all running attempts, and starts no more.
 /// Executor: the handler's associated one, else the wheel's. Attempts complete there.
 /// Complexity: two allocations from the handler's associated allocator, freed before the handler runs. The timer is a
 ///   block of the wheel's pool. If the wheel takes no timer, another attempt starts only when one fails.
 /// Errors: std::invalid_argument (options), std::bad_alloc; then no attempt was started. See also Effects.
 /// Thread safety: the wheel's. The cancellation signal and the objects that the operation uses belong to one thread or
-///   strand at a time. On several threads without a strand, the hedge would cancel a loser while it completes. Most
-///   operations do not allow that.
+///   strand at a time. On several threads without a strand, the hedge might cancel an attempt on one thread while it
+///   completes on another. Most operations do not allow that.
 /// Lifetime: the wheel's execution context must outlive the hedge; the wheel need not.
 template <any_timer_wheel Wheel, class Operation,
           class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>

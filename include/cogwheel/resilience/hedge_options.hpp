@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The options and the result of a hedge (hedge.hpp), and what an attempt knows of itself.
+// The options and the result of a hedge (hedge.hpp), and the number of an attempt.
 #pragma once
 
 #include <cogwheel/resilience/retry_budget.hpp>
@@ -14,16 +14,16 @@ namespace cogwheel {
 
 /// When a hedge starts further attempts.
 struct hedge_options {
-    /// The time from the start of an attempt to the start of the next one, unless one succeeds before. The 95th
-    /// percentile of the usual latency is a good value: it costs 5% more calls. Zero or less: the next attempt starts
-    /// in the next turn.
+    /// The time from the start of an attempt to the start of the next one. If an attempt fails, the next one starts
+    /// earlier. The 95th percentile of the usual latency is a good value: it costs 5% more calls. Zero or less: the
+    /// next attempt starts in the wheel's next turn.
     std::chrono::nanoseconds delay{};
 
-    /// Attempts at most, the first one included. 1 .. 16.
+    /// The largest number of attempts, including the first. 1 .. 16.
     std::uint32_t attempts = 2;
 
-    /// A budget that other callers share. The first attempt makes a deposit; each further attempt takes a token.
-    /// nullptr: no budget. Lifetime: must outlive the hedge.
+    /// A budget that other callers share. The first attempt makes a deposit, each further one takes a token. Without a
+    /// token, no further attempt starts. nullptr: no budget. Lifetime: must outlive the hedge.
     retry_budget* budget = nullptr;
 
     /// Checks the options. Errors: std::invalid_argument, which names the value, the range and the remedy.

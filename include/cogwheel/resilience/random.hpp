@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Random numbers: a reference to any generator, and a small generator for callers that bring none.
+// Random numbers: a reference to any generator, and a small generator for callers that pass none.
 //
 // The standard does not say how its distributions map bits to numbers. So this library maps them itself: the same seed
 // gives the same delays on every platform.
@@ -34,16 +34,16 @@ std::uint64_t random_bits(Generator& g) {
         for (int have = 0; have < 64; have += bits) {
             std::uint64_t draw{};
             do draw = static_cast<std::uint64_t>(static_cast<result>(g() - Generator::min()));
-            while (draw >= usable); // repeats only if the range is no power of two
+            while (draw >= usable); // repeats only if the number of values is not a power of two
             all = bits < 64 ? all << (bits & 63) | draw : draw;
         }
         return all;
     }
 }
 
-/// Maps 64 random bits to 0 .. last. The result is the high word of bits x (last + 1), as in Lemire (2019), but without
-/// a second draw. So the bias is below (last + 1) / 2^64, and a generator that always returns the same number causes no
-/// endless loop.
+/// Maps 64 random bits to 0 .. last. The result is the high word of bits x (last + 1), as in Lemire (2019), but this
+/// never draws again. So a bias below (last + 1) / 2^64 remains, and a generator that always returns the same number
+/// causes no endless loop here.
 constexpr std::uint64_t scale_bits(std::uint64_t bits, std::uint64_t last) noexcept {
     if (last == std::numeric_limits<std::uint64_t>::max()) return bits;
     const std::uint64_t n = last + 1;
@@ -74,17 +74,17 @@ private:
     std::uint64_t state_;
 };
 
-/// Returns a seed for an object whose user brings no generator. Clients that start together get different seeds. On one
-/// machine their addresses differ. On several machines their clocks differ, and their addresses too, because the system
-/// randomises them.
+/// Returns a seed for an object whose user passes no generator. Objects made at the same time get different seeds. In
+/// one process their addresses differ. In several processes their addresses usually differ too, because the system
+/// randomises them; on several machines, so do the clocks.
 inline std::uint64_t fresh_seed(const void* object, std::chrono::nanoseconds now) noexcept {
     return static_cast<std::uint64_t>(now.count()) * 0x9e3779b97f4a7c15 + reinterpret_cast<std::uintptr_t>(object);
 }
 
 } // namespace detail
 
-/// Refers to a generator of any type. Is itself a uniform_random_bit_generator.
-/// Thread safety: the generator's. A generator that several threads use needs a lock.
+/// Refers to a generator of any type, and is a uniform_random_bit_generator itself.
+/// Thread safety: the generator's. A generator that several threads use needs a lock of its own.
 /// Lifetime: the generator must outlive the reference.
 /// Example:
 ///

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Repeats an operation until it succeeds, or until another attempt is of no use:
+// Repeats an operation until it succeeds, or until the policy allows no further attempt:
 //
 //     co_await cogwheel::async_retry(
 //         wheel, {.attempts = 5, .attempt_timeout = 2s, .deadline = cogwheel::deadline::after(20s), .budget = &budget},
 //         [&](auto token) { return socket.async_connect(endpoint, token); }, asio::use_awaitable);
 //
 // The operation is a function object. It starts one asynchronous operation with the token that it receives, and returns
-// the result of that start. Or it is a coroutine, without a token. It may also take the attempt as its first argument:
+// what that call returns. Or it takes no token, and is a coroutine. It may also take the attempt as its first argument:
 //
 //     [&](cogwheel::retry_attempt& attempt, auto token) { return client.async_get(attempt.deadline(), token); }
 //     [&](cogwheel::retry_attempt& attempt) -> asio::awaitable<std::string> { ... attempt.retry_after(5s); ... }
 //
-// The policy: retry_policy.hpp. A budget, which keeps the retries of many callers from becoming a storm:
-// retry_budget.hpp.
+// retry_policy.hpp describes the policy, retry_budget.hpp the budget. A budget limits the retries of many callers
+// together.
 #pragma once
 
 #include <cogwheel/resilience/detail/attempt_call.hpp>
@@ -24,28 +24,29 @@ namespace cogwheel {
 
 /// Starts `operation`, and starts it again after a wait while the policy allows it. Completes as the last attempt did.
 ///
-/// Parameters: `operation`: see above. It is copied or moved once, and stays at one address from the first attempt to
-///   the last. Its first result is a std::error_code or a std::exception_ptr; the others must be default constructible.
+/// Parameters: `operation`: see above. It is copied or moved into the retry, and stays at one address from the first
+///   attempt to the last. Its first result is a std::error_code or a std::exception_ptr; the others must be default
+///   constructible.
 ///   `policy`: is copied.
-/// Effects: Each retry takes a token of the budget. It takes it before the wait, when the retry is decided. If the
-///   operation throws while it is started, the exception is the outcome of that attempt. std::system_error counts as
-///   its code, and std::bad_alloc as not_enough_memory. If the operation completes with a std::error_code, any other
-///   exception leaves async_retry() or run(). If it leaves run(), the handler is also called, with
-///   std::errc::state_not_recoverable.
+/// Effects: The first attempt makes a deposit in the budget. Each retry takes a token when it is decided, before the
+///   wait. If the operation throws while it is started, the exception is the outcome of that attempt. If E (see below)
+///   is std::error_code, std::system_error counts as its code, and std::bad_alloc as not_enough_memory. Any other
+///   exception then ends the retry. In the first attempt it leaves async_retry(), and the handler is not called. In a
+///   later one it leaves run(), and the handler is also called, with std::errc::state_not_recoverable.
 /// Completion signature: void(E, retry_result, Results...), where the operation's is void(E, Results...). E is
-///   - success: that of an attempt, also if a cancellation or the deadline was too late for it.
+///   - success: an attempt succeeded, even after a cancellation or the deadline.
 ///   - the error of the last attempt: the policy allows no other attempt (retry_result::end says why).
-///   - asio::error::timed_out: an attempt took too long; or the deadline passed before the first attempt could start.
+///   - asio::error::timed_out: the last attempt took too long; or the deadline had passed before the first attempt.
 ///   - asio::error::operation_aborted: the retry was cancelled without a success (retry_result has the last error), or
 ///     the wheel's timers were cancelled.
-///   - errc::stopped, errc::too_many_timers: the wheel takes no timer.
+///   - errc::stopped, errc::too_many_timers, std::errc::not_enough_memory: the wheel takes no timer.
 ///   Results are those of the last attempt, or default constructed if there are none. The retry never completes inline.
-/// Cancellation: terminal, partial and total, at any point. It ends a wait at once. The retry passes it on to a running
-///   attempt, and starts no further attempt.
+/// Cancellation: terminal, partial and total, at any point. It ends a wait at once, and is passed on to a running
+///   attempt. No further attempt starts.
 /// Executor: the handler's associated one, else the wheel's. Attempts complete there, and the predicate runs there.
 /// Complexity: one allocation from the handler's associated allocator, freed before the handler runs. Each wait is a
-///   block of the wheel's pool. So is the timeout of each attempt, unless the handler has an allocator, which then
-///   provides the block.
+///   block of the wheel's pool. The timeout of an attempt is a block of the handler's allocator if it has one, else of
+///   the pool.
 /// Errors: std::invalid_argument (policy), std::bad_alloc, and see Effects; then no operation was started.
 /// Thread safety: the wheel's. A retry, its cancellation signal and the objects that it uses belong to one thread or
 ///   strand at a time.

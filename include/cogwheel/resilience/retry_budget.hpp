@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Keeps retries from becoming a storm: a bucket of tokens that many callers share. Each first attempt adds a part of a
-// token. Each retry takes a whole token. Without a token the caller does not retry, and fails with the error it has.
+// Keeps retries from becoming a storm: a bucket of tokens that many callers share. Each first attempt adds `ratio`
+// tokens, usually less than one. Each retry takes one. If there is none, the caller fails with the error it has.
 //
-// The promise, over any time and from any number of threads:
+// The promise, over any period and for any number of threads:
 //
 //     retries granted <= capacity + ratio x first attempts + min_per_second x seconds
 //
 // So a failing server receives its usual load and a fraction more, not a multiple. A limit on attempts alone does not
 // ensure that: when all calls fail, each uses all its attempts. See Beyer et al., "Site Reliability Engineering",
-// O'Reilly 2016, chapters 21 and 22. A deposit for each request and the minimum rate are those of Finagle's
-// RetryBudget; gRPC's proposal A6 makes a deposit for each success. A retry that is granted, and then cancelled while
-// it waits, has used its token: the promise bounds what callers may send.
+// O'Reilly 2016, chapters 21 and 22. The deposit for each request and the minimum rate come from Finagle's
+// RetryBudget; gRPC's proposal A6 makes a deposit for each success. A retry that is cancelled while it waits does not
+// give its token back: the promise bounds what callers may send.
 //
-// The caller passes the time in: readings of one clock, the same for all callers. If that clock steps back, the budget
-// refills nothing until the clock has caught up. Complexity: O(1), no allocation. Thread safety: any thread, without a
-// lock.
+// The caller passes the time in. All callers must read the same clock. If that clock steps back, the minimum rate adds
+// nothing until the clock has caught up. Complexity: O(1), no allocation. Thread safety: any thread, without a lock.
 #pragma once
 
 #include <cogwheel/wheel/tick.hpp>
@@ -30,18 +29,18 @@ struct retry_budget_options {
     /// Retries per first attempt, in the long run. 0 .. 100.
     double ratio = 0.2;
 
-    /// Retries per second that the budget grants in any case. 0 .. 1e6. With the default ratio alone, a client with one
-    /// request a minute would earn one retry in five minutes.
+    /// Tokens that the bucket earns per second, even without first attempts. 0 .. 1e6. With the default ratio alone, a
+    /// client with one request a minute would earn one retry in five minutes.
     double min_per_second = 10;
 
-    /// Tokens that the bucket can hold, and holds at first. 1 .. 1e6. So many retries may be granted at once.
+    /// Tokens that the bucket can hold, and holds at first. 1 .. 1e6. At most that many retries are granted at once.
     double capacity = 100;
 
     /// Checks the options. Errors: std::invalid_argument, which names the value, the range and the remedy.
     void validate() const;
 };
 
-/// The counts of a budget. Each count is exact. The counts of one snapshot need not be of the same moment.
+/// The counts of a budget. Each count is exact. stats() does not read all of them at the same moment.
 struct retry_budget_stats {
     std::uint64_t deposits = 0; ///< first attempts
     std::uint64_t granted = 0;
@@ -60,7 +59,7 @@ public:
     retry_budget(const retry_budget&) = delete;
     retry_budget& operator=(const retry_budget&) = delete;
 
-    /// Adds the deposit of a first attempt. Call it before each first attempt.
+    /// Adds the deposit of a first attempt. Call it before each one; async_retry and async_hedge call it themselves.
     void deposit() noexcept;
 
     /// Takes a token for a retry. Returns false if there is none: do not retry.

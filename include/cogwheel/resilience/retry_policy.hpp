@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The policy and the result of async_retry (retry.hpp), and what an attempt knows of itself.
+// The policy and the result of async_retry (retry.hpp), and the attempt that an operation receives.
 #pragma once
 
 #include <cogwheel/resilience/backoff.hpp>
@@ -22,10 +22,10 @@ class retry_machine;
 /// Returns true if another attempt may succeed: the peer or the way to it was unavailable, or did not answer in time.
 /// True for timed_out, connection_refused, connection_reset, connection_aborted, broken_pipe, eof, host_unreachable,
 /// network_unreachable, network_down, network_reset, try_again, interrupted, and host_not_found_try_again. False for
-/// operation_aborted, because the user wants that, and for any error that the next attempt would meet again.
+/// all other codes, such as operation_aborted, which the user has asked for.
 bool is_transient(const std::error_code& ec) noexcept;
 
-/// When async_retry makes another attempt, and how long it waits before.
+/// When async_retry makes another attempt, and how long it waits before it.
 /// Example:
 ///
 ///     cogwheel::retry_policy policy{.attempts = 5, .attempt_timeout = 2s};
@@ -33,7 +33,7 @@ bool is_transient(const std::error_code& ec) noexcept;
 ///     policy.retryable = [](const std::error_code& ec) { return ec == asio::error::connection_refused; };
 template <class Clock>
 struct basic_retry_policy {
-    /// Attempts at most, the first one included. At least 1.
+    /// The largest number of attempts, including the first. At least 1.
     std::uint32_t attempts = 3;
 
     /// The delays before the retries.
@@ -41,22 +41,23 @@ struct basic_retry_policy {
                                     .cap(std::chrono::seconds(10))
                                     .jitter(backoff_jitter::full);
 
-    /// The timeout of each attempt, which then ends with timed_out. Zero or less: at once. nullopt: no timeout.
+    /// The timeout of each attempt. It cancels the attempt, which ends with timed_out; if it is zero or less, in the
+    /// wheel's next turn. nullopt: no timeout.
     std::optional<std::chrono::nanoseconds> attempt_timeout = std::nullopt;
 
-    /// The deadline of all attempts together. An attempt that still runs then is cancelled, and ends with timed_out. A
-    /// wait that would not end before the deadline is not started.
+    /// The deadline of all attempts together. It cancels an attempt that still runs, which ends with timed_out. If the
+    /// next wait would not end before the deadline, the retry ends at once.
     basic_deadline<Clock> deadline = {};
 
     /// The predicate: returns true if another attempt may succeed after this error. Empty: is_transient. If it throws,
-    /// the retry completes with the attempt's results, and the exception leaves run().
+    /// the retry completes with the last attempt's results, and the exception leaves run().
     std::function<bool(const std::error_code&)> retryable = {};
 
     /// A budget that other callers share. nullptr: no budget. Lifetime: must outlive the retry.
     retry_budget* budget = nullptr;
 
-    /// The random source of the jitter. None: each retry seeds a small generator of its own from the clock and its
-    /// address.
+    /// The random source of the jitter. None: each retry has a small generator of its own, with a seed of its own.
+    /// Errors: as for the predicate.
     /// Lifetime: must outlive the retry.
     random_ref random = {};
 
@@ -69,7 +70,7 @@ using retry_policy = basic_retry_policy<std::chrono::steady_clock>;
 /// Why async_retry started no further attempt.
 enum class retry_end {
     succeeded,
-    not_retryable, ///< the policy's predicate refused the error, or threw
+    not_retryable, ///< the predicate refused the error; or it, the random source or the operation threw
     attempts_used, ///< the policy allows no more attempts
     out_of_time,   ///< the deadline passed, or the next attempt would not start before it
     budget,        ///< the budget had no token for another attempt
@@ -78,32 +79,32 @@ enum class retry_end {
 };
 
 struct retry_result {
-    std::uint32_t attempts = 0; ///< attempts that were started
+    std::uint32_t attempts = 0; ///< attempts, including one that failed to start
     retry_end end = retry_end::succeeded;
     /// The error of the last attempt that ended. An exception without a code: std::errc::state_not_recoverable.
     std::error_code last_error;
 };
 
-/// What an operation can learn about its own attempt, and say about the next one. Example: in retry.hpp.
-/// Thread safety: the retry's. Lifetime: the attempt.
+/// Tells an operation about its attempt, and lets it delay the next one. Example: in retry.hpp.
+/// Thread safety: the retry's. Lifetime: until the attempt ends.
 template <class Clock>
 class basic_retry_attempt {
 public:
     /// Returns the attempt's number, from 1.
     std::uint32_t number() const noexcept { return number_; }
 
-    /// Returns the error of the previous attempt; none in the first one.
+    /// Returns the error of the previous attempt; an empty code in the first one.
     std::error_code last_error() const noexcept { return last_error_; }
 
-    /// Returns when the attempt will be cancelled, by its own timeout or by the policy's deadline. Hand it down.
+    /// Returns when the attempt's timeout or the policy's deadline will cancel it. Pass it on to nested operations.
     basic_deadline<Clock> deadline() const noexcept { return until_; }
 
     /// Sets the least delay before the next attempt. Call it if the peer says when it will be ready (HTTP's
     /// Retry-After, gRPC's pushback). The retry adds the backoff to it. Otherwise all clients that received the same
-    /// answer would retry together. The last call counts. Less than zero counts as zero.
+    /// answer would retry together. The last call in an attempt counts. Less than zero counts as zero.
     template <class Rep, class Period>
     void retry_after(std::chrono::duration<Rep, Period> delay) noexcept {
-        hint_ = std::max(saturate_to_ns(delay), std::chrono::nanoseconds::zero());
+        hint_ = delay > delay.zero() ? saturate_to_ns(delay) : std::chrono::nanoseconds::zero();
     }
 
 private:

@@ -4,7 +4,7 @@
 // Cron expressions in local time. calendar/cron_schedule.hpp adds time zones, schedule/wall_clock.hpp waits for a date.
 //
 //     const cogwheel::cron_expression noon("0 12 * * MON-FRI");
-//     noon.next(local);                       // the first match after it
+//     noon.next(local);                       // the first match after `local`
 //     noon.describe();                        // "at 12:00, on Monday to Friday"
 //
 //     second (optional)  0-59        ,  list        5,10,15
@@ -14,11 +14,12 @@
 //     month              1-12, JAN-DEC
 //     day of week        0-7, SUN-SAT (0 and 7 are Sunday)  L #
 //
-// Day of month: L the last, L-3 three days before it, 15W the weekday nearest to the 15th in its month, LW the last
-// weekday. Day of week: 5L or FRIL the last Friday of the month, FRI#2 the second. Names and letters in any case.
+// Day of month: L is the last day, L-3 the third day before it, 15W the working day (Monday to Friday) nearest to the
+// 15th in the same month, LW the last working day. Day of week: 5L or FRIL is the last Friday of the month, FRI#2 the
+// second. Names and letters may be in upper or lower case.
 // Macros: @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly.
-// If a day field begins with * or ?, a day must match both day fields. Otherwise it must match one of them.
-// The rules are those of Vixie's cron; L, W and # are Quartz's.
+// If a day field begins with * or ?, a day must match both day fields. Otherwise it must match at least one of them.
+// The rules are those of Vixie's cron; L, W, # and ? come from Quartz.
 #pragma once
 
 #include <chrono>
@@ -30,8 +31,8 @@
 
 namespace cogwheel {
 
-/// Says what is wrong with an expression. what() quotes the expression and marks the place in a further line. It shows
-/// control characters as spaces, and bytes that are not UTF-8 as question marks.
+/// Says what is wrong with an expression. what() quotes the expression and marks the place on the line below it. It
+/// shows control characters as spaces, and bytes that are not UTF-8 as question marks.
 ///
 ///     try { cogwheel::cron_expression("0 0 1 * 8"); }
 ///     catch (const cogwheel::cron_error& e) { std::cerr << e.what(); } // column() is 9
@@ -47,19 +48,19 @@ private:
     std::size_t column_;
 };
 
-/// The points of local time that an expression matches. A value: cheap to copy, without memory on the heap.
-/// Thread safety: as an int.
+/// The points in local time that an expression matches. A value: cheap to copy; it uses no heap memory.
+/// Thread safety: any thread may call const functions.
 class cron_expression {
 public:
     using local_seconds = std::chrono::local_seconds;
 
     /// Parses an expression.
-    /// Errors: cron_error: a wrong number of fields, a field out of range, an unknown name, a day that never comes
-    ///   (30 February).
+    /// Errors: cron_error, such as for a wrong number of fields, a value out of range, an unknown name, or a day that
+    ///   never comes (30 February).
     explicit cron_expression(std::string_view text);
 
     /// Returns the first match after `after`, or nothing if it lies beyond the year 9999.
-    /// Complexity: O(months between, and days of those months that match); some microseconds for rare dates.
+    /// Complexity: O(months up to the match + days of the matching months); some microseconds for rare dates.
     std::optional<local_seconds> next(local_seconds after) const;
 
     /// Returns the last match before `before`, or nothing if it lies before the year 0. Complexity: as next().
@@ -71,9 +72,9 @@ public:
     /// Returns the expression in words, such as "every 5 minutes past hours 9 to 17, on the last Friday of the month".
     std::string describe() const;
 
-    /// Returns whether the field of minutes or that of hours begins with a star, as in * or */10. Such an expression
-    /// follows the clock when the clocks change. Any other has fixed times of day and runs once at each of them
-    /// (calendar/cron_schedule.hpp). This is the rule of Vixie's cron.
+    /// Returns whether the minute field or the hour field begins with a star, as in * or */10. Such an expression runs
+    /// whenever the local time matches. Any other has fixed times of day: dst_policy says when it runs on days when
+    /// the clocks change (calendar/cron_schedule.hpp). This is the rule of Vixie's cron.
     bool follows_the_clock() const noexcept { return time_begins_with_star_; }
 
     friend bool operator==(const cron_expression&, const cron_expression&) = default;
@@ -83,7 +84,7 @@ private:
 
     bool day_matches(std::chrono::year_month_day) const;
 
-    std::uint64_t seconds_ = 0, minutes_ = 0; // a bit for each
+    std::uint64_t seconds_ = 0, minutes_ = 0; // bit n is set if n matches
     std::uint32_t hours_ = 0;
     std::uint32_t days_ = 0;            // of the month, from bit 1
     std::uint32_t days_from_last_ = 0;  // bit n: L-n

@@ -8,18 +8,18 @@
 
 namespace cogwheel {
 
-/// Why keyed_timers or a task_scheduler refuses an entry, and why a run failed for another reason than its job's.
+/// Why keyed_timers or a task_scheduler refuses an entry, or why a run fails although its job has not failed.
 ///
 ///     if (tasks.add(t) == cogwheel::schedule_errc::duplicate_key) tasks.add(t, cogwheel::on_duplicate::replace);
 enum class schedule_errc {
-    duplicate_key = 1, ///< the key or name is in use: the old one goes on, the new one is not scheduled
-    bad_period,        ///< the period is not above zero, or there is none for more than one run
+    duplicate_key = 1, ///< the key or name is in use; the old entry stays, the new one is not scheduled
+    bad_period,        ///< the period is zero or less, or there are several runs without a period
     bad_times,         ///< the number of runs is below 1
     no_name,           ///< the task has no name
     unknown_job,       ///< no job was defined under this name
-    never,             ///< the schedule has no run in the future
-    queue_full,        ///< the pool's queue was full, and its policy is to reject
-    missed,            ///< the run could not start in time, and its policy is to skip
+    never,             ///< the cron expression has no match in the future
+    queue_full,        ///< the pool's queue was full, and full_policy::reject() applies
+    missed,            ///< the run was too late, and its misfire policy is to skip
     interrupted,       ///< the process ended, or the scheduler was stopped, while the job ran
 };
 

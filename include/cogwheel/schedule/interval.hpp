@@ -9,10 +9,10 @@
 //         co_await flush();
 //     }
 //
-// - No drift: the n-th tick is due at first + n x period, however late the earlier ticks came. Never early, at most a
-//   tick of the wheel late.
+// - No drift: ticks are due at first + n x period, however late earlier ticks came. Never early; at most one tick of
+//   the wheel late, plus the delay of the loop.
 // - interval_misfire says what follows a tick that came too late. The default is skip.
-// - The interval has one timer while an async_tick() is pending, and none otherwise. Without one it causes no wake-up.
+// - The interval has one timer while an async_tick() is pending. Otherwise it has none, and causes no wake-up.
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
@@ -35,10 +35,10 @@ public:
     using clock_type = typename Wheel::clock_type;
     using time_point = typename Wheel::time_point;
 
-    /// Starts the grid now. No tick is due after `end`.
+    /// Starts the interval now: the first tick is due after first_delay. No tick is due after `end`.
     /// Errors: std::invalid_argument (options), std::bad_alloc.
-    /// Lifetime: the wheel may be destroyed before the interval: ticks then complete with errc::stopped. The wheel's
-    ///   execution context must outlive the interval.
+    /// Lifetime: the wheel may be destroyed before the interval. A pending tick then completes with operation_aborted,
+    ///   later ones with errc::stopped. The wheel's execution context must outlive the interval.
     basic_interval(const Wheel& wheel, const interval_options& options, time_point end = time_point::max())
         : impl_((options.validate(), std::make_shared<impl>(wheel, options, end))) {}
 
@@ -51,33 +51,37 @@ public:
         return *this;
     }
 
-    /// Cancels a pending tick: it completes with operation_aborted.
+    /// Cancels a pending tick, which completes with operation_aborted. If allocation fails, the tick completes when it
+    /// is due.
     ~basic_interval() { close(); }
 
     executor_type get_executor() const noexcept { return impl_->timer.get_executor(); }
 
-    /// Waits for the next tick. A tick that is past completes at once, but never inline.
-    /// Completion signature: void(std::error_code, time_point): success, and when the tick was due, without jitter.
-    ///   asio::error::eof: there are no more ticks (times, end).
-    ///   asio::error::already_started: another async_tick() is pending, and goes on.
-    ///   asio::error::operation_aborted: cancel(), a cancellation slot, the interval was destroyed, or the wheel was
-    ///   stopped meanwhile; the tick is still to come. errc::stopped, errc::too_many_timers: the wheel takes no timer.
+    /// Waits for the next tick. If it is already due, the wait completes in the next turn, never inline.
+    /// Completion signature: void(std::error_code, time_point). The second is when the tick was due, without jitter;
+    ///   time_point() on errors.
+    ///   asio::error::eof: there are no more ticks (interval_options::times, or `end` of the constructor).
+    ///   asio::error::already_started: another async_tick() is pending. This call does not affect it.
+    ///   asio::error::operation_aborted: the wait was cancelled by cancel(), by a cancellation slot, by the destructor,
+    ///   or by the wheel. The next call waits for the same tick; a fixed delay starts anew.
+    ///   errc::stopped, errc::too_many_timers: the wheel takes no timer.
     /// Cancellation: terminal, partial and total; O(1).
     /// Executor: the handler's associated one, else the wheel's. Memory: as timer_wheel::async_wait().
     /// Complexity: O(1).
-    /// Errors: std::bad_alloc; the tick is still to come.
+    /// Errors: std::bad_alloc; the next call waits for the same tick.
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_tick(Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code, time_point)>(initiate_tick(impl_), token);
     }
 
-    /// Cancels a pending tick: it completes with operation_aborted. Returns false if none is pending.
+    /// Cancels a pending tick, which completes with operation_aborted. Returns false if none is pending, or if it has
+    /// already expired. Errors: std::bad_alloc; nothing changes.
     bool cancel() { return impl_->timer.cancel() != 0; }
 
-    /// Returns the number of ticks that have come.
+    /// Returns the number of ticks that have completed with success.
     std::uint64_t count() const noexcept { return impl_->machine.count(); }
 
-    /// Returns the number of ticks that were skipped, or left out when the grid moved.
+    /// Returns the number of ticks that were skipped (interval_misfire::skip and delay).
     std::uint64_t missed() const noexcept { return impl_->machine.missed(); }
 
 private:

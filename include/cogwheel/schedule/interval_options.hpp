@@ -16,24 +16,24 @@
 
 namespace cogwheel {
 
-/// From where an interval counts its period.
+/// What an interval counts its period from.
 enum class interval_pace {
-    fixed_rate,  ///< ticks at first + n x period, however long the work takes: no drift
-    fixed_delay, ///< one period after the call of async_tick(): a pause of that length between pieces of work
+    fixed_rate,  ///< ticks are due at first + n x period, however long the work takes: no drift
+    fixed_delay, ///< after the first, each tick is due one period after its async_tick() call: a pause between work
 };
 
 /// What follows a tick that came so late that the next tick was due as well: the loop was blocked, the machine slept,
-/// or the work took too long. It applies to a fixed rate. Names and meanings are those of tokio's MissedTickBehavior.
+/// or the work took too long. Only fixed_rate uses it. Names and meanings are those of tokio's MissedTickBehavior.
 enum class interval_misfire {
-    skip,  ///< the next tick of the grid that lies ahead; missed() counts the ticks between
-    delay, ///< one period after the late tick came: the grid moves, and missed() counts the ticks left out
-    burst, ///< each of the late ticks, at once, until the interval has caught up with the grid
+    skip,  ///< the first tick of the grid that is not due yet; missed() counts the ticks between
+    delay, ///< a tick one period after the late tick came: the grid moves; missed() counts the skipped ticks
+    burst, ///< all late ticks, one after the other without a pause, until the interval has caught up with the grid
 };
 
 /// The options of an interval.
 struct interval_options {
-    /// The time from tick to tick. Above zero. An interval with a period below the wheel's tick misses ticks all the
-    /// time.
+    /// The time from tick to tick. Above zero. If it is shorter than the wheel's tick, most ticks come too late (see
+    /// `misfire`).
     std::chrono::nanoseconds period{};
 
     /// The time from the interval's construction to the first tick. Zero or more. Default: one period.
@@ -42,10 +42,11 @@ struct interval_options {
     interval_pace pace = interval_pace::fixed_rate;
     interval_misfire misfire = interval_misfire::skip;
 
-    /// The number of ticks. At least 1.
+    /// The number of ticks. At least 1. Missed ticks do not count.
     std::int64_t times = forever;
 
-    /// Each tick comes later by a random part of this, evenly distributed. The grid stays. Zero .. below `period`.
+    /// Each tick comes later by a random time of at most `jitter`, evenly distributed. The grid stays. Zero or more,
+    /// and below `period`.
     std::chrono::nanoseconds jitter{};
 
     /// The source of jitter. Default: a generator of the interval's own.

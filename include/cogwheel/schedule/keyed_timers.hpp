@@ -9,12 +9,12 @@
 //     sessions.add("report", cogwheel::recurrence::every(1h, 24), [] { ... });
 //     sessions.remove("ann");                                            // true: it will not run
 //
-// - A key that is removed does not run any more, even if its timer has fired and its job is on its way.
+// - The job of a removed key does not run any more, even if its timer has expired and the job is already posted.
 // - A job may do anything to the table: remove or replace its own key, or destroy the table.
-// - If the wheel refuses the next run of a periodic job (max_pending), the job runs and its key is removed. Then
-//   errc::too_many_timers leaves run() as an exception.
-// - cancel_all() and stop() of the wheel leave keys without timers. These stay until they are replaced or removed.
-// - For unknown keys, functions return false or nothing.
+// - If the next run of a periodic job cannot be scheduled (max_pending, memory), the table removes the key, and the job
+//   runs a last time. Then a std::system_error (errc::too_many_timers) or std::bad_alloc leaves run().
+// - After cancel_all() or stop() of the wheel, keys have no timers. They stay until they are replaced or removed.
+// - For an unknown key, a function returns false or an empty optional.
 //
 // The idea comes from schedulers that use a single-level wheel with rounds and keys. This table works on any wheel.
 #pragma once
@@ -37,12 +37,12 @@ struct keyed_hash<std::string> {
     std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
 };
 
-/// A table of keys, each with a timer and a job. Jobs run in the wheel's turn, or on the executor that the constructor
-/// gets. Job is the type that the table stores for each key, and calls with the key. Functions that look up a key take
-/// all that Hash and Equal take: for std::string also string_view and literals.
-/// Complexity: O(1) each, amortised over the growth of the table, a std::unordered_set. Memory: two blocks of the heap
-/// for each key, and one of the wheel's.
-/// Thread safety: one thread or strand at a time.
+/// A table of keys, each with a timer and a job. Jobs run in the wheel's turn, or on the executor given to the
+/// constructor. Job is the callable type that the table stores for each key, and calls with the key. Functions that
+/// look up a key accept every type that Hash and Equal accept: for std::string also string_view and literals.
+/// Complexity: O(1) for each key, amortised: the table is a std::unordered_set. Memory: two heap blocks for each key,
+/// one block of the wheel, and what Job allocates.
+/// Thread safety: use the table only on the thread or strand on which its jobs run.
 template <class Key, any_timer_wheel Wheel = timer_wheel, class Job = std::function<void(const Key&)>,
           class Hash = keyed_hash<Key>, class Equal = std::equal_to<>>
 class keyed_timers {
@@ -55,26 +55,27 @@ public:
 
     /// Makes a table whose jobs run in the wheel's turn.
     /// Errors: std::bad_alloc.
-    /// Lifetime: the wheel may be destroyed first: then no job runs. The wheel's execution context outlives the table.
+    /// Lifetime: the wheel may be destroyed first; then no job runs. The wheel's execution context must outlive the
+    ///   table.
     explicit keyed_timers(const Wheel& wheel, const Hash& hash = {}, const Equal& equal = {})
         : impl_(std::make_unique<impl_type>(wheel, asio::any_io_executor(), hash, equal)) {}
 
-    /// Makes a table whose jobs run on `executor`: a strand, if several threads run its context. run() of that context
-    /// does not return while timers are armed.
+    /// Makes a table whose jobs run on `executor`. If several threads run its context, give a strand. run() of that
+    /// context does not return while timers are armed.
     /// Errors: std::bad_alloc.
-    /// Lifetime: that context outlives the table, but need not outlive the wheel's.
+    /// Lifetime: that context must outlive the table, but need not outlive the wheel's context.
     keyed_timers(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash = {}, const Equal& equal = {})
         : impl_(std::make_unique<impl_type>(wheel, std::move(executor), hash, equal)) {}
 
     keyed_timers(keyed_timers&&) noexcept = default;
     keyed_timers& operator=(keyed_timers&&) noexcept = default;
 
-    /// Removes all keys: no job runs any more. A job may call it.
+    /// Removes all keys: no job runs any more. A job may destroy the table.
     ~keyed_timers() = default;
 
-    /// Schedules `job` under `key`. The table calls it with the key, or without arguments.
-    /// Errors: returns schedule_errc::duplicate_key, bad_period, bad_times, errc::stopped or errc::too_many_timers, and
-    ///   schedules nothing then.
+    /// Schedules `job` under `key`. The table calls it with the key, or without arguments if it takes none.
+    /// Errors: returns schedule_errc::duplicate_key, bad_period, bad_times, errc::stopped or errc::too_many_timers. It
+    ///   then schedules nothing.
     /// Exception safety: on std::bad_alloc, and on exceptions of Hash, Equal and Job, the table is unchanged.
     template <class F>
         requires std::invocable<F&, const Key&> || std::invocable<F&>
@@ -92,8 +93,9 @@ public:
         return add(std::move(key), recurrence::once(saturate_to_ns(delay)), std::move(job), policy);
     }
 
-    /// Adds tuples of the arguments of add(), until the table refuses one. Moves from the elements.
-    /// Returns how many it added, and why it did not add the next one.
+    /// Calls add() for each element, a tuple of its arguments, until the table refuses one. Moves from the elements.
+    /// Returns the number of accepted elements, and why it refused the next one. If add() throws, the elements before
+    /// that one stay in the table.
     template <std::ranges::input_range Range>
     std::pair<std::size_t, std::error_code> add_all(Range&& entries) {
         std::size_t added = 0;
@@ -119,9 +121,9 @@ public:
     /// Removes all keys.
     void clear() noexcept { impl_->clear(); }
 
-    /// Moves the next run to one period from now, or to the delay from now if there is no period.
-    /// Returns false if the key is unknown or has no timer: its job is on its way, or the wheel's timers were
-    /// cancelled.
+    /// Moves the next run to one period from now; without a period, to the delay of add() from now.
+    /// Returns false if the key is unknown or has no timer: the timer has expired and the job has yet to run, or the
+    /// wheel's timers were cancelled.
     template <class K>
     bool touch(const K& key) {
         const auto at = impl_->all().find(key);
@@ -147,7 +149,7 @@ public:
         return at != impl_->all().end() ? std::optional((*at)->left) : std::nullopt;
     }
 
-    /// Returns when the key runs next, or nothing for an unknown key.
+    /// Returns when the next run is due (without a timer: when it was due), or nothing for an unknown key.
     template <class K>
     std::optional<time_point> expiry(const K& key) const {
         const auto at = impl_->all().find(key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// When a key of keyed_timers runs, and what add() does with a key or task name that exists.
+// When a key of keyed_timers runs, and what add() does if a key or task name is in use.
 #pragma once
 
 #include <cogwheel/schedule/error.hpp>
@@ -15,7 +15,7 @@
 
 namespace cogwheel {
 
-/// A number of runs that means: without end.
+/// The number of runs or ticks that means "without end".
 inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
 
 /// When the runs of a key are due.
@@ -24,11 +24,11 @@ inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max()
 ///     cogwheel::recurrence::every(1h, 24)                   // 24 runs, the first one an hour from now
 ///     cogwheel::recurrence{.delay = 0s, .period = 10s}      // now, and then every 10 seconds
 struct recurrence {
-    /// The time until the first run. Zero or less: at once.
+    /// The time until the first run. Zero or less: in the wheel's next turn.
     std::chrono::nanoseconds delay{};
 
-    /// The time from run to run, on a grid that does not drift. Runs that are past are skipped. Above zero. Without a
-    /// period there is one run.
+    /// The time between runs; above zero. Runs lie on a fixed grid and do not drift. A late run still happens. Grid
+    /// points that have passed by then are skipped, and `times` does not count them. Without a period there is one run.
     std::optional<std::chrono::nanoseconds> period{};
 
     /// The number of runs. At least 1. Default: one run without a period, and runs without end with one.
@@ -52,11 +52,11 @@ struct recurrence {
     }
 };
 
-/// What add() does with a key, or the name of a task, that exists.
+/// What add() does if the key, or the name of the task, is in use.
 enum class on_duplicate {
-    reject,  ///< returns schedule_errc::duplicate_key; the old one goes on
-    replace, ///< removes the old one, which does not run any more, and adds the new one
-    keep,    ///< returns success; the old one goes on
+    reject,  ///< returns schedule_errc::duplicate_key; the old entry stays
+    replace, ///< removes the old entry, which begins no further run, and adds the new one
+    keep,    ///< returns success; the old entry stays, the new one is not scheduled
 };
 
 } // namespace cogwheel

@@ -6,7 +6,7 @@
 //     co_await cogwheel::async_wait_until_date(wheel, *nightly.next(now), asio::use_awaitable);
 //
 // Never early by the wall clock: when the timer on the wheel expires, the operation reads the wall clock again. If that
-// clock was put back, the wait goes on. A clock that is put forward, or a machine that wakes up, is noticed within the
+// clock was put back, the wait continues. If it was put forward, or the machine slept, the operation notices within the
 // recheck time. Leap seconds: system_clock does not count them.
 #pragma once
 
@@ -30,8 +30,8 @@ namespace cogwheel {
 
 /// The options of a wait for a date.
 struct wall_clock_options {
-    /// The longest time between two readings of the wall clock. A wait may be late by this much after that clock was
-    /// put forward. Above zero.
+    /// The longest time between two readings of the wall clock. If that clock was put forward, or the machine slept, a
+    /// wait may end late by this much. Above zero.
     std::chrono::nanoseconds recheck = std::chrono::minutes(1);
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
@@ -40,8 +40,8 @@ struct wall_clock_options {
 
 namespace detail {
 
-/// Holds the composed operation between two readings of the clock. The operation is in a block of its own: if there is
-/// no memory for the timer, the operation still exists and completes with asio::error::no_memory.
+/// Holds the composed operation between two readings of the clock. The operation is in a block of its own. So if the
+/// timer cannot be allocated, the operation still exists and completes with asio::error::no_memory.
 template <class Operation>
 struct kept_operation {
     using executor_type =
@@ -56,7 +56,7 @@ struct kept_operation {
         return asio::prefer(asio::get_associated_executor(*operation), asio::execution::outstanding_work.untracked);
     }
 
-    // Moves the operation out and frees its memory, before the operation goes on.
+    // Moves the operation out and frees its memory, before the operation continues.
     static Operation take(std::shared_ptr<Operation>& from) {
         Operation taken(std::move(*from));
         from.reset();
@@ -130,11 +130,12 @@ namespace cogwheel {
 
 /// Waits until the wall clock shows `at`. A point in the past completes in the wheel's next turn, never inline.
 /// Parameters: WallClock is the clock that the operation reads.
-/// Completion signature: void(std::error_code): success; asio::error::operation_aborted; errc::stopped and
-///   errc::too_many_timers: the wheel takes no timer; asio::error::no_memory: there was no memory at a later reading.
+/// Completion signature: void(std::error_code): success; asio::error::operation_aborted if the wait was cancelled;
+///   errc::stopped or errc::too_many_timers if the wheel takes no timer, at the start or at a later reading;
+///   asio::error::no_memory if allocation fails at a later reading.
 /// Cancellation: terminal, partial and total. Executor: the handler's associated one, else the wheel's.
-/// Complexity: one block of memory and one timer of the wheel; O(1) for each reading of the clock.
-/// Errors: std::invalid_argument (options), std::bad_alloc.
+/// Complexity: two blocks of memory and one timer of the wheel; O(1) for each reading of the clock.
+/// Errors: std::invalid_argument (options), std::bad_alloc (when the wait starts).
 /// Thread safety: the wheel's. Lifetime: as timer_wheel::async_wait().
 template <class WallClock = std::chrono::system_clock, any_timer_wheel Wheel, class Duration,
           class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
@@ -147,13 +148,13 @@ auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> a
                                                              wheel.get_executor());
 }
 
-/// The hands of a clock that also shows the date.
-enum class calendar_hand { second, minute, hour, day, month, year };
+/// The units of a date and of a time of day.
+enum class calendar_unit { second, minute, hour, day, month, year };
 
-/// Returns the expression that matches when a hand moves on: each second, or the first second of each minute, hour,
+/// Returns the expression that matches the start of each unit: each second, or the first second of each minute, hour,
 /// day, month or year.
 ///
-///     const auto midnight = cogwheel::turns_of(cogwheel::calendar_hand::day).next(local); // the next day begins
-cron_expression turns_of(calendar_hand);
+///     const auto midnight = cogwheel::start_of_each(cogwheel::calendar_unit::day).next(local); // the next day begins
+cron_expression start_of_each(calendar_unit);
 
 } // namespace cogwheel

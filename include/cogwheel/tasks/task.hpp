@@ -6,7 +6,7 @@
 //     {.name = "report", .when = task_trigger::cron("0 7 * * MON-FRI", time_zone("Europe/Berlin")), .job = "report"}
 //     {.name = "poll", .when = task_trigger::every(10s).times(6), .misfire = task_misfire::skip()}
 //
-// A task is a value that a storage can keep (task_storage.hpp). Of the job it holds only the name.
+// A task is a value that a storage can keep (task_storage.hpp). It holds the name of the job, not the job.
 #pragma once
 
 #include <cogwheel/resilience/backoff.hpp>
@@ -28,14 +28,15 @@ class task_misfire {
 public:
     enum class kind : std::uint8_t { fire_once, skip, catch_up };
 
-    /// One run replaces all missed ones, at once.
+    /// The last missed run happens at once. It replaces the other missed runs.
     static constexpr task_misfire fire_once() noexcept { return {kind::fire_once, 1}; }
 
-    /// Missed runs do not happen. A task without any other run has failed.
+    /// Missed runs do not happen. If the task has no other run, it fails.
     static constexpr task_misfire skip() noexcept { return {kind::skip, 0}; }
 
-    /// The last `most` missed runs happen, in order. With task_overlap::forbid, up to `most` runs that come due during
-    /// another run wait. With task_overlap::replace, only the last missed run happens.
+    /// The last `most` missed runs happen, the oldest one first. With task_overlap::forbid, they run one after the
+    /// other: up to `most` runs that come due during another run wait. With task_overlap::allow, they run at the same
+    /// time. With task_overlap::replace, only the last one happens.
     static constexpr task_misfire catch_up(std::uint32_t most) noexcept { return {kind::catch_up, most}; }
 
     constexpr kind what() const noexcept { return kind_; }
@@ -56,14 +57,14 @@ private:
 /// What happens when a run comes due while the run before it is under way. A run that waits for its next attempt is
 /// under way as well.
 enum class task_overlap {
-    forbid, ///< the new run does not happen (with task_misfire::catch_up it waits)
+    forbid, ///< the new run does not happen; with task_misfire::catch_up() it waits
     allow,  ///< both run
     replace ///< the scheduler tells the old run to stop; the new one starts when the old one has ended
 };
 
 /// A task, as the caller gives it to task_scheduler::add().
 struct task {
-    /// Unique in its scheduler. Not empty.
+    /// Unique among the scheduler's unfinished tasks. Not empty.
     std::string name;
 
     task_trigger when{};
@@ -82,7 +83,7 @@ struct task {
 ///
 ///     tasks.define("mail", send_mail, {.attempts = 5, .timeout = 10s});
 struct job_options {
-    /// The largest number of attempts of one run. At least 1. An exception or an error fails an attempt.
+    /// The largest number of attempts of one run. At least 1. An attempt fails if the job throws or returns an error.
     std::uint32_t attempts = 1;
 
     /// The wait before each further attempt.
@@ -90,11 +91,11 @@ struct job_options {
                                     .cap(std::chrono::minutes(1))
                                     .jitter(backoff_jitter::full);
 
-    /// The time after which the scheduler tells an attempt to stop. Above zero. Default: no limit.
+    /// The scheduler tells an attempt to stop when its job has run for this time. Above zero. Default: no limit.
     std::optional<std::chrono::nanoseconds> timeout{};
 
-    /// Where the job runs. Default: where the scheduler's other jobs run. Lifetime: as
-    /// task_scheduler_options::executor.
+    /// Where the job runs. Default: task_scheduler_options::executor, or else the scheduler's pool. Lifetime: as that
+    /// executor.
     asio::any_io_executor executor{};
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
@@ -108,7 +109,7 @@ enum class task_state {
     running,   ///< a run is under way; it may be between two attempts
     completed, ///< there is no further run, and the last one succeeded
     failed,    ///< there is no further run, and the last one failed or was missed
-    cancelled  ///< cancel() or a replacement ended it
+    cancelled  ///< cancel(), stop() or a replacement ended it
 };
 
 std::string_view to_string(task_state) noexcept;

@@ -27,22 +27,22 @@ enum class task_cancel_result : std::uint8_t {
 
 /// What task_scheduler::add_all() returns.
 struct task_batch_result {
-    std::size_t added = 0;
-    std::error_code refused{}; ///< why the next task was not added; success: all were added
+    std::size_t added = 0;     ///< includes tasks that on_duplicate::keep left alone
+    std::error_code refused{}; ///< why the next task was refused; success: none was
 };
 
 /// What task_scheduler::recover() returns. The first two lists hold the names of tasks.
 struct task_recovery {
-    std::size_t tasks = 0;                   ///< the number of tasks that go on
+    std::size_t tasks = 0;                   ///< the number of tasks that continue
     std::vector<std::string> interrupted{};  ///< the job was running when the process ended
     std::vector<std::string> unknown_jobs{}; ///< the job is not defined: the task stays stored and does not run
     std::vector<std::string> warnings{};     ///< what the storage and recover() report, in words
 };
 
-/// Counts of all tasks of a scheduler.
+/// Counts of all tasks of a scheduler. Finished tasks are completed, failed or cancelled.
 struct task_counts {
     std::size_t pending = 0, queued = 0, running = 0, finished = 0; ///< tasks in each state
-    std::size_t jobs = 0; ///< runs under way, also those that wait for a thread or for another attempt
+    std::size_t jobs = 0; ///< runs under way, including those that wait for a thread or for another attempt
 };
 
 /// One attempt that has ended. Points are those of the wall clock.
@@ -62,17 +62,17 @@ struct task_info {
     task_state state = task_state::pending;
     std::optional<task_trigger::wall_point> next{};         ///< when the task is due next
     std::int64_t runs_left = 0;                             ///< `forever` if there is no end
-    std::uint32_t attempt = 0;                              ///< the last one of the run under way; 0: none
+    std::uint32_t attempt = 0;                              ///< the latest attempt of the newest run under way; 0: none
     std::uint64_t completed = 0, failed = 0, cancelled = 0; ///< runs
-    /// Runs that did not happen because they were too late. For a cron expression, up to 10,000 at a time are counted.
+    /// Runs that did not happen because they were too late. For a cron expression, it counts at most 10,000 at a time.
     std::uint64_t missed = 0;
     std::uint64_t dropped = 0;           ///< runs that did not happen because another run was under way
-    std::string message{};               ///< the message of the last failure
+    std::string message{};               ///< the message of the last failure or cancellation
     std::vector<task_attempt> history{}; ///< the last attempts, the oldest one first
 };
 
-/// Returns tasks as a JSON array of objects (RFC 8259) with all the members above. Dates are RFC 3339. No next run, and
-/// runs without end, are null. Bytes that are not UTF-8 become U+FFFD.
+/// Returns tasks as a JSON array of objects (RFC 8259) with all the members above. Dates are as in RFC 3339, in UTC.
+/// `next` is null if there is no next run, and `runs_left` if there is no end. Bytes that are not UTF-8 become U+FFFD.
 std::string to_json(std::span<const task_info>);
 
 } // namespace cogwheel

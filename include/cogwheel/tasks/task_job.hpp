@@ -39,13 +39,14 @@ public:
     task_trigger::wall_point scheduled() const noexcept { return scheduled_; }
     /// Returns the number of the attempt: 1, 2 ...
     std::uint32_t attempt() const noexcept { return attempt_; }
-    /// Returns whether this attempt had begun before, in a process that ended. How far it came is not known.
+    /// Returns whether this attempt had begun before, when the process ended or the scheduler was stopped. How far it
+    /// came is not known.
     bool interrupted() const noexcept { return interrupted_; }
 
     /// Returns the token by which the scheduler tells the job to stop: at its timeout, on cancel() and stop(), when the
-    /// next run replaces it (task_overlap::replace), and at the end of the scheduler. The result of the job still
-    /// counts. If the job then succeeds, the run is completed. If it fails, the run is cancelled, or after the timeout
-    /// the attempt failed.
+    /// next run or a new task replaces it, and in the scheduler's destructor. The result of the job still counts. If
+    /// the job then succeeds, the run is completed. If it fails, the run is cancelled; after a timeout, the attempt has
+    /// failed instead.
     std::stop_token stop_token() const noexcept { return stop_.get_token(); }
     bool stop_requested() const noexcept { return stop_.stop_requested(); }
     /// Throws std::system_error with asio::error::operation_aborted if the scheduler has told the job to stop.
@@ -102,15 +103,16 @@ struct post_stop {
             asio::post(alive->strand, [alive] { alive->signal.emit(asio::cancellation_type::terminal); });
         }
         COGWHEEL_CATCH {
-            // There is no memory to post the signal: the coroutine learns of the request from stop_requested() only.
+            // The signal cannot be allocated: the coroutine learns of the request from stop_requested() only.
         }
     }
 };
 
 } // namespace detail
 
-/// A job of any form. Copyable: copies share the callable.
-/// Thread safety: several threads may call the callable at once, if it serves several tasks, or runs that overlap.
+/// A job of any form. Copyable: copies share the callable. When the scheduler tells a coroutine to stop, it also
+/// cancels the operation for which the coroutine waits.
+/// Thread safety: if several tasks share the callable, or runs overlap, several threads may call it at once.
 class task_job {
     template <class F>
     static decltype(auto) call(F& f, task_run& run) {
@@ -142,7 +144,7 @@ public:
     }
 
     /// Runs a plain job in this call, or starts a coroutine on a strand of `executor`. Calls run->ended() once, however
-    /// the job ends. Errors: std::bad_alloc, when a coroutine cannot start; it does not call run->ended() then.
+    /// the job ends. Errors: std::bad_alloc if a coroutine cannot start; start() then does not call run->ended().
     void start(const detail::run_ptr& run, const asio::any_io_executor& executor) const { start_(run, executor); }
 
 private:
@@ -181,8 +183,8 @@ private:
             told->reset();
             run->ended(thrown, error);
         };
-        // Keeps the callable, which holds the captures of a coroutine lambda, and the run, to which the coroutine
-        // refers.
+        // The lambda keeps the callable, which holds the captures of a coroutine lambda. It also keeps the run, to
+        // which the coroutine refers.
         asio::co_spawn(
             stop->strand, [job, run] { return call(*job, *run); },
             asio::bind_cancellation_slot(stop->signal.slot(), end));

@@ -9,7 +9,7 @@
 
 namespace cogwheel {
 
-/// What happens to a task, as an observer learns it.
+/// An event in the life of a task. Lifetime: the references are valid until on_event() returns.
 struct task_event {
     enum class kind : std::uint8_t {
         added,       ///< the task was added
@@ -25,13 +25,13 @@ struct task_event {
 
     kind what;
     const std::string& task;
-    std::uint32_t attempt; ///< 0: no attempt has started
+    std::uint32_t attempt; ///< 0: the event concerns no attempt
     task_trigger::wall_point at;
-    const std::string& message; ///< the reason of a failure
+    const std::string& message; ///< the reason for a failure
 };
 
-/// Receives the events of all tasks: for logs, metrics, stores. The scheduler calls it under its lock, in the order of
-/// the events, on the thread that causes them.
+/// Receives the events of all tasks: for logs, metrics, stores. The scheduler calls on_event() under its lock, in the
+/// order of the events, on the thread that causes them.
 /// Preconditions: on_event() returns quickly and does not call the scheduler. Lifetime: outlives the scheduler.
 ///
 ///     struct failures final : cogwheel::task_observer {
@@ -46,7 +46,7 @@ public:
     virtual void on_event(const task_event&) noexcept = 0;
 };
 
-/// What happens to a run that comes due while all threads of the pool are busy and its queue is full. Only
+/// What happens to an attempt that is due while all threads of the pool are busy and the queue is full. Only
 /// run_on_caller() may block the wheel's thread.
 ///
 ///     cogwheel::task_scheduler tasks(wheel, {.pool = {.threads = 4, .when_full = cogwheel::full_policy::reject()}});
@@ -56,12 +56,12 @@ public:
 
     /// The run waits in line, without a limit.
     static constexpr full_policy wait() noexcept { return {kind::wait, {}}; }
-    /// The run waits in line. After `limit`, which is zero or more, its attempt has failed.
+    /// The run waits in line. If it waits longer than `limit`, the attempt fails. `limit` is zero or more.
     static constexpr full_policy wait_for(std::chrono::nanoseconds limit) noexcept { return {kind::wait_for, limit}; }
     /// The attempt fails with schedule_errc::queue_full.
     static constexpr full_policy reject() noexcept { return {kind::reject, {}}; }
-    /// The thread that found the queue full runs the job. This is the wheel's thread when the run comes due; all other
-    /// handlers there wait for the job.
+    /// The thread that found the queue full runs the job. When a run comes due, this is the wheel's thread; all other
+    /// handlers there wait for the job. A coroutine only starts there; it runs in the pool.
     static constexpr full_policy run_on_caller() noexcept { return {kind::run_on_caller, {}}; }
 
     constexpr kind what() const noexcept { return kind_; }
@@ -77,7 +77,7 @@ private:
 /// The options of the scheduler's own pool, an asio::thread_pool.
 struct pool_options {
     std::size_t threads = 0;  ///< up to 4096; 0: as many as the machine has
-    std::size_t queue = 1024; ///< jobs in addition to one per thread; a coroutine counts until it has ended
+    std::size_t queue = 1024; ///< jobs beyond one per thread; a coroutine counts until it has ended
     full_policy when_full = full_policy::wait();
 };
 
@@ -89,16 +89,17 @@ enum class interrupted_runs {
 
 /// The options of a task_scheduler.
 struct task_scheduler_options {
-    /// Where jobs run, without a limit. Default: in a pool of the scheduler's own. Lifetime: its context outlives the
-    /// scheduler, and runs all that is posted to it: a job that it drops counts as running for ever.
+    /// Where jobs run; the scheduler does not limit their number. Default: the scheduler's own pool. Lifetime: its
+    /// context outlives the scheduler, and runs all that is posted to it. A job that it drops stays under way for ever.
     asio::any_io_executor executor{};
     pool_options pool{};
 
-    /// A run whose timer expires later than this is missed. Zero or more. The wait for a thread does not count.
+    /// A run is missed if its timer expires more than this after the due time. Zero or more. The wait for a thread does
+    /// not count.
     std::chrono::nanoseconds misfire_grace = std::chrono::seconds(1);
 
-    /// The longest time between two readings of the wall clock, as in wall_clock_options. So the scheduler notices
-    /// within this time that the clock was set forward or back. Above zero.
+    /// The longest time between two readings of the wall clock, as in wall_clock_options. Within this time the
+    /// scheduler notices that the clock was set forward or back. Above zero.
     std::chrono::nanoseconds recheck = std::chrono::minutes(1);
 
     /// The number of ended attempts that the scheduler remembers for each task.

@@ -11,12 +11,12 @@
 //     tasks.add({.name = "mail-17", .when = cogwheel::task_trigger::once(30s), .job = "mail", .body = "17"});
 //     tasks.add({.name = "rotate", .when = cogwheel::task_trigger::cron("@daily")}, [] { rotate(); });
 //
-// - Each run happens exactly once within a process. If the process dies, a stored run happens at least once, and
-//   recover() reports the runs whose job had begun.
-// - Never early: by the wheel's clock, or by the wall clock for dates and cron expressions.
-// - Out of memory, the scheduler forgets no task. A task that comes due then comes due again. An attempt without memory
-//   has failed. An attempt that cannot be added to the history is left out of it.
-// - Jobs run in a pool of the scheduler's own, or on any executor. An exception fails the attempt; its message is kept.
+// - Within a process, each run that the task's policies allow happens exactly once. If the process dies, a stored run
+//   happens at least once (see task_scheduler_options::interrupted). recover() reports the runs whose job had begun.
+// - No run starts early, by the wheel's clock, or by the wall clock for dates and cron expressions.
+// - If allocation fails, the scheduler forgets no task: a task that is due then comes due again. An attempt that cannot
+//   be made has failed. The history may lack an attempt.
+// - Jobs run in the scheduler's own pool or on any executor. An exception fails the attempt; its message is kept.
 // - run() of the wheel's context returns when no task is pending and no job is under way.
 //
 // The ideas come from Quartz (misfires), Kubernetes' CronJob (overlaps) and the timer managers of workflow engines.
@@ -35,18 +35,18 @@ class task_scheduler_impl;
 }
 
 /// A table of named tasks and the threads that run their jobs.
-/// Complexity: each function is O(1), unless it says otherwise, plus the time of the storage. Memory: 800 bytes for a
-/// task of a defined job, 1,100 for a task with its own job.
-/// Thread safety: any thread, also one that runs a job, may call any function but the destructor.
+/// Complexity: each function is O(1), unless it says otherwise, plus the time of the storage. Memory: about 800 bytes
+/// for a task of a defined job, 1,100 for a task with its own job.
+/// Thread safety: any thread may call any function except the destructor. So may a job.
 class task_scheduler {
 public:
     /// Starts a scheduler on a timer_wheel, or on another wheel that any thread may use.
     /// Parameters: WallClock is the clock of dates and cron expressions.
     /// Effects: a full wheel (max_pending) refuses new tasks, but takes all further timers of existing tasks. After
     ///   cancel_all() of the wheel, the scheduler arms its timers again.
-    /// Errors: std::invalid_argument (options), std::bad_alloc, std::system_error (threads).
-    /// Lifetime: the wheel may be destroyed or stopped first: then no run comes due, no attempt is made again, and
-    ///   stored tasks stay in the storage. The wheel's execution context outlives the scheduler.
+    /// Errors: std::invalid_argument (options), std::bad_alloc, std::system_error (a thread cannot start).
+    /// Lifetime: the wheel may be destroyed or stopped first. Then no run comes due, no attempt is made again, and
+    ///   stored tasks stay in the storage. The wheel's execution context must outlive the scheduler.
     template <any_timer_wheel Wheel, class WallClock = std::chrono::system_clock>
     explicit task_scheduler(const Wheel& wheel, task_scheduler_options options = {}, std::type_identity<WallClock> = {})
         : task_scheduler(std::make_unique<detail::task_wheel_on<Wheel, WallClock>>(wheel), std::move(options)) {
@@ -54,17 +54,17 @@ public:
                       "jobs end on other threads: give the scheduler a timer_wheel instead of a local_timer_wheel");
     }
 
-    /// Calls stop(), then waits for the jobs in the scheduler's own pool. Jobs on other executors may go on; the
+    /// Calls stop(), then waits for the jobs in the scheduler's own pool. Jobs on other executors may continue; the
     /// scheduler has told them to stop.
-    /// Preconditions: a job in the pool does not call it. If a coroutine in the pool waits for an execution context,
-    ///   another thread runs that context, or the coroutine never ends. A program with one thread calls stop(), runs
-    ///   the context until counts().jobs is 0, and then destroys the scheduler.
+    /// Preconditions: a job in the pool does not call the destructor. If a coroutine in the pool waits for another
+    ///   execution context, another thread runs that context; otherwise the destructor never returns. A program with
+    ///   one thread calls stop(), runs the context until counts().jobs is 0, and then destroys the scheduler.
     ~task_scheduler();
     task_scheduler(task_scheduler&&) noexcept;
     task_scheduler& operator=(task_scheduler&&) = delete;
 
-    /// Defines the job of this name. A later definition of the name applies to tasks that are added after it. Define
-    /// all jobs before recover().
+    /// Defines the job of this name. A later definition of the name applies only to tasks that are added after it.
+    /// Define all jobs before recover().
     /// Errors: std::invalid_argument (no name, options), std::bad_alloc.
     void define(std::string name, task_job job, job_options options = {});
 
@@ -75,7 +75,7 @@ public:
     std::error_code add(task t, on_duplicate policy = on_duplicate::reject);
 
     /// Adds a task together with its job. The task ends with this process: the scheduler does not store it.
-    /// Errors: as the function above, without unknown_job; std::invalid_argument (options).
+    /// Errors: as with the function above, except unknown_job; std::invalid_argument (options).
     template <std::convertible_to<task_job> Job>
     std::error_code add(task t, Job&& job, job_options options = {}, on_duplicate policy = on_duplicate::reject) {
         options.validate();
@@ -83,12 +83,13 @@ public:
         return add_with(std::move(t), std::move(does), std::move(options), policy);
     }
 
-    /// Adds tasks whose jobs are defined, until one is refused. Stores all of them in one batch, as a whole or not at
-    /// all. A second task of the same name in `tasks` is refused (on_duplicate::keep: left out), also with
-    /// on_duplicate::replace. Errors: as add(); if it throws, it has added no task. Complexity: O(tasks).
+    /// Adds tasks whose jobs are defined, until one is refused. The tasks before that one stay added. Stores them in
+    /// one batch, as a whole or not at all. If `tasks` has a name twice, the second task is refused, even with
+    /// on_duplicate::replace; on_duplicate::keep skips it.
+    /// Errors: as with add(); if it throws, it has added no task. Complexity: O(tasks).
     task_batch_result add_all(std::vector<task> tasks, on_duplicate policy = on_duplicate::reject);
 
-    /// Ends a task: there is no further run, and a job that runs is told to stop.
+    /// Ends a task: no run of it begins any more, and the scheduler tells a running job to stop.
     task_cancel_result cancel(std::string_view name);
 
     /// Forgets a finished task. Returns false if there is no such task, or it has not finished.
@@ -103,15 +104,16 @@ public:
     /// Returns how many tasks are in each state, and how many runs are under way. Complexity: O(n).
     task_counts counts() const;
 
-    /// Continues the tasks of the storage. Runs that came due meanwhile follow their misfire policy. An attempt that
-    /// was running is made again or has failed (task_scheduler_options::interrupted).
+    /// Continues the tasks of the storage. Runs that came due while no scheduler ran follow their misfire policy. An
+    /// attempt that was running is made again or has failed (task_scheduler_options::interrupted).
     /// Complexity: O(stored tasks).
     /// Errors: std::invalid_argument (no storage), the storage's exceptions, std::system_error (stopped),
     ///   std::bad_alloc.
     task_recovery recover();
 
-    /// Stops the scheduler: no run begins any more, add() returns errc::stopped, and jobs that run are told to stop.
-    /// Stored tasks stay in the storage; recover() starts the runs again that this call stops. Does not wait for jobs.
+    /// Stops the scheduler: no run begins any more, add() returns errc::stopped, and running jobs are told to stop.
+    /// Does not wait for jobs. Stored tasks stay in the storage. recover() of another scheduler continues them, and the
+    /// runs that this call stops.
     /// Complexity: O(n).
     void stop();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Where a task scheduler stores its tasks, so that recover() can continue them: in memory here, in a file in
-// task_journal.hpp.
+// Where a task scheduler stores its tasks, so that recover() can continue them. memory_storage keeps them in memory,
+// task_journal (task_journal.hpp) in a file.
 #pragma once
 
 #include <cogwheel/tasks/task.hpp>
@@ -32,8 +32,8 @@ struct task_record {
 
 /// The interface of a storage. The scheduler calls it under its lock, one call at a time, in the order of the changes.
 /// Preconditions: a storage does not call the scheduler.
-/// Errors: any exception. add() passes it on and adds nothing. If it comes before an attempt, that attempt fails. In
-///   all other cases the observer learns of it (task_event::unrecorded).
+/// Errors: any exception. add() and add_all() pass it on and add nothing; recover() passes on those of load(). The
+///   observer learns of all others (task_event::unrecorded). An attempt whose start cannot be saved fails.
 class task_storage {
 public:
     struct contents {
@@ -43,7 +43,7 @@ public:
 
     virtual ~task_storage() = default;
 
-    /// Stores a record, in place of a record with the same name.
+    /// Stores a record. It replaces a record with the same name.
     virtual void save(const task_record&) = 0;
     /// Stores all of the records, or none.
     virtual void save_all(std::span<const task_record>) = 0;

@@ -22,7 +22,7 @@ namespace cogwheel {
 
 /// Returns a heading and one line for each task. Control characters in names and messages become spaces. Bytes that are
 /// not UTF-8 become question marks. The width of a column is that of its text on a terminal.
-/// Parameters: "in 5s" counts from `now`.
+/// Parameters: the column NEXT counts from `now`, as in "in 5s".
 /// Complexity: O(tasks). Errors: std::bad_alloc.
 inline std::string task_table(std::span<const task_info> tasks, task_trigger::wall_point now) {
     constexpr std::size_t columns = 8;

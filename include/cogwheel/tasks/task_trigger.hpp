@@ -48,8 +48,8 @@ public:
         return task_trigger(kind::date, saturate_to_ns(date.time_since_epoch()), {}, 1);
     }
 
-    /// Returns a trigger with runs on a grid that does not drift. The first run comes after one period, or as
-    /// first_after() says.
+    /// Returns a trigger with runs on a grid that does not drift. The first run comes after one period, unless
+    /// first_after() sets another delay.
     template <class Rep, class Period>
     static task_trigger every(std::chrono::duration<Rep, Period> period) {
         return task_trigger(kind::periodic, saturate_to_ns(period), saturate_to_ns(period), forever);
@@ -74,7 +74,7 @@ public:
     bool on_the_wall() const noexcept { return kind_ == kind::date || kind_ == kind::cron; }
     std::int64_t runs() const noexcept { return runs_; }
 
-    /// Returns the delay of the first run; for a date, the date itself, since the epoch.
+    /// Returns the delay before the first run; for a date, the time from the wall clock's epoch to the date.
     nanoseconds first_delay() const noexcept { return first_; }
     nanoseconds period() const noexcept { return period_; }
     /// Preconditions: what() is kind::cron.
@@ -96,7 +96,7 @@ public:
     std::optional<nanoseconds> after(nanoseconds point) const;
     /// Returns the point before a point of the grid, or nothing if there is none.
     std::optional<nanoseconds> before(nanoseconds point) const;
-    /// Returns the last point that is not after `now`. Preconditions: `point` is a point of the grid, and point <= now.
+    /// Returns the last point up to `now`. Preconditions: `point` is a point of the grid, and point <= now.
     nanoseconds latest(nanoseconds point, nanoseconds now) const;
 
 private:

@@ -10,7 +10,7 @@
 //     io.poll();                                    // handler ran
 //
 // A wheel on this clock does not depend on real time: its asio timer never expires on its own. The process has one such
-// clock. A wheel starts at the present time of the clock, so tests need not reset it.
+// clock. A wheel starts at the present time of the clock, so tests need not reset the clock.
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
@@ -32,7 +32,7 @@ public:
     static time_point now() noexcept;
 
     /// Moves the time by `by`; saturates. Each wheel whose planned wake-up has come posts one turn to its executor. A
-    /// negative `by` moves the time back: wheels then stand still until the clock has caught up.
+    /// negative `by` moves the time back: wheels then do not advance until the clock has caught up.
     static void advance(duration by);
 };
 
@@ -41,12 +41,12 @@ using manual_local_timer_wheel = basic_timer_wheel<manual_clock, single_threaded
 
 } // namespace cogwheel::testing
 
-/// Makes a blocking wait for this clock look at the clock every millisecond, because another thread has to advance it.
+/// Makes a blocking wait for this clock read it every millisecond, because another thread has to advance it.
 template <>
 struct asio::wait_traits<cogwheel::testing::manual_clock> {
     using clock = cogwheel::testing::manual_clock;
     static clock::duration to_wait_duration(const clock::duration& d) {
-        return std::min<clock::duration>(d, std::chrono::milliseconds(1));
+        return d < std::chrono::milliseconds(1) ? d : std::chrono::milliseconds(1);
     }
     static clock::duration to_wait_duration(const clock::time_point& t) {
         return to_wait_duration(cogwheel::detail::distance(clock::now(), t));
@@ -55,7 +55,7 @@ struct asio::wait_traits<cogwheel::testing::manual_clock> {
 
 namespace cogwheel::detail {
 
-/// The driver of a wheel on a manual_clock. advance() of the clock wakes it.
+/// The driver of a wheel on a manual_clock. The clock's advance() makes it wake the wheel.
 template <>
 class wheel_driver<testing::manual_clock> {
 public:
@@ -71,7 +71,7 @@ public:
     void notify(testing::manual_clock::time_point now) noexcept;
 
 private:
-    asio::steady_timer timer_; // never expires; to cancel it posts the wake-up
+    asio::steady_timer timer_; // never expires; cancelling it posts the wake-up
     wake_target* target_;
     driver_memory* memory_;
     testing::manual_clock::time_point at_{};

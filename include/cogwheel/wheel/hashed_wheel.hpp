@@ -5,11 +5,12 @@
 // a slot are contiguous.
 //
 // - schedule, cancel, reschedule: O(1).
-// - advance: O(slots passed + entries of slots with a due entry). To pass any number of ticks costs O(slots) at most.
-// - Never early. Earlier ticks fire before later ones, also across a jump. The order within a tick is deterministic,
-//   but not specified.
-// - size() is exact at every moment, also inside completion functions.
-// - The wheel looks at a timer farther away than slots x tick once per revolution. If that costs too much, use
+// - advance: O(slots passed + entries of slots with a due entry). The first term is at most O(slots), even if advance()
+//   passes many revolutions.
+// - Never early. Earlier ticks fire before later ones, however many ticks one advance() passes. The order within a tick
+//   is deterministic, but not specified.
+// - size() is always exact, even inside a completion function.
+// - A timer more than `slots` ticks ahead can cost a look at its entry in each revolution. If that costs too much, use
 //   hierarchical_wheel.
 // The wheel has no clock, no thread and no lock. detail/entry_wheel.hpp documents its functions.
 #pragma once
@@ -29,7 +30,7 @@ namespace cogwheel {
 ///     nodes.detach(timer);
 class hashed_wheel : public detail::entry_wheel {
 public:
-    /// Makes an empty wheel that stands at `now`. It rounds `slots` up to a power of two.
+    /// Makes an empty wheel whose present tick is `now`. Rounds `slots` up to a power of two.
     /// Preconditions: 1 <= slots <= max_slots; no other wheel uses `nodes`. Errors: std::bad_alloc.
     /// Lifetime: `nodes` outlives the wheel.
     hashed_wheel(node_table& nodes, std::size_t slots, tick now = {}) : entry_wheel(nodes, slots, {}, now) {}

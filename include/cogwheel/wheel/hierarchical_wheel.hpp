@@ -3,13 +3,13 @@
 //
 // The hierarchical timing wheel: scheme 7 of Varghese & Lauck ("Hashed and Hierarchical Timing Wheels", 1987), with the
 // entries of hashed_wheel. It suits fine ticks over long ranges: it looks at a timer when the timer is due, and not
-// once per revolution.
+// in each revolution.
 //
-// - schedule, cancel, reschedule: the code of hashed_wheel. The first filing of a timer searches the levels: O(levels).
-// - advance: O(occupied slots passed + entries moved). An entry moves down once per level, and its node stays
-//   untouched.
-// - next_due() is exact across all levels: a move to a lower level causes no wake-up of its own.
-// - An entry beyond the last level stays in that level for further revolutions. This is no error, and never early.
+// - schedule, cancel, reschedule: the code of hashed_wheel. A new entry searches the levels for its slot: O(levels).
+// - advance: O(slots passed + entries that are due or move). An entry moves down at most once per level, without a look
+//   at its node.
+// - next_due() knows the exact ticks in all levels, so moving entries to a lower level needs no wake-up.
+// - A timer beyond the reach of the last level stays there for more than one revolution. It is never early.
 // The guarantees and the tests are those of hashed_wheel. When to choose which wheel: docs/adr/0006.
 #pragma once
 
@@ -26,14 +26,14 @@ namespace cogwheel {
 ///     wheel.schedule(timer, cogwheel::tick{360'000}); // in one hour
 class hierarchical_wheel : public detail::entry_wheel {
 public:
-    /// Makes levels of `slots` slots each (at least 2), as many as entries up to 2^31 ticks ahead need. An outer level
-    /// allocates its slots for its first timer, in reserve(), or in an advance() over more than a revolution of the
-    /// first level.
+    /// Makes as many levels of `slots` slots as timers up to 2^31 - 1 ticks ahead need. Rounds `slots` up to a power of
+    /// two, at least 2. An outer level allocates its slots when it gets its first entry, in reserve(), or in an
+    /// advance() over more than one revolution of the first level.
     /// Preconditions, Errors, Lifetime: those of hashed_wheel.
     hierarchical_wheel(node_table& nodes, std::size_t slots, tick now = {});
 
-    /// Makes the given levels, or levels of 64 slots each if there are none. A tick of the wheel is that of the first
-    /// level.
+    /// Makes the given levels, with numbers of slots rounded up to powers of two. If `levels` is empty, makes levels of
+    /// 64 slots each. The tick of the wheel is that of the first level.
     /// Preconditions: no other wheel uses `nodes`.
     /// Errors: std::bad_alloc; std::invalid_argument that names the level, its value, the range and the remedy.
     /// Lifetime: `nodes` outlives the wheel.

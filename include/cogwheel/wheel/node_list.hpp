@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A list of nodes that wait for another node, and not for a tick. It is intrusive, doubly linked, first in, first out.
+// A list of nodes that wait for another node, and not for a tick: intrusive and doubly linked; first in, first out.
 //
-// A named node has an id while it is in a list, like a node that is armed in a wheel. A caller that has only the id can
-// remove the node in O(1). The links use the words that hold the ticks of a node in a wheel. So a node is either in a
-// list or armed in a wheel.
+// A named node is armed and has an id while it is in a list. A caller that has only the id can remove the node in O(1).
+// The links use the words that hold the ticks of a node in a wheel. A wheel takes each armed node of its node_table for
+// one of its own timers, so keep the nodes of a list in another node_table.
 #pragma once
 
 #include <cogwheel/wheel/timer_node.hpp>
@@ -35,20 +35,20 @@ public:
 
     bool empty() const noexcept { return next(end_) == &end_; }
 
-    /// Appends a node. If it is `named`, its id is valid until it leaves the list.
-    /// Preconditions: the node is neither armed nor in a list or queue.
+    /// Appends a node. If `named` is true, the node's id() is valid until the node leaves the list. Otherwise the node
+    /// has no id. Preconditions: the node is neither armed nor in a list or queue.
     void push_back(timer_node& node, bool named = true) noexcept {
         assert(!node.armed());
         node_links& links = node_access::links(node);
         link(*previous(end_), links);
         link(links, end_);
         if (!named) return;
-        ++node_access::generation(node);
+        node_access::next_generation(node);
         named_ = true;
     }
 
-    /// Removes and returns the first node, or returns nullptr if the list is empty. Does not touch the only node of a
-    /// list without named nodes, because it may be in no cache.
+    /// Removes and returns the first node, or returns nullptr if the list is empty. If the node is alone and the list
+    /// has no named nodes, does not touch the node: it may not be in the cache.
     timer_node* pop_front() noexcept {
         if (empty()) return nullptr;
         node_links* first = next(end_);
@@ -60,15 +60,15 @@ public:
         return node;
     }
 
-    /// Removes the node from its list; its id becomes stale. Returns the list if it is empty now, else nullptr.
+    /// Removes the node from its list; its id becomes stale. Returns the list if that is now empty, else nullptr.
     /// Preconditions: the node is in a list.
     static node_list* erase(timer_node& node) noexcept {
         const node_links& links = node_access::links(node);
         node_links* before = previous(links);
         node_links* after = next(links);
         link(*before, *after);
-        node_access::filed(node) = node_access::not_filed;
-        if (node.armed()) ++node_access::generation(node);
+        node_access::filed(node, node_access::not_filed);
+        if (node.armed()) node_access::next_generation(node);
         if (before != after) return nullptr;
         auto* list = reinterpret_cast<node_list*>(before); // end_ is the first member of its list
         list->named_ = false;
@@ -83,8 +83,8 @@ private:
         return reinterpret_cast<node_links*>(node_access::filed(n));
     }
     static void link(node_links& first, node_links& second) noexcept {
-        node_access::deadline(first) = reinterpret_cast<std::uintptr_t>(&second);
-        node_access::filed(second) = reinterpret_cast<std::uintptr_t>(&first);
+        node_access::deadline(first, reinterpret_cast<std::uintptr_t>(&second));
+        node_access::filed(second, reinterpret_cast<std::uintptr_t>(&first));
     }
     void take(node_list& other) noexcept {
         if (other.empty()) return;

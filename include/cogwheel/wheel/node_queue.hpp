@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Queues of disarmed nodes. The links use the word that held the deadline, so a queue allocates nothing.
+// Queues of disarmed nodes. The link of a node uses the word of its deadline, so a queue allocates nothing.
 #pragma once
 
 #include <cogwheel/wheel/timer_node.hpp>
@@ -20,7 +20,7 @@ class node_queue {
 public:
     bool empty() const noexcept { return head_ == nullptr; }
 
-    /// Appends a node. Preconditions: the node is not armed and in no queue. It stays disarmed while it is in this one.
+    /// Appends a node. Preconditions: the node is in no list or queue, and is not armed before it leaves this queue.
     void push(timer_node& node) noexcept {
         assert(!node.armed());
         link(node, nullptr);
@@ -40,23 +40,24 @@ public:
 
 private:
     static void link(timer_node& node, timer_node* next) noexcept {
-        node_access::deadline(node) = reinterpret_cast<std::uintptr_t>(next);
+        node_access::deadline(node, reinterpret_cast<std::uintptr_t>(next));
     }
 
     timer_node* head_ = nullptr;
     timer_node* tail_ = nullptr;
 };
 
-/// A node_queue for nodes that may be in no cache: first in, first out. It does not own them. All operations are O(1).
+/// A node_queue for nodes that may not be in the cache: first in, first out. It does not own them. All operations are
+/// O(1).
 ///
-/// push() prefetches the node and keeps its address. The queue links the node after `distance` further pushes, when it
-/// has arrived in the cache. A store to the node at once would block the store buffer for the time of a cache miss.
+/// push() prefetches the node and keeps its address. The queue links the node after `distance` further pushes, when the
+/// node has probably arrived in the cache. An earlier store to it would block the store buffer for a cache miss.
 ///
 ///     ended.push(node); // does not touch the node
 ///     while (cogwheel::timer_node* next = ended.pop()) next->complete(context);
 class prefetching_queue {
 public:
-    static constexpr std::size_t distance = 16; ///< the number of nodes that are not linked yet
+    static constexpr std::size_t distance = 16; ///< the largest number of nodes not linked yet
 
     bool empty() const noexcept { return linked_.empty() && first_ == end_; }
 

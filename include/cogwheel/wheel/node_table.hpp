@@ -4,11 +4,11 @@
 // Stores nodes, and finds a node by its 32-bit index.
 //
 // The index space is divided into pages of 1,024 indices. A page holds one of two things:
-// - Blocks of one size. A block is a node with space behind it for the timer's data. Its index gives its address.
+// - Blocks of one size. A block is a node with space behind it for the timer's data. The index gives its address.
 // - Places. A place points to a node that is embedded in another object.
-// The page directory of a million timers has only 16 kB. So it costs one cache miss to reach the node of a block, the
-// node's own. An embedded node costs a second one, for its place. The table hands out the block that was freed last,
-// because that one is likely to be in the cache.
+// The page directory of a million timers takes only 16 kB. So to reach the node of a block costs one cache miss, for
+// the node itself. To reach an embedded node costs a second one, for its place. The table hands out the block that was
+// freed last, because that one is likely to be in the cache.
 //
 // allocate, release, attach, detach, relocate, find: O(1), amortised over the allocation of pages. Pages never move.
 // trim() gives the memory of unused pages back to the system. Not thread-safe.
@@ -27,7 +27,7 @@
 
 namespace cogwheel {
 
-/// Owns blocks with a node each, and gives embedded nodes an index.
+/// Owns blocks, each with a node, and gives embedded nodes an index.
 ///
 ///     cogwheel::timer_node& node = nodes.allocate(64); // 32 bytes for the node, 32 for the caller's data
 ///     wheel.schedule(node, cogwheel::tick{100});
@@ -53,19 +53,19 @@ public:
     node_table(const node_table&) = delete;
     node_table& operator=(const node_table&) = delete;
 
-    /// Makes later allocations of this table use huge pages of 2 MB, and those of a wheel that is constructed over it.
-    /// If the table is larger than the reach of the processor's TLB, this saves one TLB miss per operation. It needs
-    /// Linux, and `madvise` or `always` in /sys/kernel/mm/transparent_hugepage/enabled. Elsewhere only the slabs become
-    /// larger.
+    /// Makes later allocations of this table use huge pages of 2 MB. A wheel that is constructed later over this table
+    /// uses them for its entries too. If the table exceeds the reach of the processor's TLB, this saves one TLB miss
+    /// per operation. It needs Linux, and `madvise` or `always` in /sys/kernel/mm/transparent_hugepage/enabled.
+    /// Elsewhere its only effect is that the table allocates memory in larger steps.
     void prefer_huge_pages(bool on) noexcept {
         huge_pages_ = on;
         memory_.prefer_huge_pages(on);
     }
     bool prefers_huge_pages() const noexcept { return huge_pages_; }
 
-    /// Returns the node of a block of at least `bytes`, node included. The node is not armed.
+    /// Returns the node of a block of at least `bytes`, which include the node. The node is not armed.
     /// Preconditions: 0 < bytes <= max_block.
-    /// Errors: std::bad_alloc, std::length_error (all 2^32 indices are used); then nothing changes.
+    /// Errors: std::bad_alloc, std::length_error (no index of almost 2^32 is left); then nothing changes.
     timer_node& allocate(std::size_t bytes) {
         assert(bytes > 0 && bytes <= max_block && "attach a node of your own for larger timers");
         size_class& c = classes_[class_of(bytes)];
@@ -76,8 +76,8 @@ public:
         return *node;
     }
 
-    /// Frees a block. The caller passes `bytes`, because a lookup would make the free list wait for a cache miss.
-    /// Retires a node whose generations are used up, so that no id is ever valid twice.
+    /// Frees a block. The caller passes `bytes`, because a lookup of the size could cost a cache miss. If the node's
+    /// generations are used up, retires the block, so that no id names two timers.
     /// Preconditions: the node came from allocate(bytes), and is not armed.
     void release(timer_node& node, std::size_t bytes) noexcept {
         assert(!node.armed());
@@ -93,20 +93,20 @@ public:
     /// Gives an embedded node an index. Preconditions: not attached. Errors: those of allocate().
     void attach(timer_node& node);
 
-    /// Takes the index away from an embedded node. Entries that still hold the index are dead.
+    /// Takes the index away from an embedded node. A wheel's entries that still hold this index are then dead.
     /// Preconditions: attached, not armed.
     void detach(timer_node& node) noexcept;
 
-    /// Moves index, id and deadline of `from` to `to`, armed or not. Then `from` is not attached. The completion
-    /// functions stay where they are.
+    /// Moves the index, the id and the deadline of `from` to `to`. `from` may be armed, and is not attached afterwards.
+    /// Each node keeps its completion function.
     /// Preconditions: `from` is attached and in no queue or list; `to` is not attached.
     void relocate(timer_node& from, timer_node& to) noexcept;
 
-    /// Returns the node with this index, or nullptr if no node is attached there.
-    /// Preconditions: this table has given out the index.
+    /// Returns the node with this index, in use or free. Returns nullptr if the index is that of a detached node.
+    /// Preconditions: this table has given out the index, and has not trimmed or released its page since.
     timer_node* find(std::uint32_t index) const noexcept { return find(pages_[page_of(index)], index); }
 
-    /// Returns the node if it is still in the life that `id` names, else nullptr. Accepts any id.
+    /// Returns the node if it is still in the life that `id` names, else nullptr. Accepts any value.
     timer_node* find(timer_id id) const noexcept {
         if (id.index >= limit_ || (id.generation & 1) == 0) [[unlikely]]
             return nullptr;
@@ -117,8 +117,8 @@ public:
         return node != nullptr && generation(*node) == id.generation ? node : nullptr;
     }
 
-    /// Prefetches for a batch of timers: first the place (only embedded nodes have one), then the node, then the target
-    /// of the pointer behind it.
+    /// These three functions prefetch a timer in steps, for a caller with a batch: its place (only embedded nodes have
+    /// one), its node, and the target of the pointer behind the node.
     [[gnu::always_inline]] void prefetch_place(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
         if (p.stride == sizeof(place)) __builtin_prefetch(p.at(index));
@@ -148,21 +148,21 @@ public:
                 if (timer_node* node = find(index_of(p, i))) f(*node);
     }
 
-    /// Gives the memory of each page without a node in use back to the system. Old ids stay stale, and later nodes use
-    /// these pages again. A page keeps its memory if one of its nodes has been armed 2^30 times. With huge pages,
-    /// memory that does not fill a huge page stays too.
-    /// Preconditions: no wheel holds an entry of a node that is not armed (the trim() of a wheel drops these entries
-    /// first).
-    /// Complexity: O(pages + blocks not in use + nodes of the pages given back).
-    /// Errors: none; without memory for its own counters (2 bytes per page) it does nothing.
+    /// Gives pages in which no node is in use back to the system (Linux only). Old ids stay stale. Later nodes use
+    /// these pages again. A page stays if one of its nodes has been armed about 2^30 times. With huge pages, memory
+    /// that does not fill a whole one stays too.
+    /// Preconditions: the table's wheel holds entries of armed nodes only. The wheel's trim() ensures that, then calls
+    /// this function.
+    /// Complexity: O(pages + blocks and places not in use + nodes of the pages given back).
+    /// Errors: none. If it cannot allocate its counters (2 bytes per page), it does nothing.
     void trim() noexcept;
 
-    /// Frees all pages. Later nodes start at generations that no id has had. Returns false if generations are used up:
-    /// then the caller must not use the table again, because an old id might name a new timer.
+    /// Frees all pages. Later nodes start at generations that no id has had. Returns false if generations are used up.
+    /// The caller must not use the table again then, because an old id might name a new timer.
     /// Preconditions: no node is armed or attached, and no wheel uses the table any more.
     bool release_all() noexcept;
 
-    /// Returns the bytes allocated, with those that trim() gave back: their addresses stay reserved.
+    /// Returns the bytes allocated. Includes those that trim() gave back, because their addresses stay reserved.
     std::size_t footprint() const noexcept;
 
 private:
@@ -179,7 +179,7 @@ private:
         }
     };
 
-    /// Points to an embedded node. Keeps the generation after that node, for the next one.
+    /// Points to an embedded node. Keeps the node's generation when it is detached, for the next node.
     struct place {
         timer_node* node;
         std::uint32_t generation;
@@ -216,10 +216,10 @@ private:
         return *reinterpret_cast<place*>(pages_[page_of(index(node))].at(index(node)));
     }
 
-    // A free block has no deadline. This word then links the free list.
+    // A free block has no deadline, so that word links the free list.
     static timer_node* next_free(const timer_node& n) noexcept { return reinterpret_cast<timer_node*>(deadline(n)); }
     static void next_free(timer_node& n, timer_node* next) noexcept {
-        deadline(n) = reinterpret_cast<std::uintptr_t>(next);
+        deadline(n, reinterpret_cast<std::uintptr_t>(next));
     }
 
     void refill(std::size_t size_class_index);
@@ -228,7 +228,7 @@ private:
     std::uint32_t generation_at(std::uint32_t index) const noexcept;
     bool is_worth_trimming(std::size_t page_number, std::size_t free) const noexcept;
 
-    static constexpr std::uint16_t trimmed = 0xffff; // trim() marks a page by it, in place of the count of free nodes
+    static constexpr std::uint16_t trimmed = 0xffff; // trim() marks a page with it, in place of the count of free nodes
 
     adjacent adjacent_;
     bool huge_pages_ = false;
@@ -238,7 +238,7 @@ private:
     std::array<size_class, class_count> classes_{};
     std::uint32_t free_place_ = none;
     std::uint32_t place_page_ = none;
-    std::uint32_t generation_floor_ = 2; // first generation of new nodes: even, and not zero, which marks a wrap
+    std::uint32_t generation_floor_ = 2; // first generation of new nodes: even, and not zero: zero marks a wrap
 };
 
 static_assert(sizeof(std::uintptr_t) <= sizeof(std::uint64_t));

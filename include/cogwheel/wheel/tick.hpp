@@ -3,9 +3,9 @@
 //
 // Ticks, the only time that the core knows. Durations become ticks in this header and in no other place.
 //
-// The header rounds a deadline up and the present down. A timer fires when present >= deadline. So it is never early,
-// in every phase of the tick, and at most one tick late.
-// Both conversions saturate. Everything here is O(1), allocates nothing and reads no clock.
+// A deadline is rounded up, the present down, and a timer fires when present >= deadline. So a timer is never early. It
+// is at most one tick late, plus the delay until the caller calls advance().
+// All conversions saturate. Everything here is O(1), allocates nothing and reads no clock.
 #pragma once
 
 #include <cassert>
@@ -24,7 +24,7 @@ struct tick {
 
     friend constexpr auto operator<=>(tick, tick) = default;
 
-    /// Returns the last tick. The top bit of the word stays free, so that the difference of two ticks never wraps.
+    /// Returns the last tick. The top bit of the word stays free, so that a signed difference of ticks never wraps.
     static constexpr tick max() noexcept { return {std::numeric_limits<std::uint64_t>::max() >> 1}; }
 
     /// Returns the tick that is `count` ticks after `t`; saturates at max().
@@ -33,15 +33,15 @@ struct tick {
     }
 };
 
-/// Converts any std::chrono duration to nanoseconds, rounded up. A value that does not fit saturates; NaN becomes zero.
-/// An implicit conversion of hours::max() would overflow, and fire a timer that should wait for ever.
+/// Converts any std::chrono duration to nanoseconds, rounded up. Saturates at 9.2e9 s (291 years); NaN becomes zero.
+/// An implicit conversion of hours::max() would overflow. A timer that should never fire would then fire at once.
 template <class Rep, class Period>
 constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
     using std::chrono::nanoseconds;
     if constexpr (std::is_same_v<std::chrono::duration<Rep, Period>, nanoseconds>) {
         return d;
     } else {
-        // The limit lies below 2^63 ns (9.22e9 s). The distance is larger than the rounding error of the double.
+        // The limit lies below 2^63 ns (9.22e9 s). The difference is larger than the rounding error of the double.
         using seconds_fp = std::chrono::duration<double>;
         const double seconds = std::chrono::duration_cast<seconds_fp>(d).count();
         constexpr double limit = 9.2e9;
@@ -51,7 +51,7 @@ constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Per
             if (seconds != seconds) return nanoseconds::zero();
         }
         if constexpr (std::is_integral_v<Rep>) {
-            // std::chrono::ceil() multiplies first. The product overflows if neither unit is a multiple of the other
+            // std::chrono::ceil() multiplies first. The product can overflow if neither unit is a multiple of the other
             // (thirds of a second, video frames).
             using factor = std::ratio_divide<Period, std::nano>;
             using wide = std::common_type_t<Rep, std::intmax_t>;
@@ -73,7 +73,7 @@ constexpr std::chrono::nanoseconds saturating_add(std::chrono::nanoseconds a, st
     return a + b;
 }
 
-/// Converts time since the origin to ticks, and back. All ticks have one length.
+/// Converts the time since the wheel's origin to ticks, and back. All ticks have the same length.
 ///
 ///     constexpr cogwheel::tick_scale scale(10ms);
 ///     scale.due(25ms);      // tick 3: a deadline is rounded up
@@ -92,7 +92,7 @@ public:
     }
 
     /// Returns the tick at which a timer due at `since_origin` fires: rounded up. A time before the origin becomes tick
-    /// 0, nanoseconds::max() becomes tick::max().
+    /// 0, and nanoseconds::max() becomes tick::max().
     constexpr tick due(std::chrono::nanoseconds since_origin) const noexcept {
         if (since_origin <= std::chrono::nanoseconds::zero()) return {0};
         if (since_origin == std::chrono::nanoseconds::max()) return tick::max();
@@ -106,7 +106,7 @@ public:
         return {static_cast<std::uint64_t>(since_origin.count()) / length_};
     }
 
-    /// Returns the first moment of tick `t`, since the origin; saturates.
+    /// Returns the time from the origin to the start of tick `t`; saturates.
     constexpr std::chrono::nanoseconds start_of(tick t) const noexcept {
         constexpr auto limit = static_cast<std::uint64_t>(std::chrono::nanoseconds::max().count());
         if (t.value > limit / length_) return std::chrono::nanoseconds::max();

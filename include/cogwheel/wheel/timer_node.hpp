@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The node: the part of a timer that the core works with. Most calls of schedule, cancel and reschedule touch only its
-// cache line.
+// The node: the part of a timer that the core works with. Apart from the wheel object, most calls of schedule, cancel
+// and reschedule touch only the cache line of the node.
 //
 // A node is embedded in the object that owns it, or it begins a block of a node_table. It must not move while it is in
-// a node_table, because the entries in the wheel's slots find it by its index.
+// a node_table: entries in the wheel's slots hold its index, which the table turns into its address.
 #pragma once
 
 #include <cogwheel/wheel/tick.hpp>
@@ -16,8 +16,8 @@ namespace cogwheel {
 
 class node_access;
 
-/// Names one life of one node. The id becomes stale when that life ends: when the timer fires or is cancelled. No later
-/// timer gets the same id: the table retires a node whose generations are used up.
+/// Names a timer from the moment its node is armed until it fires or is cancelled. After that the id is stale. No later
+/// timer of the table gets the same id, unless one node is armed 2^31 times without a release() or detach().
 struct timer_id {
     std::uint32_t index = 0;
     std::uint32_t generation = 0; // odd; an id with generation zero names no timer
@@ -35,8 +35,8 @@ class node_links {
 };
 
 /// A timer, as the core sees it.
-/// Lifetime: the node lives at least as long as it is in a node_table: from attach() to detach(), or from allocate() to
-/// release(). It must not move meanwhile.
+/// Lifetime: an embedded node must not be destroyed or moved between attach() and detach(). A node_table owns the nodes
+/// that allocate() returns.
 ///
 ///     struct session {
 ///         static void expired(cogwheel::timer_node& node, void* context);
@@ -45,20 +45,19 @@ class node_links {
 class timer_node : private node_links {
 public:
     /// Completes the timer. The wheel calls this function at expiry, after it has disarmed the node. The function may
-    /// schedule the node again, release it or destroy it. `context` is the argument of advance(). The owner of a node
-    /// may call the function too, through complete().
+    /// schedule the node again, release it, or detach and destroy it. `context` is the argument of advance(). The owner
+    /// of a node may call the function too, through complete().
     using completion_function = void (*)(timer_node&, void* context);
 
     explicit constexpr timer_node(completion_function f = nullptr) noexcept : completion_(f) {}
     timer_node(const timer_node&) = delete;
     timer_node& operator=(const timer_node&) = delete;
 
-    /// Returns true while the timer is pending.
+    /// Returns true while the timer is pending, or while the node is a named node of a node_list.
     constexpr bool armed() const noexcept { return (generation_ & 1) != 0; }
 
-    /// Returns the tick at which the timer fires or fired. For a timer that was overdue when it was armed, this is the
-    /// wheel's now() of that moment. Preconditions: since then the node has been in no list or queue, and was not
-    /// released.
+    /// Returns the tick for which the timer was last scheduled or rescheduled. If that tick was overdue, returns what
+    /// now() of the wheel was. Preconditions: since then the node was not released, and was in no list or queue.
     constexpr tick deadline() const noexcept { return {deadline_}; }
 
     /// Returns the id of the present life. Preconditions: armed().
@@ -83,35 +82,38 @@ private:
 
 static_assert(sizeof(timer_node) == 32, "half a cache line, so that the smallest timer with a callable is one line");
 
-/// Gives access to the words of a node. Only the code of a wheel, a list or a table of nodes needs it.
+/// Gives access to the words of a node. Only a wheel, a list, a queue or a table of nodes needs it.
 ///
-/// A wheel arms a node by ++generation and disarms it by another ++generation. While the node is armed, the wheel owns
-/// `deadline` and `filed`, and `deadline` holds the tick at which the timer expires. At all other times `index` and
-/// `generation` belong to the node_table.
+/// A wheel arms a node by next_generation() and disarms it by another next_generation(). While the node is armed,
+/// `deadline` belongs to the wheel: the tick at which the timer expires. `filed` belongs to the wheel even after that.
+/// `index` and, while the node is not armed, `generation` belong to the node_table.
 ///
 ///     void my_wheel::cancel(timer_node& node) noexcept {
-///         ++node_access::generation(node); // the id is stale from here on
+///         node_access::next_generation(node); // the id is stale from here on
 ///     }
 class node_access {
 public:
     static constexpr std::uint64_t not_filed = 0; ///< no entry covers the node: the ticks of entries start at 1
 
-    static std::uint64_t& deadline(node_links& n) noexcept { return n.deadline_; }
+    // The setters store into a member. As far as the compiler knows, a store through a reference to the word can change
+    // any integer of the wheel, so it would have to load these integers again.
     static std::uint64_t deadline(const node_links& n) noexcept { return n.deadline_; }
-    static std::uint64_t& deadline(timer_node& n) noexcept { return n.deadline_; }
     static std::uint64_t deadline(const timer_node& n) noexcept { return n.deadline_; }
+    static void deadline(node_links& n, std::uint64_t value) noexcept { n.deadline_ = value; }
+    static void deadline(timer_node& n, std::uint64_t value) noexcept { n.deadline_ = value; }
 
-    /// Returns the tick of the entry that covers the node. The value stays after the timer has ended, for take-over.
-    static std::uint64_t& filed(node_links& n) noexcept { return n.filed_; }
+    /// The tick of the entry that covers the node. The value stays after the timer has ended, for take-over.
     static std::uint64_t filed(const node_links& n) noexcept { return n.filed_; }
-    static std::uint64_t& filed(timer_node& n) noexcept { return n.filed_; }
     static std::uint64_t filed(const timer_node& n) noexcept { return n.filed_; }
+    static void filed(node_links& n, std::uint64_t value) noexcept { n.filed_ = value; }
+    static void filed(timer_node& n, std::uint64_t value) noexcept { n.filed_ = value; }
 
-    static std::uint32_t& generation(timer_node& n) noexcept { return n.generation_; }
     static std::uint32_t generation(const timer_node& n) noexcept { return n.generation_; }
+    static void generation(timer_node& n, std::uint32_t value) noexcept { n.generation_ = value; }
+    static void next_generation(timer_node& n) noexcept { ++n.generation_; }
 
-    static std::uint32_t& index(timer_node& n) noexcept { return n.index_; }
     static std::uint32_t index(const timer_node& n) noexcept { return n.index_; }
+    static void index(timer_node& n, std::uint32_t value) noexcept { n.index_ = value; }
 
     static node_links& links(timer_node& n) noexcept { return n; }
     /// Preconditions: the links belong to a node.

@@ -13,14 +13,15 @@
 
 namespace cogwheel {
 
-/// How much work one advance() may do before it returns with `more`. The last item may exceed the budget.
-/// The weights follow measured costs: about 1 ns for `slot`, 5-20 ns for `entry` (a cache miss), 30 ns and the handler
+/// How much work one advance() may do before it returns with `more`. The last item may exceed the budget. The budget
+/// does not limit the sort of the due entries when advance() passes more than one revolution.
+/// The weights follow measured costs: about 1 ns for `slot`, 5-20 ns for `entry` (a cache miss), 30 ns plus the handler
 /// for `expiry`.
 ///
 ///     const auto result = wheel.advance(now, cogwheel::work_budget::expiries(1024));
 ///     if (result.more) call_again_soon();
 struct work_budget {
-    static constexpr std::int64_t slot = 1;    ///< a step over empty slots, or an entry that moves without its node
+    static constexpr std::int64_t slot = 1;    ///< a step over empty slots, or an entry moved without reading its node
     static constexpr std::int64_t entry = 4;   ///< a look at a node that does not expire
     static constexpr std::int64_t expiry = 32; ///< a timer that fires
 
@@ -42,8 +43,8 @@ struct advance_result {
     bool more = false; ///< work is left: call advance() again at once, with the same tick or a later one
 };
 
-/// A wheel over a node_table. Its guarantees must be those of hashed_wheel, the reference. basic_timer_wheel runs any
-/// wheel that models this concept.
+/// A wheel over a node_table. Its guarantees must be those of hashed_wheel; detail/entry_wheel.hpp documents the
+/// functions. basic_timer_wheel runs any wheel that models this concept.
 template <class W>
 concept timing_wheel =
     std::constructible_from<W, node_table&, std::size_t, tick> &&

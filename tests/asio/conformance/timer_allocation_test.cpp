@@ -70,7 +70,7 @@ TEST_CASE_TEMPLATE("timer_that_nobody_awaits_allocates_nothing", T, EVERY_TIMER)
     CHECK(allocations == before);
 }
 
-TEST_CASE_TEMPLATE("timer_that_outlived_its_wheel_gives_the_body_back", T, EVERY_TIMER) {
+TEST_CASE_TEMPLATE("timer_that_outlived_its_wheel_gives_the_impl_back", T, EVERY_TIMER) {
     asio::io_context io;
     const auto cost_of_a_wheel = [&io] {
         const std::size_t before = allocations;

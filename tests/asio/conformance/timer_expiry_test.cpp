@@ -6,6 +6,7 @@
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 using namespace cogwheel;

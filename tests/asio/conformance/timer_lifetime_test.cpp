@@ -118,7 +118,7 @@ TEST_CASE_TEMPLATE("wheel_destroyed_before_its_timer_the_next_wheel_is_not_distu
     CHECK(wheel->stats().rejected == 0);
 }
 
-TEST_CASE_TEMPLATE("wheel_destroyed_then_its_timer_the_body_is_used_again", T, EVERY_TIMER) {
+TEST_CASE_TEMPLATE("wheel_destroyed_then_its_timer_the_impl_is_used_again", T, EVERY_TIMER) {
     asio::io_context io;
     asio::cancellation_signal signal;
     for (int i = 0; i < 3; ++i) {

@@ -61,7 +61,7 @@ TEST_CASE_TEMPLATE("context_destroyed_expired_aborted_and_refused_are_destroyed_
     CHECK(destroyed == 3);
 }
 
-TEST_CASE_TEMPLATE("context_destroyed_handler_owns_the_bench_it_waits_on", W, EVERY_WAIT) {
+TEST_CASE_TEMPLATE("context_destroyed_handler_owns_the_wheel_it_waits_on", W, EVERY_WAIT) {
     // The wheel, and the timer where there is one, die inside the shutdown of their own service.
     int destroyed = 0;
     {

@@ -171,7 +171,7 @@ TEST_CASE_TEMPLATE("operation_elsewhere_does_not_wait_for_the_delivery_of_the_en
     CHECK(result.times == (result.bytes == 4 ? 1 : 0));
 }
 
-TEST_CASE_TEMPLATE("wheel_destroyed_its_body_serves_the_next_once_all_is_over", Wheel, BOTH_WHEELS) {
+TEST_CASE_TEMPLATE("wheel_destroyed_its_impl_serves_the_next_once_all_is_over", Wheel, BOTH_WHEELS) {
     asio::io_context io;
     scripted_read read(io.get_executor());
     read_result result;

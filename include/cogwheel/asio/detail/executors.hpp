@@ -187,14 +187,14 @@ bool same_executor(const A& a, const B& b) noexcept {
         return false;
 }
 
-/// Posts a handler to its associated executor, else to `home`.
+/// Posts a handler to its associated executor, else to `fallback`.
 template <class Executor, class F>
-void post_to_its_own(const Executor& home, F&& handler) {
+void post_to_its_own(const Executor& fallback, F&& handler) {
     if constexpr (has_executor<std::decay_t<F>>)
-        way_to(asio::get_associated_executor(handler, home), asio::any_io_executor(home))
+        way_to(asio::get_associated_executor(handler, fallback), asio::any_io_executor(fallback))
             .post(std::forward<F>(handler));
     else
-        asio::post(home, std::forward<F>(handler));
+        asio::post(fallback, std::forward<F>(handler));
 }
 
 } // namespace cogwheel::detail

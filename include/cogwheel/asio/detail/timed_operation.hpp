@@ -34,8 +34,9 @@
 
 namespace cogwheel::detail {
 
-/// An operation with its timer. Home: the type of the operation's executor, for handlers without one of their own.
-template <class Engine, class Handler, class Home, class... Signatures>
+/// An operation with its timer. IoExecutor: the type of the executor of the operation's I/O
+/// object, which handlers without an executor of their own use.
+template <class Engine, class Handler, class IoExecutor, class... Signatures>
 class timed_operation {
     using block = detail::block<timed_operation>;
     using lock_type = typename Engine::lock_type;
@@ -46,16 +47,17 @@ public:
     auto get_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
 
     template <class H>
-    timed_operation(Engine& engine, H&& handler, const Home& home, asio::cancellation_type type, bool report)
+    timed_operation(Engine& engine, H&& handler, const IoExecutor& io_executor, asio::cancellation_type type,
+                    bool report)
         : engine_(engine), handler_(std::forward<H>(handler)), type_(type), report_(report) {
         if constexpr (!has_executor<Handler>)
-            if (!is_executor(engine.executor(), home)) home_.emplace(home);
+            if (!is_executor(engine.executor(), io_executor)) io_executor_.emplace(io_executor);
     }
 
     /// Arms the timer and starts the operation by `initiate(owner)`. Errors: std::bad_alloc; those of `initiate`.
     template <class When, class H, class Initiate>
-    static void start(Engine& engine, H&& handler, const Home& home, When when, asio::cancellation_type type,
-                      bool report, Initiate&& initiate) {
+    static void start(Engine& engine, H&& handler, const IoExecutor& io_executor, When when,
+                      asio::cancellation_type type, bool report, Initiate&& initiate) {
         auto outer = asio::get_associated_cancellation_slot(handler);
         lock_type lock = engine.lock();
         if (engine.is_shut_down()) return; // the context destroys all handlers, so this one too
@@ -64,10 +66,10 @@ public:
             if (how != admission::accepted) {
                 lock.unlock();
                 using results = typename signature_traits<std::tuple_element_t<0, std::tuple<Signatures...>>>::results;
-                return post_refusal<Handler, results>(home, how, std::forward<H>(handler));
+                return post_refusal<Handler, results>(io_executor, how, std::forward<H>(handler));
             }
         timer_node& node = block::create(engine.nodes, asio::get_associated_allocator(handler), engine,
-                                         std::forward<H>(handler), home, type, report);
+                                         std::forward<H>(handler), io_executor, type, report);
         node.completion(&end);
         timed_operation& self = block::payload(node);
         engine.join();
@@ -142,15 +144,15 @@ private:
         }
     };
 
-    using executor_type =
-        std::conditional_t<has_executor<Handler>, asio::associated_executor_t<Handler, asio::any_io_executor>, Home>;
+    using executor_type = std::conditional_t<has_executor<Handler>,
+                                             asio::associated_executor_t<Handler, asio::any_io_executor>, IoExecutor>;
     using delivery = timed_delivery<timed_operation>;
     using emission = timed_emission<timed_operation>;
     friend timed_traveller<timed_operation>;
     friend delivery;
     friend emission;
     friend owner;
-    using running = timed_work<Handler, Home>;
+    using running = timed_work<Handler, IoExecutor>;
 
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion_context*>(context);
@@ -178,32 +180,32 @@ private:
         }
         }
         c.lock.unlock();
-        self.emit_at_home();
+        self.emit_on_executor();
         c.engine.check_loop_stopped();
     }
 
     // Returns the executor that calls the handler and emits the signal.
-    executor_type home() const {
+    executor_type executor() const {
         if constexpr (has_executor<Handler>)
             return asio::get_associated_executor(handler_, engine_.executor());
-        else if constexpr (std::is_same_v<Home, asio::any_io_executor>)
-            return home_ ? *home_ : engine_.executor();
+        else if constexpr (std::is_same_v<IoExecutor, asio::any_io_executor>)
+            return io_executor_ ? *io_executor_ : engine_.executor();
         else
-            return home_ ? *home_ : *engine_.executor().template target<Home>();
+            return io_executor_ ? *io_executor_ : *engine_.executor().template target<IoExecutor>();
     }
     // Returns whether a turn of the wheel runs on that executor.
-    bool is_at_home() const {
+    bool is_on_wheel_executor() const {
         if constexpr (has_executor<Handler>)
-            return is_executor(engine_.executor(), home());
+            return is_executor(engine_.executor(), executor());
         else
-            return !home_;
+            return !io_executor_;
     }
 
-    // Emits on home(). Preconditions: pinned by emitting; the lock is not held; in a turn, or pinned by more.
+    // Emits on executor(). Preconditions: pinned by emitting; the lock is not held; in a turn, or pinned by more.
     // Errors: those of a dispatch (the next turn then tries again); those of the signal's handlers.
-    void emit_at_home() {
+    void emit_on_executor() {
         lock_type lock = engine_.lock();
-        if (is_at_home()) return emit(lock, true);
+        if (is_on_wheel_executor()) return emit(lock, true);
         timed_sending here;
         sender_ = &here;
         lock.unlock();
@@ -349,7 +351,7 @@ private:
     }
     // Delivers results that could not be posted earlier.
     void deliver_from_turn(lock_type& lock) {
-        if (is_at_home()) {
+        if (is_on_wheel_executor()) {
             unpin(lock, queued, true);
         } else {
             // The queued pin stays until the delivery is on its way.
@@ -377,7 +379,7 @@ private:
         for (bool failed = false; !failed && (pins_.get() & (asked | over | emitting | queued)) == asked;) {
             pins_.set(emitting);
             lock.unlock();
-            COGWHEEL_TRY { emit_at_home(); }
+            COGWHEEL_TRY { emit_on_executor(); }
             COGWHEEL_CATCH {
                 failed = true; // no rethrow: the operation goes on and will call its handler
             }
@@ -402,7 +404,7 @@ private:
     // Keeps run() from returning until the initiating thread has posted the results: that thread may be outside run().
     void keep_running() noexcept {
         if (engine_.is_shut_down()) return;
-        COGWHEEL_TRY { running_ = std::make_unique<running>(engine_.executor(), home_, handler_); }
+        COGWHEEL_TRY { running_ = std::make_unique<running>(engine_.executor(), io_executor_, handler_); }
         COGWHEEL_CATCH {
             // run() may return then, and the handler waits for the next run()
         }
@@ -414,7 +416,7 @@ private:
         const auto kept = std::move(running_);
         std::visit(
             [&]<class R>(R& stored) {
-                if constexpr (!std::same_as<R, std::monostate> && !std::same_as<R, pending_cancellations::hook>) {
+                if constexpr (!std::same_as<R, std::monostate> && !std::same_as<R, pending_cancellation>) {
                     R r(std::move(stored)); // the block is freed before the handler is called
                     std::apply([&](auto&... args) { finish<R>(lock, std::move(args)...); }, r);
                 }
@@ -435,7 +437,7 @@ private:
     // Lets a later turn cancel the operation, unless it ends before. Preconditions: those of defer().
     void queue_cancellation(timer_node& node) noexcept {
         pins_.set(queued);
-        engine_.defer_cancellation(results_.template emplace<pending_cancellations::hook>(), node);
+        engine_.defer_cancellation(results_.template emplace<pending_cancellation>(), node);
     }
     // Disarms the timer, and withdraws a queued cancellation. The completion must not wait for that turn: the wheel's
     // context may not run any more, or the operation's context may be destroyed by then. Returns the other pins.
@@ -444,7 +446,7 @@ private:
         const unsigned bits = pins_.get();
         if ((bits & queued) == 0) [[likely]]
             return bits;
-        engine_.withdraw_cancellation(std::get<pending_cancellations::hook>(results_));
+        engine_.withdraw_cancellation(std::get<pending_cancellation>(results_));
         return pins_.clear(queued) & ~queued;
     }
 
@@ -488,11 +490,10 @@ private:
     bool timed_out_ = false;
     bool limit_ended_ = false; // the timer expired, or the wheel cancelled it
     pin_bits<Engine::concurrent> pins_;
-    std::optional<Home> home_;
+    std::optional<IoExecutor> io_executor_;
     std::unique_ptr<running> running_;
     timed_sending* sender_ = nullptr; // of the emission that a thread hands to an executor
-    std::variant<std::monostate, pending_cancellations::hook, typename signature_traits<Signatures>::results...>
-        results_;
+    std::variant<std::monostate, pending_cancellation, typename signature_traits<Signatures>::results...> results_;
 };
 
 } // namespace cogwheel::detail

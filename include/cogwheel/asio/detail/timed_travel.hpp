@@ -20,15 +20,16 @@
 namespace cogwheel::detail {
 
 /// Outstanding work for the executors of the wheel, of the operation and of its handler.
-template <class Handler, class Home>
+template <class Handler, class IoExecutor>
 struct timed_work {
     counted_work<asio::any_io_executor> wheel;
-    std::optional<counted_work<Home>> home;
+    std::optional<counted_work<IoExecutor>> io_executor;
     [[no_unique_address]] foreign_work<Handler> bound;
 
-    timed_work(const asio::any_io_executor& of_wheel, const std::optional<Home>& of_operation, const Handler& handler)
+    timed_work(const asio::any_io_executor& of_wheel, const std::optional<IoExecutor>& of_operation,
+               const Handler& handler)
         : wheel(of_wheel), bound(handler, of_wheel) {
-        if (of_operation) home.emplace(*of_operation);
+        if (of_operation) io_executor.emplace(*of_operation);
     }
 };
 
@@ -39,7 +40,7 @@ public:
     using allocator_type = decltype(std::declval<const Operation&>().get_allocator());
     using executor_type = typename Operation::executor_type;
 
-    explicit timed_traveller(Operation& o) : operation_(&o), executor_(o.home()) {}
+    explicit timed_traveller(Operation& o) : operation_(&o), executor_(o.executor()) {}
     // Copies the executor: Asio may ask a moved-from function for it.
     timed_traveller(timed_traveller&& other) noexcept
         : operation_(std::exchange(other.operation_, nullptr)),
@@ -88,8 +89,8 @@ struct timed_sending {
 
 /// Posts the handler of an operation that does not start, because the wheel takes no timer. The first result is the
 /// wheel's error code. Preconditions: the first result is an error_code or an exception_ptr.
-template <class Handler, class Results, class Home, class H>
-void post_refusal(const Home& home, admission how, H&& handler) {
+template <class Handler, class Results, class IoExecutor, class H>
+void post_refusal(const IoExecutor& io_executor, admission how, H&& handler) {
     const std::error_code ec = error_of(how);
     Results r;
     if constexpr (std::same_as<std::tuple_element_t<0, Results>, std::error_code>)
@@ -97,7 +98,7 @@ void post_refusal(const Home& home, admission how, H&& handler) {
     else
         std::get<0>(r) = std::make_exception_ptr(std::system_error(ec));
     handler_with_results<Handler, Results> bound{std::forward<H>(handler), std::move(r)};
-    post_to_its_own(home, std::move(bound));
+    post_to_its_own(io_executor, std::move(bound));
 }
 
 } // namespace cogwheel::detail

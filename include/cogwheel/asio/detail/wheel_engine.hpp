@@ -29,7 +29,6 @@
 #include <asio/post.hpp>
 #include <asio/strand.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -125,10 +124,8 @@ public:
     /// nor deferred.
     void defer(outcome how, timer_node& node) noexcept { ended_.push(how, node); }
     /// The same for the aborted timer of a timeout_after. withdraw_cancellation() undoes it.
-    void defer_cancellation(pending_cancellations::hook& at, timer_node& node) noexcept {
-        ended_.push_cancellation(at, node);
-    }
-    void withdraw_cancellation(pending_cancellations::hook& at) noexcept { ended_.erase_cancellation(at); }
+    void defer_cancellation(pending_cancellation& c, timer_node& node) noexcept { ended_.push_cancellation(c, node); }
+    void withdraw_cancellation(pending_cancellation& c) noexcept { ended_.erase_cancellation(c); }
 
     /// Makes sure that a turn comes soon. Errors: none if the driver can be armed without memory, else std::bad_alloc.
     void request_turn() {
@@ -429,7 +426,7 @@ private:
         const auto result =
             wheel_->advance(time_.reached(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
         deliver_ended(lock, deliveries);
-        counts_.largest_turn = std::max(counts_.largest_turn, counts_.fired - fired_before);
+        if (const std::uint64_t n = counts_.fired - fired_before; n > counts_.largest_turn) counts_.largest_turn = n;
         return result.more;
     }
     void deliver_ended(lock_type& lock, std::uint32_t& budget) {

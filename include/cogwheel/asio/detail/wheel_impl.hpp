@@ -16,7 +16,7 @@
 namespace cogwheel::detail {
 
 template <class Clock, class Locking, timing_wheel Wheel>
-class wheel_impl final : public wheel_engine<Clock, Locking, Wheel>, public token_target<Clock> {
+class wheel_impl final : public token_target<Clock>, public wheel_engine<Clock, Locking, Wheel> {
 public:
     using engine = wheel_engine<Clock, Locking, Wheel>;
     using typename engine::from_now;
@@ -40,7 +40,7 @@ public:
     /// Opens the wheel. Errors: std::bad_alloc; the owner has the impl back then.
     void open(const asio::any_io_executor& executor, const wheel_options& options) {
         COGWHEEL_TRY {
-            if constexpr (!engine::concurrent) home_.emplace(executor);
+            if constexpr (!engine::concurrent) first_executor_.emplace(executor);
             engine::start(executor, options);
         }
         COGWHEEL_CATCH {
@@ -51,7 +51,9 @@ public:
 
     /// Returns whether this impl may be opened on `executor`. An impl without a lock stays with its first executor,
     /// where its stale tokens may still be used.
-    bool was_at(const asio::any_io_executor& executor) const noexcept { return !home_ || *home_ == executor; }
+    bool was_at(const asio::any_io_executor& executor) const noexcept {
+        return !first_executor_ || *first_executor_ == executor;
+    }
 
     /// Aborts all pending timers, for a timer_wheel that is destroyed. The owner gets the impl back after their
     /// delivery.
@@ -64,7 +66,7 @@ public:
     void shutdown() {
         lock_type lock(mutex_);
         engine::shutdown(lock);
-        home_.reset();
+        first_executor_.reset();
     }
 
     // ---- timers ----
@@ -202,7 +204,7 @@ private:
     void recycle() noexcept override { owner_.recycle(*this); }
 
     owner& owner_;
-    std::optional<asio::any_io_executor> home_; // only without a lock: see was_at()
+    std::optional<asio::any_io_executor> first_executor_; // only without a lock: see was_at()
 };
 
 } // namespace cogwheel::detail

@@ -8,7 +8,6 @@
 
 #include <asio/execution_context.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -28,10 +27,10 @@ public:
     /// Complexity: O(1), or O(idle impls) for impls without a lock. Errors: std::bad_alloc.
     Impl& acquire(const asio::any_io_executor& executor) {
         const std::lock_guard lock(mutex_);
-        const auto fits = [&](const Impl* s) { return Impl::concurrent || s->was_at(executor); };
-        if (const auto at = std::find_if(idle_.rbegin(), idle_.rend(), fits); at != idle_.rend()) {
-            Impl* impl = *at;
-            idle_.erase(std::next(at).base());
+        for (auto at = idle_.end(); at != idle_.begin();) {
+            Impl* impl = *--at;
+            if (!Impl::concurrent && !impl->was_at(executor)) continue;
+            idle_.erase(at);
             return *impl;
         }
         idle_.reserve(impls_.size() + 1); // so that recycle() cannot fail

@@ -9,7 +9,6 @@
 #include <cogwheel/wheel/tick.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
-#include <algorithm>
 #include <chrono>
 
 namespace cogwheel::detail {
@@ -96,7 +95,8 @@ public:
     template <class Wheel>
     due_tick at(const Wheel& wheel, from_now<Clock> w) const noexcept {
         nanoseconds now = since_origin(w.now);
-        if constexpr (!Clock::is_steady) now = std::max(now, scale_.start_of(wheel.now()));
+        if constexpr (!Clock::is_steady)
+            if (const nanoseconds present = scale_.start_of(wheel.now()); now < present) now = present;
         if (w.delay <= nanoseconds::zero()) return {scale_.now(now), true};
         return {scale_.due(saturating_add(now, w.delay)), false};
     }

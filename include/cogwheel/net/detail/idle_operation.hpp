@@ -29,7 +29,7 @@ public:
     idle_operation(const idle_operation&) = delete;
     idle_operation& operator=(const idle_operation&) = delete;
 
-    executor_type executor() const noexcept { return home_.get(); }
+    executor_type executor() const noexcept { return executor_.get(); }
 
     /// Ends the operation: frees its memory and calls the handler, at once if the handler's executor allows that.
     void complete(std::error_code ec, const idle_event& event) {
@@ -52,14 +52,14 @@ public:
     bool soon = false;     // the idle_look runs in the next turn, whatever changes
 
 protected:
-    explicit idle_operation(Monitor& m) : monitor(&m), home_(m.get_executor()) {}
+    explicit idle_operation(Monitor& m) : monitor(&m), executor_(m.get_executor()) {}
     ~idle_operation() = default;
 
     virtual void do_complete(std::error_code ec, const idle_event& event) = 0;
     virtual void do_leave_slot() noexcept = 0;
     virtual void do_abandon() noexcept = 0;
 
-    working_executor<executor_type> home_;
+    working_executor<executor_type> executor_;
 };
 
 template <class Monitor, class Handler>
@@ -92,14 +92,14 @@ public:
 private:
     void do_complete(std::error_code ec, const idle_event& event) override {
         do_leave_slot();
-        const auto home = this->home_; // keeps the context running until the handler is on its way
+        const auto executor = this->executor_; // keeps the context running until the handler is on its way
         [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
         handler_with_results<Handler, results> bound{take_out(), results(ec, event)};
         if constexpr (!has_executor<Handler>) {
             bound(); // this is the handler's executor
         } else {
-            const auto own = asio::get_associated_executor(bound, home.get());
-            if (same_executor(home.get(), own))
+            const auto own = asio::get_associated_executor(bound, executor.get());
+            if (same_executor(executor.get(), own))
                 bound();
             else
                 dispatch_on(own, std::move(bound));
@@ -109,7 +109,8 @@ private:
         if (auto s = slot(); s.is_connected()) s.clear();
     }
     void do_abandon() noexcept override {
-        [[maybe_unused]] const auto home = this->home_; // keeps the context running until the handler is destroyed
+        [[maybe_unused]] const auto executor =
+            this->executor_; // keeps the context running until the handler is destroyed
         [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
         take_out();
     }

@@ -11,6 +11,7 @@
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/linked_list.hpp>
 
 #include <asio/post.hpp>
 
@@ -26,9 +27,7 @@ class overload final : public wheel_extension {
 public:
     /// A wait that ends at `until` under `factor`. If the factor falls by d, the end moves forward by at most d x
     /// `period`.
-    struct member {
-        member* previous = nullptr;
-        member* next = nullptr;
+    struct member : list_links<member> {
         wheel_timer_impl<Engine>* timer = nullptr;
         std::chrono::nanoseconds until{}; // since the clock's epoch
         std::chrono::nanoseconds period{};
@@ -38,16 +37,10 @@ public:
     /// Returns the factor. Thread safety: any thread.
     double factor() const noexcept { return factor_.load(std::memory_order_relaxed); }
 
-    void join(member& m) noexcept {
-        m.previous = nullptr;
-        m.next = first_;
-        if (first_ != nullptr) first_->previous = &m;
-        first_ = &m;
-    }
+    void join(member& m) noexcept { members_.push_front(m); }
     void leave(member& m) noexcept {
-        if (cursor_ == &m) cursor_ = m.next;
-        (m.previous != nullptr ? m.previous->next : first_) = m.next;
-        if (m.next != nullptr) m.next->previous = m.previous;
+        if (cursor_ == &m) cursor_ = members_.next(m);
+        members_.erase(m);
     }
     /// Puts `to` into the list in place of `from`.
     void replace(member& from, member& to) noexcept {
@@ -61,10 +54,10 @@ public:
 
     /// Sets the factor, and starts a walk if it falls. Errors: those of a post; nothing changes then.
     void set(Engine& engine, lock_type& lock, double factor) {
-        const bool falls = factor < factor_ && first_ != nullptr && !engine.is_shut_down();
+        const bool falls = factor < factor_ && !members_.empty() && !engine.is_shut_down();
         if (falls && cursor_ == nullptr) post_walk(engine, lock);
         factor_.store(factor, std::memory_order_relaxed);
-        if (falls) cursor_ = first_;
+        if (falls) cursor_ = members_.front();
     }
 
 private:
@@ -94,7 +87,7 @@ private:
         }
         for (int n = 1; cursor_ != nullptr; ++n) {
             shorten(*cursor_);
-            cursor_ = cursor_->next;
+            cursor_ = members_.next(*cursor_);
             if (cursor_ == nullptr || n % members_per_turn != 0) continue;
             COGWHEEL_TRY { return post_walk(engine, lock); }
             COGWHEEL_CATCH {
@@ -117,7 +110,7 @@ private:
     }
 
     std::atomic<double> factor_{1};
-    member* first_ = nullptr;
+    linked_list<member> members_;
     member* cursor_ = nullptr; // the member that the walk visits next; nullptr: there is no walk
 };
 

@@ -45,8 +45,8 @@ public:
     pending_requests_impl(Engine& engine, const asio::any_io_executor& executor, std::size_t max_in_flight,
                           std::size_t reserve, const Hash& hash, const Equal& equal)
         : engine_(engine),
-          home_(executor),
-          at_home_(executor == engine.executor()),
+          executor_(executor),
+          on_wheel_executor_(executor == engine.executor()),
           table_(max_in_flight, reserve, hash, equal),
           list_(&asio::use_service<shutdown_list>(
               asio::query(executor, asio::execution::context_as<asio::execution_context&>))) {
@@ -56,7 +56,7 @@ public:
     }
     ~pending_requests_impl() {
         work_.reset();
-        home_.reset();
+        executor_.reset();
         if (list_ != nullptr) list_->leave(*this); // after this line the strand's context may be destroyed
         destroy_all();                             // the requests of a drain that was destroyed with the strand
         lock_type lock = engine_.lock();
@@ -64,7 +64,7 @@ public:
     }
 
     Engine& engine() noexcept { return engine_; }
-    const asio::any_io_executor& executor() const noexcept { return *home_; }
+    const asio::any_io_executor& executor() const noexcept { return *executor_; }
     auto& table() noexcept { return table_; }
     const auto& table() const noexcept { return table_; }
 
@@ -80,7 +80,7 @@ public:
         const time_point now = clock_type::now();
         const auto until = limit.at_start(now);
         auto slot = asio::get_associated_cancellation_slot(handler);
-        if (!work_) work_.emplace(*home_);
+        if (!work_) work_.emplace(*executor_);
         const struct undo_work {
             pending_requests_impl& self;
             ~undo_work() { self.release_work(); }
@@ -193,7 +193,7 @@ public:
         calling_.wait(true); // until the wheel's thread has dispatched to the strand
         list_ = nullptr;
         destroy_all();
-        home_.reset(); // a strand must be destroyed before its service, which may be destroyed before this object
+        executor_.reset(); // a strand must be destroyed before its service, which may be destroyed before this object
     }
 
     // ---- the wheel's side ----
@@ -204,7 +204,7 @@ public:
         if (c.how == outcome::expired) {
             const relock_on_exit relock(c.lock);
             engine_.note_expiry(*r.node);
-            if (at_home_) {
+            if (on_wheel_executor_) {
                 c.lock.unlock();
                 take(r, ending::timed_out);
                 r.ec = asio::error::timed_out;
@@ -281,7 +281,7 @@ private:
 
     void request_drain() {
         if (drain_posted_ || shut_down_) return;
-        asio::post(*home_, [self = this->shared_from_this()] {
+        asio::post(*executor_, [self = this->shared_from_this()] {
             self->drain_posted_ = false;
             self->drain();
         });
@@ -348,9 +348,9 @@ private:
         };
         COGWHEEL_TRY {
             const calling until_handed_over{*this};
-            const asio::any_io_executor home = *home_;
+            const asio::any_io_executor executor = *executor_;
             lock.unlock();
-            asio::dispatch(home, [self] {
+            asio::dispatch(executor, [self] {
                 {
                     const lock_type running = self->engine_.lock();
                     self->called_ = false;
@@ -392,18 +392,18 @@ private:
     }
 
     Engine& engine_;
-    std::optional<asio::any_io_executor> home_;
-    bool at_home_; // the turns of the wheel run on the strand
+    std::optional<asio::any_io_executor> executor_;
+    bool on_wheel_executor_; // the turns of the wheel run on the strand
     bool shut_down_ = false;
     bool drain_posted_ = false;
     request_table<request, Hash, Equal> table_;
-    request_queue<request> over_; // their end is decided; their handlers wait for a drain
+    linked_list<request> over_; // their end is decided; their handlers wait for a drain
     std::optional<counted_work<asio::any_io_executor>> work_;
     shutdown_list* list_; // nullptr: it has called shut_down()
     std::atomic<bool> calling_ = false;
 
     // Under the engine's lock.
-    request_queue<request> expired_;
+    linked_list<request> expired_;
     bool called_ = false;
     deferred_notification notification_;
 };

@@ -3,10 +3,10 @@
 //
 // An idle_look of a monitor, while a wheel of another execution context keeps the time for it.
 //
-// The wheel holds a node of this, and nothing of the monitor's context ("home"), which may be destroyed first. The look
-// stays here until a function that is posted home takes it, or until home's shutdown destroys it. So the wheel's thread
-// never touches the operation. If there is no memory for that function, the node waits for the wheel's next turn, so
-// nothing is lost.
+// The wheel holds a node of this, and nothing of the monitor's context, which may be destroyed first. The look stays
+// here until a function that is posted to that context takes it, or until the context's shutdown destroys it. So the
+// wheel's thread never touches the operation. If there is no memory for that function, the node waits for the wheel's
+// next turn, so nothing is lost.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -35,7 +35,7 @@ asio::execution_context& context_of(const Executor& executor) {
         return executor.context();
 }
 
-/// Belongs to home, except for what the wheel does with the node. It holds one look at a time.
+/// Belongs to the monitor's context, except for what the wheel does with the node. It holds one look at a time.
 template <class Look, class Engine>
 class remote_idle_check final : public shutdown_list::member,
                                 public std::enable_shared_from_this<remote_idle_check<Look, Engine>> {
@@ -48,13 +48,13 @@ public:
         if (list_ != nullptr) list_->leave(*this);
     }
 
-    /// Returns nullptr if home is the wheel's context. Errors: std::bad_alloc.
-    static std::shared_ptr<remote_idle_check> between(const executor_type& home, Engine& engine) {
-        asio::execution_context& context = context_of(home);
+    /// Returns nullptr if `executor` is of the wheel's context. Errors: std::bad_alloc.
+    static std::shared_ptr<remote_idle_check> between(const executor_type& executor, Engine& engine) {
+        asio::execution_context& context = context_of(executor);
         if (&context == &context_of(engine.executor())) return nullptr;
         return std::make_shared<remote_idle_check>(asio::use_service<shutdown_list>(context));
     }
-    /// Makes a second one for the same home. Preconditions: this one is not shut down.
+    /// Makes a second one for the same context. Preconditions: this one is not shut down.
     std::shared_ptr<remote_idle_check> another() const { return std::make_shared<remote_idle_check>(*list_); }
 
     /// Returns true if its node is in the wheel or on its way back.
@@ -87,7 +87,7 @@ public:
     std::shared_ptr<void> hold() noexcept override { return this->weak_from_this().lock(); }
     void shut_down() noexcept override {
         const std::optional<Look> last = take();
-        calling_.wait(true); // the wheel's thread is about to post to home
+        calling_.wait(true); // the wheel's thread is about to post
         list_ = nullptr;
         if (last) last->withdraw();
     }
@@ -105,7 +105,7 @@ private:
         const auto self = std::move(static_cast<travelling&>(node).self);
         c.lock.unlock();
         if (c.how == outcome::destroyed) return void(self->take());
-        COGWHEEL_TRY { self->call_home(wait_error(c.how)); }
+        COGWHEEL_TRY { self->post_to_monitor(wait_error(c.how)); }
         COGWHEEL_CATCH {
             c.lock.lock();
             self->node_.self = self;
@@ -114,25 +114,25 @@ private:
         }
     }
 
-    // Posts and never dispatches: no handler may run while home's shutdown may wait for this.
-    void call_home(std::error_code ec) {
+    // Posts and never dispatches: no handler may run while the context's shutdown may wait for this.
+    void post_to_monitor(std::error_code ec) {
         struct calling {
             remote_idle_check& self;
-            std::optional<executor_type> home;
+            std::optional<executor_type> executor;
             ~calling() {
-                home.reset(); // a strand must be destroyed before its context
+                executor.reset(); // a strand must be destroyed before its context
                 self.calling_ = false;
                 self.calling_.notify_all();
             }
         } until_handed_over{*this, {}};
         {
             const std::lock_guard lock(mutex_);
-            if (!look_) return; // home is shut down
-            until_handed_over.home.emplace(look_->get_executor());
+            if (!look_) return; // the context is shut down
+            until_handed_over.executor.emplace(look_->get_executor());
             calling_ = true;
         }
         ec_ = ec;
-        asio::post(*until_handed_over.home, [self = this->shared_from_this()] { self->come(); });
+        asio::post(*until_handed_over.executor, [self = this->shared_from_this()] { self->come(); });
     }
 
     void come() {
@@ -148,7 +148,7 @@ private:
         return look;
     }
 
-    // Used at home only.
+    // Used on the monitor's executor only.
     shutdown_list* list_; // nullptr: it has called shut_down()
     bool away_ = false;
 
@@ -156,7 +156,7 @@ private:
     std::mutex mutex_;
     std::optional<Look> look_; // guarded by the mutex
     std::atomic<bool> calling_ = false;
-    std::error_code ec_; // written before the post to home, read by the function that is posted
+    std::error_code ec_; // written before the post, read by the function that is posted
 
     travelling node_;
 };

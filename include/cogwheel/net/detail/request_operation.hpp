@@ -15,7 +15,8 @@ namespace cogwheel::detail {
 
 /// The part of a request that does not depend on the type of its handler. The impl is a pending_requests_impl.
 template <class Impl>
-class request : public request_links<request<Impl>, typename Impl::key_type, typename Impl::time_point> {
+class request : public request_links<request<Impl>, typename Impl::key_type, typename Impl::time_point>,
+                public list_links<request<Impl>> {
     using links = request_links<request<Impl>, typename Impl::key_type, typename Impl::time_point>;
 
 public:
@@ -43,37 +44,6 @@ public:
     // Leads from the handler's cancellation slot to the request, by an id that is stale as soon as the request has
     // ended.
     back_link<request> slot_link;
-
-    // The links of a request_queue.
-    request* before = nullptr;
-    request* after = nullptr;
-};
-
-/// First in, first out. Removes from the middle in O(1). Owns nothing.
-template <class Request>
-class request_queue {
-public:
-    bool empty() const noexcept { return first_ == nullptr; }
-
-    void push_back(Request& r) noexcept {
-        r.before = last_;
-        r.after = nullptr;
-        (last_ != nullptr ? last_->after : first_) = &r;
-        last_ = &r;
-    }
-    void erase(Request& r) noexcept {
-        (r.before != nullptr ? r.before->after : first_) = r.after;
-        (r.after != nullptr ? r.after->before : last_) = r.before;
-    }
-    Request* pop_front() noexcept {
-        Request* r = first_;
-        if (r != nullptr) erase(*r);
-        return r;
-    }
-
-private:
-    Request* first_ = nullptr;
-    Request* last_ = nullptr;
 };
 
 template <class Impl, class Handler>

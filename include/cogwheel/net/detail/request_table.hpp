@@ -9,6 +9,7 @@
 // keeps its hash. So remove() computes no hash, and cannot throw.
 #pragma once
 
+#include <cogwheel/detail/linked_list.hpp>
 #include <cogwheel/net/request_options.hpp>
 
 #include <bit>
@@ -25,8 +26,10 @@ enum class request_admission { accepted, duplicate_key, too_many };
 enum class ending { answered, timed_out, failed, cancelled };
 
 /// The links of a request in its table. The base of `Request`.
+struct in_order_of_start; // the tag of a table's list: a request may also be in another one
+
 template <class Request, class Key, class TimePoint>
-class request_links {
+class request_links : public list_links<Request, in_order_of_start> {
 public:
     using key_type = Key;
 
@@ -42,8 +45,6 @@ private:
 
     Request* same_bucket_ = nullptr;
     std::size_t hash_ = 0;
-    Request* older_ = nullptr;
-    Request* newer_ = nullptr;
     TimePoint started_;
     Key key_;
 };
@@ -52,6 +53,8 @@ private:
 /// Lifetime: the requests must outlive their place in the table. The table must be empty when it is destroyed.
 template <class Request, class Hash, class Equal>
 class request_table {
+    using list = linked_list<Request, in_order_of_start>;
+
 public:
     using key_type = typename Request::key_type;
 
@@ -86,10 +89,7 @@ public:
     void insert(Request& request, std::size_t hash) noexcept {
         request.hash_ = hash;
         file(request);
-        request.older_ = newest_;
-        request.newer_ = nullptr;
-        (newest_ != nullptr ? newest_->newer_ : oldest_) = &request;
-        newest_ = &request;
+        in_order_.push_back(request);
         ++stats_.started;
         ++stats_.in_flight;
     }
@@ -109,15 +109,14 @@ public:
         Request** at = &buckets_[bucket_of(request.hash_)];
         while (*at != &request) at = &(*at)->same_bucket_;
         *at = request.same_bucket_;
-        (request.older_ != nullptr ? request.older_->newer_ : oldest_) = request.newer_;
-        (request.newer_ != nullptr ? request.newer_->older_ : newest_) = request.older_;
+        in_order_.erase(request);
         ++count_of(how);
         --stats_.in_flight;
     }
 
     /// Returns the requests in the order of their start: the first, and the one after `request`. nullptr at the end.
-    Request* oldest() const noexcept { return oldest_; }
-    static Request* next(const Request& request) noexcept { return request.newer_; }
+    Request* oldest() const noexcept { return in_order_.front(); }
+    static Request* next(const Request& request) noexcept { return list::next(request); }
 
     std::size_t size() const noexcept { return stats_.in_flight; }
     bool empty() const noexcept { return stats_.in_flight == 0; }
@@ -134,11 +133,11 @@ public:
             }
         }
         const Request* before = nullptr;
-        for (const Request* r = oldest_; r != nullptr; before = r, r = r->newer_, ++listed) {
+        for (const Request* r = oldest(); r != nullptr; before = r, r = next(*r), ++listed) {
             if (listed > stats_.in_flight) return "the order does not end";
-            if (r->older_ != before) return "the order has a broken link";
+            if (list::previous(*r) != before) return "the order has a broken link";
         }
-        if (newest_ != before) return "the newest is not the last";
+        if (in_order_.back() != before) return "the newest is not the last";
         if (filed != stats_.in_flight || listed != stats_.in_flight) return "not all are found by key and in order";
         if (stats_.in_flight > capacity()) return "more requests than buckets";
         const auto& s = stats_;
@@ -193,7 +192,7 @@ private:
         buckets_ = std::make_unique<Request*[]>(buckets);
         capacity_ = buckets;
         shift_ = static_cast<unsigned>(std::numeric_limits<std::size_t>::digits - std::countr_zero(buckets));
-        for (Request* r = oldest_; r != nullptr; r = r->newer_) file(*r);
+        for (Request* r = oldest(); r != nullptr; r = next(*r)) file(*r);
     }
 
     std::uint64_t& count_of(ending how) noexcept {
@@ -212,8 +211,7 @@ private:
     std::unique_ptr<Request*[]> buckets_;
     std::size_t capacity_ = 0; // a power of two, or 0 before the first request
     unsigned shift_ = 0;
-    Request* oldest_ = nullptr;
-    Request* newest_ = nullptr;
+    list in_order_;
     std::size_t max_in_flight_;
     request_stats stats_;
     [[no_unique_address]] Hash hash_;

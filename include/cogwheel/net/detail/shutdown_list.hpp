@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/linked_list.hpp>
 
 #include <asio/execution_context.hpp>
 
@@ -22,7 +23,7 @@ public:
     static inline asio::execution_context::id id;
 
     /// Lifetime: leaves the list before it is destroyed, unless shut_down() was called.
-    class member {
+    class member : public list_links<member> {
     public:
         member() = default;
         member(const member&) = delete;
@@ -35,27 +36,19 @@ public:
 
     protected:
         ~member() = default;
-
-    private:
-        friend class shutdown_list;
-        member* previous_ = nullptr;
-        member* next_ = nullptr;
     };
 
     explicit shutdown_list(asio::execution_context& context) : asio::execution_context::service(context) {}
 
     void join(member& m) noexcept {
         const std::lock_guard lock(mutex_);
-        m.previous_ = nullptr;
-        m.next_ = first_;
-        if (first_ != nullptr) first_->previous_ = &m;
-        first_ = &m;
+        members_.push_front(m);
     }
 
     /// Removes a member. Preconditions: its shut_down() was not called.
     void leave(member& m) noexcept {
         const std::lock_guard lock(mutex_);
-        erase(m);
+        members_.erase(m);
     }
 
 private:
@@ -65,9 +58,9 @@ private:
             std::shared_ptr<void> held;
             {
                 const std::lock_guard lock(mutex_);
-                if (first_ == nullptr) return;
-                held = first_->hold();
-                if (held != nullptr) erase(*(m = first_));
+                if (members_.empty()) return;
+                held = members_.front()->hold();
+                if (held != nullptr) m = members_.pop_front();
             }
             if (m != nullptr)
                 m->shut_down(); // without the lock: the end of a handler may destroy other members
@@ -76,13 +69,8 @@ private:
         }
     }
 
-    void erase(member& m) noexcept {
-        (m.previous_ != nullptr ? m.previous_->next_ : first_) = m.next_;
-        if (m.next_ != nullptr) m.next_->previous_ = m.previous_;
-    }
-
     std::mutex mutex_;
-    member* first_ = nullptr;
+    linked_list<member> members_;
 };
 
 } // namespace cogwheel::detail

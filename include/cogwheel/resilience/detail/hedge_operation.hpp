@@ -94,7 +94,7 @@ public:
 
     // ---- for the attempts' handlers ----
 
-    executor_type executor() const noexcept { return home_.get(); }
+    executor_type executor() const noexcept { return executor_.get(); }
     asio::cancellation_slot slot(std::uint32_t number) noexcept { return at(number).signal.slot(); }
     user_allocator get_user_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
 
@@ -126,7 +126,7 @@ public:
     /// Called by create_in() only; destroy_in() calls the destructor.
     template <class H, class F>
     hedge_operation(Impl& state, const Executor& executor, const hedge_options& options, F&& f, H&& handler)
-        : home_(asio::get_associated_executor(handler, executor)),
+        : executor_(asio::get_associated_executor(handler, executor)),
           state_(state),
           options_(options),
           machine_(options.attempts),
@@ -158,7 +158,7 @@ private:
         if (--references_ != 0) return;
         lock.unlock();
         if (abandoned_) return destroy();
-        auto kept = std::move(home_);
+        auto kept = std::move(executor_);
         if (inline_allowed) return take()();
         const way_to way(kept.get(), state_->executor());
         way.post(take());
@@ -410,7 +410,7 @@ private:
         return handler_of_ended(*this, handler_, with_summary(std::move(r), summary));
     }
 
-    working_executor<executor_type> home_; // destroyed last: other members may need its context
+    working_executor<executor_type> executor_; // destroyed last: other members may need its context
     wheel_hold<Impl> state_;
     mutex mutex_;
     std::size_t references_ = 1;                             // one for the initiating function

@@ -74,7 +74,7 @@ public:
     // ---- for the handlers ----
 
     step_pin<engine::concurrent>& pin() noexcept { return pin_; }
-    executor_type executor() const noexcept { return home_.get(); }
+    executor_type executor() const noexcept { return executor_.get(); }
     asio::cancellation_slot slot() noexcept { return connected_ ? signal_.slot() : asio::cancellation_slot(); }
     user_allocator get_user_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
     Impl& state() const noexcept { return *state_; }
@@ -96,7 +96,7 @@ public:
     /// Called by create_in() only; destroy_in() calls the destructor.
     template <class H, class F>
     retry_operation(Impl& state, const Executor& executor, const basic_retry_policy<clock>& policy, F&& f, H&& handler)
-        : home_(asio::get_associated_executor(handler, executor)),
+        : executor_(asio::get_associated_executor(handler, executor)),
           state_(state),
           machine_(policy),
           own_random_(fresh_seed(this, present<clock>())),
@@ -281,7 +281,7 @@ private:
     // ---- the end ----
 
     void complete(const retry_step& last, bool initial) {
-        const auto kept = std::move(home_);
+        const auto kept = std::move(executor_);
         if (!initial) return take(last)();
         const way_to way(kept.get(), state_->executor());
         way.post(take(last));
@@ -311,7 +311,7 @@ private:
         return asio::error::timed_out;
     }
 
-    working_executor<executor_type> home_; // destroyed last: other members may need its context
+    working_executor<executor_type> executor_; // destroyed last: other members may need its context
     wheel_hold<Impl> state_;
     back_link<retry_operation> link_; // from the handler's slot
     bool connected_ = false;

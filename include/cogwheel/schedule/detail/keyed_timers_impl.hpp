@@ -17,6 +17,7 @@
 #include <asio/post.hpp>
 #include <asio/prefer.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -38,23 +39,23 @@ public:
     /// Counts an armed timer. While there is one, run() of the executor's context does not return.
     class armed {
     public:
-        explicit armed(std::shared_ptr<keyed_executor> home) : home_(std::move(home)) {
-            const std::lock_guard lock(home_->mutex_);
-            if (home_->armed_ == 0)
-                home_->work_ = asio::prefer(home_->executor_, asio::execution::outstanding_work.tracked);
-            ++home_->armed_;
+        explicit armed(std::shared_ptr<keyed_executor> owner) : owner_(std::move(owner)) {
+            const std::lock_guard lock(owner_->mutex_);
+            if (owner_->armed_ == 0)
+                owner_->work_ = asio::prefer(owner_->executor_, asio::execution::outstanding_work.tracked);
+            ++owner_->armed_;
         }
         armed(armed&& other) noexcept = default;
         armed& operator=(armed&&) = delete;
         ~armed() {
-            if (home_ == nullptr) return;
-            const std::lock_guard lock(home_->mutex_);
-            if (--home_->armed_ == 0) home_->work_ = {};
+            if (owner_ == nullptr) return;
+            const std::lock_guard lock(owner_->mutex_);
+            if (--owner_->armed_ == 0) owner_->work_ = {};
         }
-        keyed_executor& home() const noexcept { return *home_; }
+        keyed_executor& owner() const noexcept { return *owner_; }
 
     private:
-        std::shared_ptr<keyed_executor> home_;
+        std::shared_ptr<keyed_executor> owner_;
     };
 
     /// Posts f to the executor. Does nothing after close().
@@ -130,11 +131,11 @@ public:
     keyed_timers_impl(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash, const Equal& equal)
         : wheel_(impl_of(wheel)), table_(0, by_key{hash, equal}, by_key{hash, equal}) {
         if (executor && executor != asio::any_io_executor(wheel.get_executor()))
-            home_ = std::make_shared<keyed_executor>(std::move(executor));
+            executor_ = std::make_shared<keyed_executor>(std::move(executor));
     }
     ~keyed_timers_impl() {
         clear();
-        if (home_ != nullptr) home_->close();
+        if (executor_ != nullptr) executor_->close();
     }
     keyed_timers_impl(const keyed_timers_impl&) = delete;
     keyed_timers_impl& operator=(const keyed_timers_impl&) = delete;
@@ -207,11 +208,11 @@ private:
         auto expire = [r] {
             if (!r->removed) r->impl->expired(r);
         };
-        if (home_ == nullptr) {
+        if (executor_ == nullptr) {
             r->token = wheel_->schedule(at, std::move(expire), no_callable(), refused);
         } else {
-            auto go_home = [timer = keyed_executor::armed(home_), expire] { timer.home().post(expire); };
-            r->token = wheel_->schedule(at, std::move(go_home), no_callable(), refused);
+            auto post_there = [timer = keyed_executor::armed(executor_), expire] { timer.owner().post(expire); };
+            r->token = wheel_->schedule(at, std::move(post_there), no_callable(), refused);
         }
         if (!refused) r->due = due;
         return refused;
@@ -244,7 +245,7 @@ private:
     }
 
     wheel_hold<impl_type<Wheel>> wheel_;
-    std::shared_ptr<keyed_executor> home_; // nullptr: jobs run in the wheel's turn
+    std::shared_ptr<keyed_executor> executor_; // nullptr: jobs run in the wheel's turn
     table table_;
 };
 

@@ -21,8 +21,6 @@
 #include <cogwheel/wheel/detail/slot_ring.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
-#include <algorithm>
-#include <span>
 #include <vector>
 
 namespace cogwheel {
@@ -54,12 +52,12 @@ public:
     void schedule(timer_node& node, tick due) {
         assert(!node.armed() && "cancel or reschedule a pending timer");
         assert(due <= tick::max());
-        ++generation(node);
+        next_generation(node);
         ++size_;
         // Take-over, if the entry lies in the later half of the time to the deadline. Such an entry is still in a slot.
         // From the earlier half, a timer of a minute would get an entry of a second, which causes an early wake-up.
         if (due.value > now_ && due.value - filed(node) <= (due.value - now_) / 2) [[likely]]
-            deadline(node) = due.value;
+            deadline(node, due.value);
         else
             schedule_anew(node, due.value);
     }
@@ -71,7 +69,7 @@ public:
     void reschedule(timer_node& node, tick due) {
         assert(node.armed() && "schedule a timer that is not pending");
         if (due.value > now_ && filed(node) <= due.value) [[likely]]
-            deadline(node) = due.value;
+            deadline(node, due.value);
         else
             file(node, due.value);
     }
@@ -80,7 +78,7 @@ public:
     /// Preconditions: armed. Complexity: O(1).
     void cancel(timer_node& node) noexcept {
         assert(node.armed() && "only a pending timer can be cancelled");
-        ++generation(node);
+        next_generation(node);
         --size_;
     }
 
@@ -119,9 +117,9 @@ public:
     void clear(F f) {
         drop_entries();
         nodes_.for_each([&](timer_node& node) {
-            filed(node) = not_filed; // the entry is gone, so no timer may take it over
+            filed(node, not_filed); // the entry is gone, so no timer may take it over
             if (!node.armed()) return;
-            ++generation(node);
+            next_generation(node);
             f(node);
         });
     }
@@ -160,8 +158,8 @@ protected:
     };
     /// Makes an empty wheel that stands at `now`. It rounds numbers of slots up to powers of two.
     /// Preconditions: 1 <= slots <= max_slots; no other wheel uses `nodes`. Errors: std::bad_alloc.
-    entry_wheel(node_table& nodes, std::size_t slots, std::span<const outer_ring> outer, tick now);
-    ~entry_wheel() = default;
+    entry_wheel(node_table& nodes, std::size_t slots, const std::vector<outer_ring>& outer, tick now);
+    ~entry_wheel();
 
     std::size_t rings() const noexcept { return 1 + outer_.size(); }
 

@@ -6,7 +6,6 @@
 
 #include <cogwheel/wheel/detail/entry_chain.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +35,7 @@ public:
                 d += static_cast<std::size_t>(std::countr_zero(rest));
                 return d < limit ? d : limit;
             }
-            d += std::min<std::size_t>(64 - slot % 64, mask_ + 1 - slot);
+            d += mask_ < 64 ? mask_ + 1 - slot : 64 - slot % 64;
         }
         return limit;
     }
@@ -82,7 +81,7 @@ struct slot_ring {
         slot& to = slots[s];
         to.chain.push(chunks, e);
         if (to.entries++ == 0) occupied.set(s);
-        to.low = std::min(to.low, at);
+        if (at < to.low) to.low = at;
     }
 
     /// Empties slot `s` and returns its entries.
@@ -99,7 +98,7 @@ struct slot_ring {
     template <class F>
     void search(std::uint64_t at, std::uint64_t count, F f) const {
         const std::uint64_t first = turned(at);
-        const auto limit = static_cast<std::size_t>(std::min<std::uint64_t>(count, size()));
+        const std::size_t limit = count < size() ? static_cast<std::size_t>(count) : size();
         for (std::size_t d = 0; d < limit; ++d) {
             d += occupied.distance((first + d) & mask, limit - d);
             if (d >= limit || !f((first + d) & mask, (first + d) * slot_ticks)) return;
