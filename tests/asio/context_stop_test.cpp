@@ -80,15 +80,19 @@ TEST_CASE("context_stopped_by_a_handler_the_rest_of_the_turn_waits_for_restart")
 
 TEST_CASE("context_of_a_strand_stopped_by_a_handler_ends_the_turn") {
     asio::io_context io;
-    manual_timer_wheel wheel(asio::make_strand(io));
-    int ran = 0;
-    for (int i = 0; i < 3; ++i)
-        wheel.schedule(10ms, [&] {
-            ++ran;
-            io.stop();
-        });
-    manual_clock::advance(10ms);
-    for (int i = 0; i < 3; ++i) CHECK(run_until_stopped(io, ran) == 1);
+    const asio::any_io_executor of_a_socket = io.get_executor();
+    for (const asio::any_io_executor& executor :
+         {asio::any_io_executor(asio::make_strand(io)), asio::any_io_executor(asio::make_strand(of_a_socket))}) {
+        manual_timer_wheel wheel(executor);
+        int ran = 0;
+        for (int i = 0; i < 3; ++i)
+            wheel.schedule(10ms, [&] {
+                ++ran;
+                io.stop();
+            });
+        manual_clock::advance(10ms);
+        for (int i = 0; i < 3; ++i) CHECK(run_until_stopped(io, ran) == 1);
+    }
 }
 
 TEST_CASE("work_per_turn_of_one_lets_run_one_run_one_handler") {

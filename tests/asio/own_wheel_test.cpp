@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,19 @@ TEST_CASE("own_wheel_rearmed_with_zero_waits_for_the_next_turn") {
     wheel.schedule(0s, again);
     CHECK(run_ready(io) == 10); // a turn each
     CHECK(rounds == 10);
+}
+
+TEST_CASE("own_wheel_timer_moved_with_a_wait_pending_fires_in_its_new_place") {
+    asio::io_context io;
+    own_timer_wheel wheel{io};
+    std::optional<own_wheel_timer> first(std::in_place, wheel, 20ms);
+    bool done = false;
+    first->async_wait([&](std::error_code ec) { done = !ec; });
+    own_wheel_timer second = std::move(*first);
+    first.reset();
+    pass(io, 20ms);
+    CHECK(done);
+    CHECK(wheel.trim());
 }
 
 TEST_CASE("own_wheel_stopped_aborts_what_is_pending") {

@@ -19,7 +19,7 @@ class ordered_wheel {
     using key = std::pair<std::uint64_t, std::uint64_t>; // tick, number of the filing
 
 public:
-    ordered_wheel(cogwheel::node_table&, std::size_t, cogwheel::tick now = {}) : now_(now) {}
+    ordered_wheel(cogwheel::node_table& nodes, std::size_t, cogwheel::tick now = {}) : nodes_(nodes), now_(now) {}
 
     void schedule(cogwheel::timer_node& node, cogwheel::tick due) {
         file(node, due);
@@ -41,7 +41,7 @@ public:
         const std::uint64_t last = filings_; // what is armed from here on waits for the next call
         cogwheel::advance_result result;
         while (is_due(last) && !budget.spent() && !interrupted_) {
-            cogwheel::timer_node& node = *timers_.begin()->second;
+            cogwheel::timer_node& node = *nodes_.find(timers_.begin()->second);
             cancel(node);
             ++result.fired;
             budget.charge(cogwheel::work_budget::expiry);
@@ -65,19 +65,25 @@ public:
     cogwheel::tick now() const noexcept { return now_; }
     std::size_t size() const noexcept { return timers_.size(); }
     void reserve(std::size_t) {}
-    bool trim() noexcept { return true; }
+    bool trim() noexcept {
+        if (is_due(filings_)) return false;
+        nodes_.trim();
+        return true;
+    }
 
     template <class F>
     void clear(F f) {
-        for (const auto& [due, node] : std::exchange(timers_, {})) {
-            access::next_generation(*node);
-            f(*node);
+        for (const auto& [due, index] : std::exchange(timers_, {})) {
+            cogwheel::timer_node& node = *nodes_.find(index);
+            access::next_generation(node);
+            f(node);
         }
     }
 
     const char* check_invariants() const {
-        for (const auto& [due, node] : timers_)
-            if (!node->armed() || key_of(*node) != due) return "a node that is not where it says";
+        for (const auto& [due, index] : timers_)
+            if (const cogwheel::timer_node& node = *nodes_.find(index); !node.armed() || key_of(node) != due)
+                return "a node that is not where it says";
         return nullptr;
     }
 
@@ -87,7 +93,7 @@ private:
     }
     void file(cogwheel::timer_node& node, cogwheel::tick due) {
         due = std::max(due, now_);
-        timers_.emplace(key{due.value, filings_ + 1}, &node);
+        timers_.emplace(key{due.value, filings_ + 1}, access::index(node));
         access::deadline(node, due.value);
         access::filed(node, ++filings_);
     }
@@ -95,7 +101,8 @@ private:
         return !timers_.empty() && timers_.begin()->first.first <= now_.value && timers_.begin()->first.second <= last;
     }
 
-    std::map<key, cogwheel::timer_node*> timers_;
+    cogwheel::node_table& nodes_;
+    std::map<key, std::uint32_t> timers_; // indices: a wheel_timer that is moved takes its armed node along
     cogwheel::tick now_;
     std::uint64_t filings_ = 0;
     bool interrupted_ = false;

@@ -44,7 +44,7 @@ struct wheel_options {
     /// Whether timers are kept in huge pages of memory (2 MB). From 100,000 timers on, this saves a TLB miss in each
     /// call that works on a timer. The wheel takes memory in steps of 2 MB. The first use of each step takes about
     /// 0.1 ms, the time to clear it. Needs Linux with transparent huge pages (`madvise` or `always`). Elsewhere the
-    /// only effect is larger steps of memory.
+    /// only effect is larger steps, in allocation and in trim().
     bool huge_pages = false;
 
     /// Throws std::invalid_argument if an option is bad; the message names the value, the range and the remedy.

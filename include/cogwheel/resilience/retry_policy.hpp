@@ -30,7 +30,7 @@ bool is_transient(const std::error_code& ec) noexcept;
 ///
 ///     cogwheel::retry_policy policy{.attempts = 5, .attempt_timeout = 2s};
 ///     policy.deadline = cogwheel::deadline::after(20s);
-///     policy.retryable = [](const std::error_code& ec) { return ec == asio::error::connection_refused; };
+///     policy.retryable = [](const std::error_code& ec) { return ec == asio::error::timed_out; }; // of an attempt
 template <class Clock>
 struct basic_retry_policy {
     /// The largest number of attempts, including the first. At least 1.

@@ -52,7 +52,7 @@ public:
     virtual contents load() = 0;
 };
 
-/// Stores tasks in memory: for another scheduler in the same process, and for tests.
+/// Stores tasks in memory: for a later scheduler in the same process, and for tests.
 ///
 ///     cogwheel::memory_storage storage;
 ///     cogwheel::task_scheduler tasks(wheel, {.storage = &storage});

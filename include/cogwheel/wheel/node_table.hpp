@@ -56,7 +56,7 @@ public:
     /// Makes later allocations of this table use huge pages of 2 MB. A wheel that is constructed later over this table
     /// uses them for its entries too. If the table exceeds the reach of the processor's TLB, this saves one TLB miss
     /// per operation. It needs Linux, and `madvise` or `always` in /sys/kernel/mm/transparent_hugepage/enabled.
-    /// Elsewhere its only effect is that the table allocates memory in larger steps.
+    /// Elsewhere its only effect is larger steps, in allocation and in trim().
     void prefer_huge_pages(bool on) noexcept {
         huge_pages_ = on;
         memory_.prefer_huge_pages(on);

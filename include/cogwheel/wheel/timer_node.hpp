@@ -4,8 +4,9 @@
 // The node: the part of a timer that the core works with. Apart from the wheel object, most calls of schedule, cancel
 // and reschedule touch only the cache line of the node.
 //
-// A node is embedded in the object that owns it, or it begins a block of a node_table. It must not move while it is in
-// a node_table: entries in the wheel's slots hold its index, which the table turns into its address.
+// A node is embedded in the object that owns it, or it begins a block of a node_table. While it is in a
+// node_table, only relocate() may move it: entries in the wheel's slots hold its index, which the table turns into its
+// address.
 #pragma once
 
 #include <cogwheel/wheel/tick.hpp>
@@ -35,8 +36,8 @@ class node_links {
 };
 
 /// A timer, as the core sees it.
-/// Lifetime: an embedded node must not be destroyed or moved between attach() and detach(). A node_table owns the nodes
-/// that allocate() returns.
+/// Lifetime: detach() an embedded node, or relocate() it to another one, before you destroy it. A node_table owns the
+/// nodes that allocate() returns.
 ///
 ///     struct session {
 ///         static void expired(cogwheel::timer_node& node, void* context);

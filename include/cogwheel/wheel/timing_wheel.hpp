@@ -44,7 +44,8 @@ struct advance_result {
 };
 
 /// A wheel over a node_table. Its guarantees must be those of hashed_wheel; detail/entry_wheel.hpp documents the
-/// functions. basic_timer_wheel runs any wheel that models this concept.
+/// functions. It holds the indices of its nodes and not their addresses: node_table::relocate() moves armed nodes.
+/// basic_timer_wheel runs any wheel that models this concept.
 template <class W>
 concept timing_wheel =
     std::constructible_from<W, node_table&, std::size_t, tick> &&

@@ -35,13 +35,15 @@
 
 namespace cogwheel::detail {
 
-/// Returns the io_context of an executor, or of its strand. Returns nullptr for other contexts, and without typeid.
+/// Returns the io_context of an executor, or of a strand on it. Returns nullptr for other contexts, and without typeid.
 inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
 #ifndef ASIO_NO_TYPEID
     using direct = asio::io_context::executor_type;
     if (executor.target_type() == typeid(direct)) return &executor.target<direct>()->context();
     using strand = asio::strand<direct>;
     if (executor.target_type() == typeid(strand)) return &executor.target<strand>()->get_inner_executor().context();
+    using outer = asio::strand<asio::any_io_executor>; // of the executor of an I/O object
+    if (executor.target_type() == typeid(outer)) return loop_of(executor.target<outer>()->get_inner_executor());
 #endif
     return nullptr;
 }
