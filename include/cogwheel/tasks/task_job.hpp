@@ -85,8 +85,8 @@ inline constexpr bool is_coroutine<asio::awaitable<void, Executor>> = true;
 template <class Executor>
 inline constexpr bool is_coroutine<asio::awaitable<std::error_code, Executor>> = true;
 
-/// The strand and the cancellation signal of a job that is a coroutine. A request to stop reaches the coroutine as this
-/// signal, on this strand.
+/// The strand and the cancellation signal of one attempt of a job that is a coroutine. A request to stop also emits
+/// this signal, on this strand.
 struct coroutine_stop {
     explicit coroutine_stop(const asio::any_io_executor& executor) : strand(asio::make_strand(executor)) {}
 
