@@ -63,7 +63,7 @@ public:
     /// Parameters: `retry`: the number of the retry, from 1. `previous`: the delay before the previous retry; zero for
     ///   the first. `random`: the generator of the jitter; without jitter it is not called.
     /// Complexity: O(log retry). Errors: those of `random`.
-    template <std::uniform_random_bit_generator Generator>
+    template <detail::random_generator Generator>
     nanoseconds next(std::uint32_t retry, nanoseconds previous, Generator& random) const {
         switch (jitter_) {
         case backoff_jitter::full:
@@ -114,7 +114,7 @@ public:
     explicit backoff_sequence(const backoff& b) noexcept : backoff_(b) {}
 
     /// Returns the next delay. Errors: those of `random`; then nothing changes.
-    template <std::uniform_random_bit_generator Generator>
+    template <detail::random_generator Generator>
     std::chrono::nanoseconds next(Generator& random) {
         const auto retry = retry_ == std::numeric_limits<std::uint32_t>::max() ? retry_ : retry_ + 1;
         previous_ = backoff_.next(retry, previous_, random);

@@ -7,7 +7,6 @@
 #include <cogwheel/schedule/error.hpp>
 #include <cogwheel/wheel/tick.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -68,7 +67,8 @@ namespace cogwheel::detail {
 /// Returns how many points of the grid after `due` have come by `now`. Preconditions: period > 0.
 constexpr std::int64_t points_passed(std::chrono::nanoseconds due, std::chrono::nanoseconds period,
                                      std::chrono::nanoseconds now) noexcept {
-    return now > due ? saturating_add(now, -std::max(due, -std::chrono::nanoseconds::max())) / period : 0;
+    constexpr std::chrono::nanoseconds first = -std::chrono::nanoseconds::max(); // its negative does not overflow
+    return now > due ? saturating_add(now, -(due > first ? due : first)) / period : 0;
 }
 
 /// Returns the first point of the grid after `due` that has not come by `now`. Saturates. Preconditions: period > 0.

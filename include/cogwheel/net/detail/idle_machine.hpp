@@ -14,7 +14,6 @@
 #include <cogwheel/resilience/random.hpp>
 #include <cogwheel/wheel/tick.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <optional>
@@ -67,7 +66,7 @@ public:
         const std::array values{limits.reader, limits.writer, limits.all};
         jitter_ = static_cast<float>(limits.jitter);
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
-            kinds_[i].limit = std::max(values[i], nanoseconds::zero());
+            kinds_[i].limit = later(values[i], nanoseconds::zero());
             kinds_[i].extra = draw();
         }
     }
@@ -77,7 +76,8 @@ public:
     /// Returns when there may be an event if nothing happens. nanoseconds::max(): only after a change of the timeouts.
     nanoseconds look_at(double factor) const noexcept {
         nanoseconds at = nanoseconds::max();
-        for (std::size_t i = 0; i < kinds_.size(); ++i) at = std::min(at, due(i, factor));
+        for (std::size_t i = 0; i < kinds_.size(); ++i)
+            if (const nanoseconds d = due(i, factor); d < at) at = d;
         return at;
     }
 
@@ -108,7 +108,7 @@ public:
     /// Returns the longest period without a factor. A smaller factor shortens each wait by a share of it at most.
     nanoseconds longest_period() const noexcept {
         nanoseconds longest{};
-        for (const kind_state& k : kinds_) longest = std::max(longest, period(k, 1));
+        for (const kind_state& k : kinds_) longest = later(longest, period(k, 1));
         return longest;
     }
 
@@ -123,8 +123,10 @@ private:
         float extra = 0;           // the random part of this period, as a share of the timeout
     };
 
+    static nanoseconds later(nanoseconds a, nanoseconds b) noexcept { return a > b ? a : b; }
+
     nanoseconds stamp(std::size_t kind) const noexcept {
-        return kind == all ? std::max(stamps_[0], stamps_[1]) : stamps_[kind];
+        return kind == all ? later(stamps_[0], stamps_[1]) : stamps_[kind];
     }
 
     // Rounds up. Exact where there is nothing to multiply.
@@ -139,7 +141,7 @@ private:
     nanoseconds due(std::size_t kind, double factor) const noexcept {
         const kind_state& k = kinds_[kind];
         if (k.limit == nanoseconds::zero()) return nanoseconds::max();
-        return saturating_add(std::max(stamp(kind), k.at), period(k, factor));
+        return saturating_add(later(stamp(kind), k.at), period(k, factor));
     }
     bool is_due(std::size_t kind, nanoseconds now, double factor) const noexcept {
         const nanoseconds at = due(kind, factor);
