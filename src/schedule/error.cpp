@@ -29,7 +29,7 @@ const char* words(schedule_errc e) noexcept {
     case schedule_errc::missed:
         return "the run was missed, and its misfire policy is to skip";
     case schedule_errc::interrupted:
-        return "the process ended while it ran";
+        return "its process or its scheduler ended while it ran";
     }
     return nullptr;
 }

@@ -84,8 +84,7 @@ void node_table::detach(timer_node& node) noexcept {
     place& at = place_of(node);
     assert(at.node == &node);
     at.node = nullptr;
-    // The generation of a node that was armed 2^31 times has wrapped, and may have passed zero.
-    const bool used_up = generation(node) == 0 || generation(node) < at.generation;
+    const bool used_up = is_used_up(generation(node)) || generation(node) < at.generation;
     at.generation = generation(node);
     if (used_up) return; // the place is retired
     at.next_free = free_place_;
@@ -112,16 +111,6 @@ std::uint32_t node_table::generation_at(std::uint32_t index) const noexcept {
                                      : generation(*reinterpret_cast<const timer_node*>(p.at(index)));
 }
 
-// Returns true if the whole page is free, and no node of it has used half of its generations. After a trim, all nodes
-// of the page start at the generation of the node that was armed most often.
-bool node_table::is_worth_trimming(std::size_t page_number, std::size_t free) const noexcept {
-    const page& p = pages_[page_number];
-    if (p.used == 0 || p.used != free) return false;
-    for (std::size_t i = 0; i < p.used; ++i)
-        if (generation_at(index_of(page_number, i)) >> 31 != 0) return false;
-    return true;
-}
-
 void node_table::trim() noexcept {
     std::vector<std::uint16_t> free = detail::piece_counters(pages_.size()); // the number of free nodes per page
     if (free.empty()) return;
@@ -133,7 +122,7 @@ void node_table::trim() noexcept {
     for (std::uint32_t i = free_place_; i != none; i = place_at(i).next_free) ++free[page_of(i)];
 
     for (std::size_t number = 0; number < pages_.size(); ++number)
-        free[number] = is_worth_trimming(number, free[number]) ? trimmed : std::uint16_t{0};
+        free[number] = pages_[number].used != 0 && pages_[number].used == free[number] ? trimmed : std::uint16_t{0};
     const auto stays = [&free](std::uint32_t index) { return free[page_of(index)] != trimmed; };
 
     for (size_class& c : classes_) {
@@ -160,13 +149,13 @@ void node_table::trim() noexcept {
 
 bool node_table::release_all() noexcept {
     std::uint32_t highest = generation_floor_;
-    bool wrapped = false;
+    bool used_up = false;
     for (std::size_t number = 0; number < pages_.size(); ++number) {
         const page& p = pages_[number];
         for (std::size_t i = 0; i < p.used; ++i) {
             const std::uint32_t generation = generation_at(index_of(number, i));
             highest = std::max(highest, generation);
-            wrapped |= generation < generation_floor_;
+            used_up |= is_used_up(generation) || generation < generation_floor_;
         }
         highest = std::max(highest, p.floor);
     }
@@ -177,7 +166,7 @@ bool node_table::release_all() noexcept {
     classes_ = {};
     free_place_ = place_page_ = none;
     generation_floor_ = highest;
-    return !wrapped;
+    return !used_up;
 }
 
 std::size_t node_table::footprint() const noexcept { return pages_.capacity() * sizeof(page) + memory_.footprint(); }

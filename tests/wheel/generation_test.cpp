@@ -18,6 +18,7 @@ using cogwheel::wheel_access;
 
 namespace {
 
+constexpr std::uint32_t half = 0x8000'0000; // from here on, a node is retired at the end of its use
 constexpr std::uint32_t last_even = ~std::uint32_t{0} - 1;
 
 struct block_bench {
@@ -87,25 +88,45 @@ TEST_CASE("find_any_id_is_harmless") {
     bench.nodes.detach(embedded);
 }
 
-TEST_CASE("release_block_whose_generations_are_used_up_is_retired") {
+TEST_CASE("release_block_after_half_of_its_generations_is_retired") {
     block_bench bench;
     timer_node& node = bench.allocate();
-    wheel_access::set_generation(node, last_even);
+    wheel_access::set_generation(node, half - 2);
     bench.wheel.schedule(node, tick{5});
-    CHECK(node.id().generation == ~std::uint32_t{0});
     bench.wheel.cancel(node);
     bench.nodes.release(node, 64);
     for (int i = 0; i < 100; ++i) CHECK(&bench.allocate() != &node);
 }
 
-TEST_CASE("release_block_with_one_life_left_is_reused") {
+TEST_CASE("release_block_before_half_of_its_generations_is_reused") {
     block_bench bench;
     timer_node& node = bench.allocate();
-    wheel_access::set_generation(node, last_even - 2);
+    wheel_access::set_generation(node, half - 4);
     bench.wheel.schedule(node, tick{5});
     bench.wheel.cancel(node);
     bench.nodes.release(node, 64);
     CHECK(&bench.allocate() == &node);
+}
+
+TEST_CASE("release_block_armed_past_its_last_generation_in_its_last_use_does_not_repeat_an_id") {
+    block_bench bench;
+    timer_node& node = bench.allocate();
+    bench.wheel.schedule(node, tick{1});
+    const timer_id old = node.id(); // kept somewhere
+    bench.wheel.cancel(node);
+    bench.nodes.release(node, 64);
+    REQUIRE(&bench.allocate() == &node);
+    wheel_access::set_generation(node, last_even); // after many uses; the last one goes beyond the end
+    bench.nodes.release(node, 64);
+    for (int i = 0; i < 100; ++i) {
+        timer_node& next = bench.allocate();
+        for (int arming = 0; arming < 3; ++arming) {
+            bench.wheel.schedule(next, tick{1});
+            CHECK(next.id() != old);
+            CHECK(bench.nodes.find(old) == nullptr);
+            bench.wheel.cancel(next);
+        }
+    }
 }
 
 TEST_CASE("detach_place_whose_generations_are_used_up_is_retired") {
@@ -113,7 +134,7 @@ TEST_CASE("detach_place_whose_generations_are_used_up_is_retired") {
     timer_node first(ignore_expiry), second(ignore_expiry);
     bench.nodes.attach(first);
     const std::uint32_t index = wheel_access::index(first);
-    wheel_access::set_generation(first, last_even);
+    wheel_access::set_generation(first, half - 2);
     bench.wheel.schedule(first, tick{1});
     bench.wheel.advance(tick{1});
     bench.nodes.detach(first);
@@ -190,7 +211,7 @@ TEST_CASE("release_all_old_ids_stay_stale") {
 TEST_CASE("release_all_says_when_generations_are_used_up") {
     block_bench bench;
     timer_node& node = bench.allocate();
-    wheel_access::set_generation(node, last_even);
+    wheel_access::set_generation(node, half - 2);
     bench.wheel.schedule(node, tick{5});
     bench.wheel.cancel(node);
     bench.nodes.release(node, 64);

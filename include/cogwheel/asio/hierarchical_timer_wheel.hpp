@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A timer_wheel on a hierarchical wheel, for ticks of a millisecond and timers of days. Everything else is as in
+// A timer_wheel on a hierarchical wheel, which suits short ticks and timers of days. Everything else is as in
 // timer_wheel.
 //
 //     cogwheel::hierarchical_timer_wheel wheel{io, {.tick = 10ms, .levels = cogwheel::clock_hands}};
@@ -12,10 +12,10 @@
 
 namespace cogwheel {
 
-/// A wheel that any thread may use.
+/// A wheel that several threads may use.
 using hierarchical_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded, hierarchical_wheel>;
 
-/// A wheel for one thread or one strand. Takes no lock.
+/// A wheel for one thread or one strand. It has no lock of its own.
 using local_hierarchical_timer_wheel =
     basic_timer_wheel<std::chrono::steady_clock, single_threaded, hierarchical_wheel>;
 

@@ -16,7 +16,7 @@ struct multi_threaded {
     using mutex = std::mutex;
 };
 
-/// One thread or one strand calls the wheel and runs its turns. The wheel takes no lock.
+/// Only one thread or one strand may call the wheel and run its turns. The wheel has no lock of its own.
 struct single_threaded {
     static constexpr bool concurrent = false;
 

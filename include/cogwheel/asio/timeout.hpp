@@ -33,21 +33,21 @@ asio::awaitable<T, Executor> await_with_timeout(Spec spec, asio::awaitable<T, Ex
 
 } // namespace detail
 
-/// Awaits `a`, and cancels it after `delay`. The delay counts from the moment at which the caller awaits the result.
+/// Returns an awaitable that awaits `a`, and cancels it after `delay`. The delay counts from the co_await.
 template <any_timer_wheel Wheel, class Rep, class Period, class T, class Executor>
 asio::awaitable<T, Executor> timeout(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
                                      asio::awaitable<T, Executor> a) {
     return detail::await_with_timeout(timeout_after(wheel, delay).spec, std::move(a));
 }
-/// Awaits `a`, and cancels it at `at`.
+/// The same, with a point in time.
 template <any_timer_wheel Wheel, class T, class Executor>
 asio::awaitable<T, Executor> timeout(const Wheel& wheel, typename Wheel::time_point at,
                                      asio::awaitable<T, Executor> a) {
     return detail::await_with_timeout(timeout_at(wheel, at).spec, std::move(a));
 }
 
-/// A deadline for several operations. The caller applies it to each of them by within(token) or within(awaitable).
-/// It is cheap to copy. Each operation has a timer of its own; the scope has none.
+/// A deadline for several operations. The caller applies it to each operation: it calls the scope with a token or an
+/// awaitable. A delay counts from the scope's construction. Each operation has its own timer; the scope has none.
 /// Lifetime: the wheel must outlive the scope, and must not be moved meanwhile.
 template <any_timer_wheel Wheel>
 class timeout_scope {
@@ -65,7 +65,7 @@ public:
     auto operator()(Token&& token) const {
         return timeout_at(*wheel_, expiry_, std::forward<Token>(token));
     }
-    /// Awaits `a`, and cancels it at the deadline.
+    /// Returns an awaitable that awaits `a`, and cancels it at the deadline.
     template <class T, class Executor>
     asio::awaitable<T, Executor> operator()(asio::awaitable<T, Executor> a) const {
         return timeout(*wheel_, expiry_, std::move(a));

@@ -6,20 +6,21 @@
 //     socket.async_read_some(buffer, cogwheel::timeout_after(wheel, 5s, token));
 //
 // - timeout_after, timeout_at: an operation that the timer has cancelled completes with asio::error::timed_out.
-// - cancel_after, cancel_at: it completes with its own error, usually operation_aborted. (Asio 1.31 has these on a
-//   steady_timer.)
-// The timer emits `type` through the operation's cancellation slot. Only an error that means a cancellation becomes
-// timed_out. All other results reach the handler unchanged, for instance if the operation ignores the signal or ends
-// before it. Each operation completes exactly once. A cancellation through the handler's own slot passes to the
-// operation. If the wheel is destroyed, or stop() or cancel_all() cancels its timers, the wheel cancels the operation,
-// which completes with its own error.
+// - cancel_after, cancel_at: it completes with its own error, usually operation_aborted. (Asio 1.31 has functions of
+//   these names.)
+// The timer emits a signal of `type` through the operation's cancellation slot. Only an error that means a cancellation
+// becomes timed_out. All other results reach the handler unchanged, for instance if the operation ignores the signal or
+// ends before it. Each operation completes exactly once, unless an execution context is destroyed first. A cancellation
+// through the handler's own slot passes to the operation. If the wheel is destroyed, or stop() or cancel_all() cancels
+// its timers, a later turn cancels the operation, which completes with its own result.
 //
 // If the wheel refuses the timer, the operation does not start; it completes with errc::stopped or
-// errc::too_many_timers. An operation that cannot report an error starts nevertheless, and the next turn cancels it.
+// errc::too_many_timers. But if the first result is no error, or a result has no default constructor, the operation
+// starts, and a later turn cancels it.
 // Memory: one block for timer, handler and signal, from the same sources as in async_wait().
-// Executor: the wheel emits the signal on the handler's associated executor, else on the operation's.
+// Executor: the timer emits the signal on the handler's associated executor, else on the operation's.
 // Complexity: O(1). Thread safety: the wheel's.
-// Lifetime: the wheel's execution context must outlive the operation. The wheel may be destroyed before that.
+// Lifetime: the wheel must exist when the operation starts; the wheel's execution context, until the operation ends.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -45,7 +46,7 @@ struct timed_token {
     Token token;
 };
 
-/// A timeout without a token. As a token, it means the operation's default token. A call with a token combines both.
+/// A timeout without a token. As a token, it means the operation's default token. A call with a token adds that token.
 template <class Spec>
 struct partial_timed_token {
     Spec spec;
@@ -121,8 +122,9 @@ using point_spec = timeout_spec<impl_type<Wheel>, typename Wheel::time_point>;
 
 } // namespace detail
 
-/// Returns a token that cancels its operation after `delay`; the operation then completes with timed_out.
-/// token: the operation's completion token. type: what the timer emits. The delay counts from the operation's start.
+/// Returns a token that cancels its operation after `delay`. If that makes the operation fail, it completes with
+/// timed_out. token: the operation's completion token. type: what the timer emits. The delay counts from the
+/// operation's start.
 template <any_timer_wheel Wheel, class Rep, class Period, class Token>
     requires(!std::same_as<std::decay_t<Token>, asio::cancellation_type>)
 auto timeout_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Token&& token,
@@ -153,7 +155,7 @@ auto timeout_at(const Wheel& wheel, typename Wheel::time_point at,
     return detail::partial_timed_token<detail::point_spec<Wheel>>{{&detail::impl_of(wheel), at, type, true}};
 }
 
-/// Returns a token that cancels its operation after `delay`; the operation then completes with its own error.
+/// Returns a token that cancels its operation after `delay`. The operation completes with its own result.
 /// The parameters are those of timeout_after().
 template <any_timer_wheel Wheel, class Rep, class Period, class Token>
     requires(!std::same_as<std::decay_t<Token>, asio::cancellation_type>)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The token of a scheduled callable: two words, cheap to copy, and harmless once the timer has ended.
+// The token of a scheduled callable: two words, cheap to copy. It does nothing once the timer has ended.
 //
 //     cogwheel::timer_token idle = wheel.schedule(30s, [&] { socket.close(); });
 //     idle.reschedule(30s); // a message arrived
@@ -34,10 +34,10 @@ protected:
 } // namespace detail
 
 /// Names one scheduled callable. It never names a later timer.
-/// A token is stale once its timer has fired or was cancelled, or its wheel was destroyed. On a stale or empty token,
-/// cancel(), reschedule() and pending() return false.
+/// A token is stale once its timer has fired or was cancelled, or its wheel was destroyed. A default-constructed token
+/// is empty. On a stale or empty token, cancel(), reschedule(), reschedule_at() and pending() return false.
 /// Complexity: O(1) for each function. Thread safety: that of the wheel.
-/// Lifetime: a token must not be used after its execution context is destroyed.
+/// Lifetime: none of these functions may be called after the wheel's execution context is destroyed.
 template <class Clock>
 class basic_timer_token {
 public:
@@ -49,12 +49,12 @@ public:
         : target_(&target), id_(id) {}
 
     /// Removes the timer. Returns whether it was pending. If so, its callable never runs.
-    /// Effects: destroys the callable before this returns. If the timer has an on_cancel callable, a turn of the wheel
-    ///   runs that one later instead, and destroys both.
+    /// Effects: destroys the callable before this returns. But if the timer has an on_cancel callable, a later turn
+    ///   runs that one, and destroys both.
     /// Errors: std::bad_alloc, only with an on_cancel callable; the timer stays pending.
     bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
 
-    /// Moves the timer to `delay` from now. Returns false if it is not pending. A later expiry costs one store.
+    /// Moves the timer to `delay` from now. Returns false if it is not pending. A later expiry usually costs one store.
     /// Errors: std::bad_alloc; the timer keeps its expiry.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) const {
@@ -62,7 +62,7 @@ public:
         // this function read the clock, a cache miss on the token would add to the cost.
         return target_ != nullptr && target_->reschedule(id_, saturate_to_ns(delay));
     }
-    /// The same, with `now` as the clock reading. This saves a reading here, which is most of the cost.
+    /// The same, counted from `now`, the caller's clock reading. This saves a reading, which is most of the cost.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
         return target_ != nullptr && target_->reschedule(id_, saturate_to_ns(delay), now);
@@ -72,8 +72,7 @@ public:
 
     bool pending() const { return target_ != nullptr && target_->pending(id_); }
 
-    /// Returns the earliest moment at which the timer can fire: its deadline, rounded up to a tick. Returns
-    /// time_point::min() if the timer is not pending.
+    /// Returns the start of the tick at which the timer is due, or time_point::min() if the timer is not pending.
     time_point expiry() const { return target_ != nullptr ? target_->expiry(id_) : time_point::min(); }
 
     /// Returns the time left until expiry(), or zero if none is left or the timer is not pending.

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A timing wheel on an existing execution context. One Asio timer, the driver, serves hundreds of thousands of timers.
-// Each timer completes a wait or runs a callable. Cancelling a timer is O(1).
+// A timer completes waits, runs a callable or cancels an operation. To cancel a wait or a callable is O(1).
 //
 //     cogwheel::timer_wheel wheel{io};
 //     wheel.async_wait(20ms, [](std::error_code ec) { ... });
@@ -12,10 +12,10 @@
 // - A timer never fires early. It fires at most one tick late, plus the delay of the loop.
 // - Earlier ticks fire before later ones.
 // - Each accepted wait completes exactly once, unless the execution context is destroyed first. pending() is exact.
-// - The wheel has no thread. It plans wake-ups for due ticks only. Turns are bounded (exceptions: docs/guarantees.md).
+// - The wheel has no thread. It plans wake-ups for due ticks only, and turns are bounded. docs/guarantees.md lists the
+//   exceptions to both.
 // - An empty wheel does not keep run() from returning.
-// Any thread may use a timer_wheel. A local_timer_wheel is for one thread or one strand, and takes no lock.
-// The semantics follow Netty's HashedWheelTimer and promise more.
+// Several threads may use a timer_wheel. A local_timer_wheel is for one thread or one strand, and has no lock.
 #pragma once
 
 #include <cogwheel/asio/detail/wheel_service.hpp>
@@ -32,7 +32,7 @@
 namespace cogwheel {
 
 /// Marks the callable of schedule() that runs if the timer is cancelled instead of firing: by its token, by
-/// cancel_all() or stop(), or by the end of the wheel. It runs later, never inside the call that cancels.
+/// cancel_all() or stop(), or by the wheel's destructor. A turn runs this callable, never the call that cancels.
 /// Example: wheel.schedule(5s, [] { ... }, cogwheel::on_cancel([] { ... }));
 template <std::invocable G>
 struct on_cancel {
@@ -155,11 +155,12 @@ public:
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, at);
     }
 
-    /// Runs `f()` after `delay`, unless the timer is cancelled first (Netty: newTimeout).
-    /// Preconditions: the copy and move constructors of f do not use the wheel.
-    /// Effects: f runs in the wheel's turn. If f has an associated executor of its own, asio::dispatch runs f there. If
-    ///   the timer is cancelled, f is destroyed. Returns the empty token if the wheel refuses the timer; `ec` then says
-    ///   why (errc).
+    /// Runs `f()` after `delay`, unless the timer is cancelled first; with a delay of zero or less, in the next turn.
+    /// Preconditions: f's copy and move constructors, its allocator and the destructor of a moved-from f do not use the
+    ///   wheel.
+    /// Effects: a turn of the wheel calls f. If f has another associated executor, the turn dispatches f to it. If the
+    ///   timer is cancelled, f is destroyed. Returns the empty token if the wheel refuses the timer; `ec` then says why
+    ///   (errc).
     /// Complexity: O(1) and a clock reading. Errors: std::bad_alloc.
     template <class Rep, class Period, std::invocable F>
     token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, const detail::error_output& ec = {}) {
@@ -186,7 +187,8 @@ public:
         return impl().schedule(at, std::forward<F>(f), std::move(cancelled.callable), ec.get());
     }
 
-    /// The same as schedule(), with `now` as the clock reading. This saves a reading here, which is most of the cost.
+    /// The same as schedule(), with the delay counted from `now`, the caller's clock reading. This saves a reading,
+    /// which is most of the cost.
     template <class Rep, class Period, std::invocable F>
     token_type schedule_from(time_point now, std::chrono::duration<Rep, Period> delay, F&& f) {
         impl_type& s = impl();
@@ -195,9 +197,9 @@ public:
     }
 
     /// Runs `f()` between `earliest` and `latest` from now, so that timers that need not be exact share wake-ups.
-    /// Effects: chooses a tick of the range for which the wheel wakes anyway. If there is none, chooses the one that is
-    ///   divisible by the highest power of two, because other timers choose it too. f never runs before `earliest`. If
-    ///   no tick starts in the range, f runs at the first tick after it. Everything else is as with schedule().
+    /// Effects: chooses a tick of the range at which the wheel looks at a timer anyway. If it finds none, chooses the
+    ///   one that is divisible by the highest power of two, because other timers choose it too. If no tick starts in
+    ///   the range, f runs at the first tick after `earliest`. Everything else is as with schedule().
     /// Complexity: O(slots of the range / 64 + occupied slots) and a clock reading.
     template <class Rep1, class Period1, class Rep2, class Period2, std::invocable F>
     token_type schedule_in_range(std::chrono::duration<Rep1, Period1> earliest,
@@ -208,8 +210,8 @@ public:
             std::forward<F>(f), detail::no_callable(), detail::error_output().get());
     }
 
-    /// Runs `f()` after `delay`, rounded up to a multiple of `grain` since the wheel's construction. Timers that are
-    /// rounded to the same multiple share one wake-up.
+    /// Runs `f()` after `delay`. Rounds the deadline up to a multiple of `grain` since the wheel's construction. Timers
+    /// that are rounded to the same multiple share one wake-up.
     /// Effects: rounds `grain` up to whole ticks. With a grain of one tick or less, or a delay of zero or less, rounds
     ///   as schedule() does. Everything else is as with schedule().
     /// Complexity: O(1) and a clock reading.
@@ -221,23 +223,24 @@ public:
             std::forward<F>(f), detail::no_callable(), detail::error_output().get());
     }
 
-    /// Returns how many timers are pending. The number is exact. All waits of one wheel_timer count as one timer.
+    /// Returns how many timers are pending, those of timeouts included. All waits of one wheel_timer count as one.
     std::size_t pending() const { return impl().pending(); }
 
-    /// Cancels all timers: waits complete with operation_aborted. Returns how many timers it cancelled.
-    /// Complexity: O(largest number ever pending). Errors: std::bad_alloc; nothing changes.
+    /// Cancels all timers: later turns complete waits with operation_aborted, and destroy callables. Returns how many
+    /// timers it cancelled. Complexity: O(slots + largest number of timers ever pending + wheel_timer objects).
+    /// Errors: std::bad_alloc; nothing changes.
     std::size_t cancel_all() { return impl().cancel_all(); }
 
-    /// Gives memory that no timer uses back to the system, for instance after a burst. Without this call, the wheel
-    /// keeps all memory that it once needed. On systems other than Linux the memory stays.
+    /// Gives memory that no timer uses back to the system, for instance after a burst. Without this call, the wheel's
+    /// pool never shrinks. On systems other than Linux the memory stays.
     /// Effects: pending timers and all tokens, also stale ones, stay as they are. Returns false and does nothing if a
-    ///   timer is due and has not fired yet, or inside a handler that the wheel calls at expiry.
-    /// Complexity: O(largest number ever pending), under the wheel's lock.
+    ///   timer may be due and has not fired yet, or inside a handler that the wheel calls at expiry.
+    /// Complexity: that of cancel_all(), under the wheel's lock.
     bool trim() { return impl().trim(); }
 
     /// Cancels all timers as cancel_all() does, and refuses later ones: later waits complete with errc::stopped.
-    /// Returns how many timers it cancelled. May be called anywhere, also inside a handler. Does not wait for handlers.
-    /// Complexity: O(largest number ever pending). Errors: std::bad_alloc; nothing changes.
+    /// Returns how many timers it cancelled. A handler may call it. Does not wait for handlers.
+    /// Complexity, Errors: those of cancel_all().
     std::size_t stop() { return impl().stop(); }
     /// The same. Calls `visit(time_point expiry)` for each cancelled timer, in no particular order, outside the lock.
     /// Errors: std::bad_alloc, before anything changes; exceptions of the visitor.
@@ -298,10 +301,10 @@ inline constexpr bool is_timer_wheel<basic_timer_wheel<Clock, Locking, Wheel, Ex
 template <class T>
 concept any_timer_wheel = detail::is_timer_wheel<T>;
 
-/// A wheel that any thread may use.
+/// A wheel that several threads may use.
 using timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>;
 
-/// A wheel for one thread or one strand. Takes no lock.
+/// A wheel for one thread or one strand. It has no lock of its own.
 using local_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, single_threaded>;
 
 } // namespace cogwheel

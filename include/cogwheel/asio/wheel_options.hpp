@@ -22,29 +22,29 @@ struct wheel_options {
     std::chrono::nanoseconds tick = std::chrono::milliseconds(10);
 
     /// The number of slots, 1 .. 65,536; rounded up to a power of two. A timer farther away than tick x slots costs at
-    /// most one visit per revolution. A hierarchical wheel without `levels` has this number of slots in each level, and
-    /// no such visits.
+    /// most one look at it per revolution. A hierarchical wheel without `levels` has this number of slots (at least 2)
+    /// in each level, and no such looks.
     std::size_t slots = 512;
 
-    /// The levels of a hierarchical wheel, used in place of `slots`. The tick of the first level must equal `tick`.
-    /// Must be empty for other wheels. See clock_hands, wheel_levels::uniform.
+    /// The levels of a hierarchical wheel; if not empty, used in place of `slots`. The tick of the first level must
+    /// equal `tick`. Must be empty for other wheels. See clock_hands, wheel_levels::uniform.
     wheel_levels levels{};
 
     /// How many timers may be pending at once, at least 1. The wheel refuses further ones with errc::too_many_timers.
     std::size_t max_pending = std::numeric_limits<std::size_t>::max();
 
-    /// How many timers one turn may fire before other handlers run, at least 1. Visits to timers that do not fire count
+    /// How many timers one turn may fire before other handlers run, at least 1. Looks at timers that do not fire count
     /// by their cost. A turn also completes up to this number of cancelled timers.
     std::uint32_t work_per_turn = 1024;
 
-    /// For how many timers the wheel allocates slots and entries in advance, at most max_pending and 2^32 - 1. While no
-    /// more timers are pending, it allocates no further ones. This does not include the memory of the timers.
+    /// For how many timers the wheel allocates slots and entries in advance, at most max_pending and 2^32 - 1. While at
+    /// most this number is pending, it allocates no further ones. This does not include the memory of the timers.
     std::size_t reserve = 0;
 
-    /// Whether timers are kept in huge pages of memory (2 MB). From 100,000 timers on, this saves a TLB miss in each
-    /// call that works on a timer. The wheel takes memory in steps of 2 MB. The first use of each step takes about
-    /// 0.1 ms, the time to clear it. Needs Linux with transparent huge pages (`madvise` or `always`). Elsewhere the
-    /// only effect is larger steps, in allocation and in trim().
+    /// Whether the wheel's pool and entries use huge pages of memory (2 MB). From 100,000 timers on, this saves about
+    /// one TLB miss in each call that works on a timer. The wheel takes memory in multiples of 2 MB. The first use of
+    /// each 2 MB takes about 0.1 ms, the time to clear them. Needs Linux with transparent huge pages (`madvise` or
+    /// `always`). Elsewhere the only effect is larger steps, in allocation and in trim().
     bool huge_pages = false;
 
     /// Throws std::invalid_argument if an option is bad; the message names the value, the range and the remedy.

@@ -5,7 +5,7 @@
 //
 //     cogwheel::wheel_timer timer{wheel, 5s};
 //     timer.async_wait([](std::error_code ec) { ... });
-//     timer.reschedule(30s); // the wait continues; with steady_timer it would be aborted
+//     timer.reschedule(30s); // the wait continues; expires_after(30s) would abort it
 //
 // Differences from steady_timer:
 // - A wait completes up to one tick late. Re-arming usually costs one store.
@@ -50,12 +50,12 @@ public:
         using other = basic_wheel_timer<Clock, Locking, Wheel, Other>;
     };
 
-    /// Makes a timer whose expiry is time_point(), which is long past, as with steady_timer.
+    /// Makes a timer whose expiry is time_point(), usually long past, as with steady_timer.
     template <class Other>
         requires std::constructible_from<Executor, Other>
     explicit basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel)
         : impl_(detail::impl_of(wheel)), executor_(wheel.get_executor()) {}
-    /// Makes a timer with that expiry.
+    /// Makes a timer with this expiry.
     template <class Other>
         requires std::constructible_from<Executor, Other>
     basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, time_point expiry)
@@ -94,7 +94,7 @@ public:
         return *this;
     }
 
-    /// Cancels the waits.
+    /// Cancels the waits, which complete with operation_aborted.
     ~basic_wheel_timer() = default;
 
     executor_type get_executor() const noexcept { return executor_; }
@@ -102,7 +102,7 @@ public:
     time_point expiry() const noexcept { return expiry_; }
 
     /// Cancels the waits and sets the expiry of later ones. Returns how many waits it cancelled.
-    /// Effects: cancelled waits complete with operation_aborted. Waits that have already expired are not cancelled.
+    /// Effects: cancelled waits complete with operation_aborted. Waits whose timer has already fired are not cancelled.
     /// Complexity: O(waits). Errors: std::bad_alloc; nothing changes.
     std::size_t expires_at(time_point expiry) {
         const std::size_t n = impl_.cancel();
@@ -120,15 +120,15 @@ public:
         return n;
     }
 
-    /// Moves the pending waits to a new expiry, which also holds for later waits. Aborts none. Returns whether a wait
-    /// is pending. Complexity: O(1); one store if the new expiry is later than the old one.
+    /// Moves the pending waits to `delay` from now, which also holds for later waits. Aborts none. Returns whether a
+    /// wait is pending. Complexity: O(1); usually one store for a later expiry.
     /// Errors: std::bad_alloc; nothing changes.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) {
         prefetch();
         return reschedule(delay, Clock::now());
     }
-    /// The same, with `now` as the clock reading. This saves a reading here, which is most of the cost.
+    /// The same, counted from `now`, the caller's clock reading. This saves a reading, which is most of the cost.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) {
         if (delay > delay.zero()) return reschedule_at(detail::point_after(now, delay));
@@ -148,11 +148,11 @@ public:
     /// Complexity: O(waits). Errors: std::bad_alloc; nothing changes.
     std::size_t cancel() { return impl_.cancel(); }
 
-    /// The same for one wait only: the pending one that was started first. Returns 0 or 1.
+    /// The same for one wait only: the pending one that was started first. Returns 0 or 1. Complexity: O(1).
     std::size_t cancel_one() { return impl_.cancel_one(); }
 
-    /// Starts a wait that completes at expiry(), or up to one tick later. Several waits complete in the order of their
-    /// start. Everything else is as with timer_wheel::async_wait().
+    /// Starts a wait that completes at expiry(), or up to one tick later. Waits that expire together complete in the
+    /// order of their start. Everything else is as with timer_wheel::async_wait().
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token);

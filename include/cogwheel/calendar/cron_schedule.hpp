@@ -17,9 +17,9 @@ namespace cogwheel {
 /// Says what runs when the clocks change. An expression follows the clock if its minutes or its hours begin with a
 /// star. All other expressions have fixed times. A change forward skips local times; a change back repeats them.
 enum class dst_policy {
-    /// As in Vixie's cron. If a change skips fixed times, the expression runs once directly after the change, even if
-    /// the change skips several. If a change repeats a fixed time, the expression runs only the first time. An
-    /// expression that follows the clock runs whenever the local time matches.
+    /// If a change skips fixed times, the expression runs once directly after the change, even if the change skips
+    /// several. If a change repeats a fixed time, the expression runs only the first time. An expression that follows
+    /// the clock runs whenever the local time matches.
     vixie,
     /// As vixie, but skipped fixed times do not run.
     skip,

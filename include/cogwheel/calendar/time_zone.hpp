@@ -8,7 +8,7 @@
 //     berlin.to_local(std::chrono::sys_seconds(0s)); // 1970-01-01 01:00:00
 //
 // The database is in /usr/share/zoneinfo, or in the directory that the environment variable TZDIR names. A process
-// reads each zone once. The library neither reads nor sets the variable TZ.
+// keeps each zone that it has read. The library neither reads nor sets the variable TZ.
 #pragma once
 
 #include <chrono>
@@ -22,6 +22,7 @@ class zone_rules;
 } // namespace detail
 
 /// A stretch of time between two changes of the clocks. For a moment in [begin, end): local time = moment + offset.
+/// Without a change before or after it, `begin` is sys_seconds::min(), or `end` is sys_seconds::max().
 struct zone_stretch {
     std::chrono::sys_seconds begin, end;
     std::chrono::seconds offset;
@@ -35,8 +36,8 @@ public:
     time_zone() noexcept = default;
 
     /// Makes the zone with this name in the tz database, such as "Europe/Berlin".
-    /// Errors: std::invalid_argument that names the zone and the reason: the zone is unknown, its file is damaged, or
-    /// the file counts leap seconds.
+    /// Errors: std::invalid_argument that names the zone and the reason, such as an unknown zone, a damaged file, or a
+    /// file that counts leap seconds.
     explicit time_zone(std::string_view name);
 
     /// Returns the zone of the system, from /etc/localtime or /etc/timezone.

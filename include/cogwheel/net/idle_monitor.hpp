@@ -10,7 +10,7 @@
 // - Activity is a store into the monitor: no wheel operation and no lock, however many timeouts there are.
 // - The monitor has at most one timer in the wheel, and only during an async_idle. Activity does not move the timer.
 //   When it fires, the monitor reads the recorded times, and waits again if no event is due.
-// - A destroyed monitor reports no event, even if its timer has already expired.
+// - A destroyed monitor reports no further event, even if its timer has already expired.
 // The semantics are those of Netty's IdleStateHandler; docs/net.md explains them and lists the differences.
 //
 // Use a monitor on one thread or strand at a time: on its executor. An idle_stream (idle_stream.hpp) has a monitor, and
@@ -39,13 +39,13 @@ public:
     /// Returns true if input waits and a read under way will get it. That counts as a completed read.
     virtual bool input_waits() noexcept { return false; }
 
-    /// Returns true if an operation is under way. Its handler may be queued already, so the monitor lets the queued
+    /// Returns true if a read or write is under way. Its handler may be queued already, so the monitor lets the queued
     /// handlers run before it reports an event.
     virtual bool under_way() noexcept { return false; }
 
     /// Returns how many bytes have left towards the peer, while more bytes wait to leave; nullopt if that is unknown or
-    /// none wait. A change since the previous call shows that a slow peer takes bytes. It counts as a write at the time
-    /// of this call. So the event for a peer that has stopped taking bytes is up to one timeout late.
+    /// none wait. A change since the previous call shows that a slow peer takes bytes. The change counts as a write at
+    /// the time of this call. So the event for a peer that has stopped taking bytes is up to one timeout late.
     virtual std::optional<std::uint64_t> output_progress() noexcept { return {}; }
 
 protected:
@@ -75,11 +75,12 @@ public:
     ///   context than the wheel. Then it allocates a block; later, it allocates another one if an async_idle starts
     ///   while a cancelled one still uses the block.
     /// Errors: std::invalid_argument (limits), std::bad_alloc.
-    /// Lifetime: the wheel may be destroyed first. An async_idle under way then completes with operation_aborted, a
-    ///   later one with errc::stopped. The wheel's execution context must outlive the monitor.
+    /// Lifetime: the wheel may be destroyed first. An async_idle that waits then completes with operation_aborted, a
+    ///   later one with errc::stopped, unless an event is due. The wheel's execution context must outlive the monitor.
     ///   If the executor has another context, that context may be destroyed before the wheel's next turn. It may even
-    ///   be destroyed before the monitor, if copies of the executor may outlive it (copies of a strand may not). Its
-    ///   shutdown destroys the handler that waits. After that, async_idle() destroys its handler without calling it.
+    ///   be destroyed before the monitor, if copies of the executor may outlive the context (those of a strand may
+    ///   not). The context's shutdown destroys the handler that waits. After that, async_idle() destroys its handler
+    ///   without calling it.
     template <class Other>
         requires std::constructible_from<Executor, Other>
     basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const idle_timeouts& limits)
@@ -171,9 +172,9 @@ public:
 
     // ---- events ----
 
-    /// Waits for the next event. Each kind is due one timeout after its last activity or its last event, whichever is
-    /// later. An event that is due when async_idle() is called comes after a post to the executor, if it is still due
-    /// then. If several events are due, each call reports one.
+    /// Waits for the next event. Each kind is due one timeout, plus jitter, after its last activity or its last event,
+    /// whichever is later. An event that is due when async_idle() is called comes after a post to the monitor's
+    /// executor, if it is still due then. If several events are due, each call reports one.
     /// Completion signature: void(std::error_code, idle_event). The error code is
     ///   - success: there is an event.
     ///   - asio::error::operation_aborted: async_idle was cancelled, the monitor was destroyed, or the wheel's timers
@@ -181,18 +182,18 @@ public:
     ///   - asio::error::already_started: another async_idle is under way.
     ///   - errc::stopped, errc::too_many_timers: the wheel takes no timer.
     ///   - asio::error::no_memory: an allocation failed after async_idle() had returned.
-    ///   It never completes inline. If all timeouts are off, it waits until set_limits() turns one on, or until it is
-    ///   cancelled.
+    ///   async_idle() never completes inline. While all timeouts are off, it waits and there is no event.
     /// Cancellation: terminal, partial and total, through the handler's slot.
     /// Executor: the handler's associated one, else the monitor's.
-    /// Complexity: O(1), and one allocation from the handler's associated allocator. Errors: std::bad_alloc.
+    /// Complexity: O(1), and one allocation from the handler's associated allocator, beside the wheel's pool.
+    /// Errors: std::bad_alloc, and those of moving the handler.
     template <class Token = typename asio::default_completion_token<Executor>::type>
     auto async_idle(Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code, idle_event)>(initiate_idle(*this), token);
     }
 
-    /// Completes the async_idle under way with operation_aborted. Returns 1 if there was one, else 0. Another one may
-    /// start at once.
+    /// Completes the async_idle under way with operation_aborted, not inline. Returns 1 if there was one, else 0.
+    /// Another one may start at once.
     /// Errors: std::bad_alloc; nothing changes then.
     std::size_t cancel() {
         if (operation_ == nullptr) return 0;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A stream that reports when it is idle. It wraps TCP, local, TLS or any other AsyncStream, and is one itself.
+// A stream that reports when it is idle. It wraps TCP, local, TLS or any other AsyncStream that has a lowest layer with
+// close(error_code&). It is an AsyncStream itself.
 //
 //     cogwheel::idle_stream stream{wheel, {.reader = 60s}, std::move(socket)};
 //     stream.close_when_idle();
 //     co_await asio::async_read_until(stream, buffer, "\r\n", asio::use_awaitable); // timed_out if no input
 //
-// Each completed read and write is activity, and so is each piece of a composed operation. A write counts when the
+// Each successful read and write is activity, and so is each piece of a composed operation. A write counts when the
 // stream below has taken its bytes. With observe_output(), bytes that leave the system's queue towards a slow peer
 // count, too. On a socket, bytes that have arrived for a read under way count even before the process reads them.
 //
@@ -38,9 +39,9 @@ public:
 
     /// Makes the stream below from `arguments`. All kinds of idleness count from now.
     /// Errors: std::invalid_argument (limits), std::bad_alloc, those of the stream's constructor.
-    /// Lifetime: the wheel may be destroyed first. Its execution context must outlive the stream and the stream's
-    ///   operations. If the stream below has another context, that one may be destroyed before the wheel's next turn.
-    ///   It then destroys the handler of async_idle() or close_when_idle() and does not call it.
+    /// Lifetime: the wheel may be destroyed first. The wheel's execution context must outlive the stream and the
+    ///   stream's operations. If the stream below has another context, that one may be destroyed before the wheel's
+    ///   next turn. It then destroys the handler of async_idle() or close_when_idle() and does not call it.
     template <class... Arguments>
         requires std::constructible_from<Stream, Arguments...>
     idle_stream(const Wheel& wheel, const idle_timeouts& limits, Arguments&&... arguments)
@@ -54,7 +55,7 @@ public:
         }
         return *this;
     }
-    /// Closes the stream. Operations under way complete with operation_aborted.
+    /// Does the same as close().
     ~idle_stream() {
         if (impl_ != nullptr) impl_->end();
     }
@@ -72,7 +73,7 @@ public:
     void observe_output(bool on = true) noexcept { impl_->observes_output = on; }
 
     /// Reads and writes, like the stream below. After close_when_idle() has closed the stream at an event, operations
-    /// complete with asio::error::timed_out instead of operation_aborted or bad_descriptor.
+    /// complete with asio::error::timed_out instead of operation_aborted or bad_descriptor, until it is opened again.
     template <class Buffers, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_read_some(const Buffers& buffers, Token&& token = {}) {
         return asio::async_initiate<Token, void(std::error_code, std::size_t)>(initiate<false>(impl_), token, buffers);
@@ -89,9 +90,9 @@ public:
     }
 
     /// Closes the lowest layer at the first event from now on, once, and then calls `closed(event)`. It uses the
-    /// monitor's one async_idle(); monitor().cancel() ends that. If the wheel takes no timer, it closes the stream and
-    /// does not call `closed`. If the wheel's timers are cancelled or the wheel is destroyed, the stream stays open.
-    /// After close(), close_when_idle() has no effect.
+    /// monitor's one async_idle(); monitor().cancel() ends that. If the wheel takes no timer, or memory runs out
+    /// meanwhile, it closes the stream and does not call `closed`. If the wheel's timers are cancelled or the wheel is
+    /// destroyed, the stream stays open. After close(), it closes nothing, even if the stream is opened again.
     /// Errors: std::system_error (asio::error::already_started: an async_idle is under way), std::bad_alloc.
     void close_when_idle() {
         close_when_idle([](const idle_event&) {});
@@ -110,7 +111,8 @@ public:
         });
     }
 
-    /// Closes the lowest layer and cancels async_idle(). Operations under way complete with operation_aborted.
+    /// Closes the lowest layer and cancels async_idle(). Operations under way complete with operation_aborted, or with
+    /// timed_out if close_when_idle() has closed the stream before.
     void close() noexcept { impl_->end(); }
 
 private:

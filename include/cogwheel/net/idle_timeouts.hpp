@@ -25,20 +25,20 @@ struct idle_timeouts {
     std::chrono::nanoseconds writer{};
     std::chrono::nanoseconds all{};
 
-    /// Lengthens each period by a random part, up to this share of the timeout. 0 .. 1. So connections that became idle
-    /// together are not reported together. It never shortens a period: no event is early.
+    /// Lengthens each period by a random part, up to this share of the timeout. 0 .. 1. This spreads the events of
+    /// connections that became idle together. It never shortens a period: no event is early.
     double jitter = 0;
 
     /// The seed of the random parts. 0: each monitor has its own. Any other seed gives the same periods each time.
     std::uint64_t seed = 0;
 
-    /// Checks the timeouts. Errors: std::invalid_argument, which names the value, the range and the remedy.
+    /// Checks the jitter; all timeouts are valid. Errors: std::invalid_argument, which names the value and the range.
     void validate() const;
 };
 
 struct idle_event {
     idle_kind kind{};
-    bool first = false; ///< the first of its kind since the last activity; others may follow, one each period
+    bool first = false; ///< the first since the last activity of this kind; others may follow, one each period
     std::chrono::nanoseconds idle_for{}; ///< the time since the last activity of this kind
 };
 

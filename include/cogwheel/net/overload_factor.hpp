@@ -20,10 +20,10 @@ void check_overload_factor(double factor); // throws std::invalid_argument
 
 } // namespace detail
 
-/// Multiplies the timeouts of all idle monitors of `wheel`, present and future.
+/// Sets the factor that multiplies the timeouts of all idle monitors of `wheel`, present and future.
 /// Parameters: `factor`: above 0, at most 1. It is 1 at first.
-/// Effects: A smaller factor moves the running timers forward, in steps of 1,024 that are posted to the wheel's
-///   executor. A larger factor moves none: a timer that fires too early waits for the rest.
+/// Effects: A smaller factor moves the running timers forward, in steps of 1,024 monitors that are posted to the
+///   wheel's executor. A larger factor moves none: a timer that fires too early waits for the rest.
 /// Complexity: O(1), and O(monitors) in the posted steps.
 /// Errors: std::invalid_argument, std::bad_alloc. Thread safety: the wheel's.
 template <any_timer_wheel Wheel>

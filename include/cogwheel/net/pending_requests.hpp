@@ -8,16 +8,16 @@
 //     message answer = co_await requests.async_wait(id, 2s, asio::use_awaitable); // the sender
 //     requests.complete(id, std::move(answer));                                   // the read loop
 //
-// - Each request completes exactly once: answered, timed out, failed, cancelled or refused. stats() adds up at every
-//   moment.
+// - Each request completes exactly once: answered, timed out, failed, cancelled or refused. If the executor's context
+//   is destroyed first, it destroys the handler without a call. stats() adds up at every moment.
 // - An answer wins if complete() runs before the strand has handled the timeout, even if the timeout has passed.
 // - No member function invokes a handler. Handlers run as if by asio::post, in the order in which their requests ended.
 //   When a handler runs, the request's memory is free, and its key may be used again.
-// - Each request is one block of memory: of the wheel's pool, or from the handler's associated allocator. In the steady
-//   state there is no other allocation.
+// - Each request is one block of memory: from the handler's associated allocator, else of the wheel's pool (large ones:
+//   from the heap). In the steady state there is no other allocation.
 //
 // Use it on one strand at a time, like Asio's sockets. If several threads run the context, the executor must be a
-// strand. Emit cancellation signals on it, too. The wheel may run on any other thread.
+// strand. Emit cancellation signals on it, too. A timer_wheel may run on any other thread, a local_timer_wheel may not.
 //
 // Do not reuse a key soon: the late answer to an ended request would complete the next request with the same key.
 #pragma once
@@ -67,7 +67,7 @@ public:
     /// Lifetime: the wheel may be destroyed first. Requests with a running timeout then complete with
     ///   asio::error::operation_aborted; others continue. A new request whose timeout starts at once is refused with
     ///   errc::stopped; if its timeout starts in written(), it fails with errc::stopped there. The wheel's execution
-    ///   context must outlive this object.
+    ///   context must outlive this object and the handlers of its requests.
     pending_requests(const Wheel& wheel, const Executor& executor, const request_options& options = {},
                      const Hash& hash = {}, const Equal& equal = {})
         : executor_(executor) {
@@ -91,7 +91,7 @@ public:
         return *this;
     }
 
-    /// Completes the requests in flight with asio::error::operation_aborted. May be called inside a handler.
+    /// Completes the requests in flight with asio::error::operation_aborted, not inline. May be called in a handler.
     ~pending_requests() { close(); }
 
     executor_type get_executor() const noexcept { return executor_; }
@@ -99,16 +99,16 @@ public:
     /// Waits for the answer to `key`.
     /// Parameters: `limit`: a duration, a deadline, or limit_type::from_write(), which counts from written(). With zero
     ///   or less, the request times out at once, but not inline. deadline() never passes.
-    /// Completion signature: void(std::error_code, Response), with an empty Response on every error. The errors are
+    /// Completion signature: void(std::error_code, Response), with Response() on every error. The errors are
     ///   - asio::error::timed_out.
     ///   - asio::error::operation_aborted: by cancel() or the cancellation slot; or this object was destroyed, or the
-    ///     wheel's timers were cancelled.
+    ///     wheel's cancel_all(), stop() or end cancelled the timer of this request.
     ///   - net_errc::duplicate_key, net_errc::too_many_requests, errc::stopped, errc::too_many_timers: the request was
     ///     refused. It was not started.
     ///   - the argument of fail() or fail_all(); errc::stopped or errc::too_many_timers if written() got no timer.
     /// Cancellation: terminal, partial and total, in O(1).
     /// Executor: the handler's associated one, else this object's.
-    /// Complexity: O(1), amortised over the growth of the table.
+    /// Complexity: O(1) on average, amortised over the growth of the table.
     /// Errors: std::bad_alloc, and those of Hash, Equal and Key; then the request is not started.
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(Key key, limit_type limit, Token&& token = {}) {
@@ -118,7 +118,7 @@ public:
 
     /// Starts a timeout of limit_type::from_write(): the request has been written. Returns false if no such request is
     /// in flight, if its timeout counts from the start, or if written() was called for it before. If the wheel takes no
-    /// timer, the request fails with errc::stopped or errc::too_many_timers.
+    /// timer, the request fails with errc::stopped or errc::too_many_timers, and written() returns true.
     /// Errors: std::bad_alloc, and those of Hash and Equal; nothing changes then.
     bool written(const Key& key) { return impl().start_limit(key); }
 
@@ -143,6 +143,7 @@ public:
     }
 
     /// Completes the request with asio::error::operation_aborted. Returns false if it is not in flight.
+    /// Errors: as for written().
     bool cancel(const Key& key) {
         auto* r = impl().table().find(key);
         if (r == nullptr) return false;
@@ -158,8 +159,8 @@ public:
         return impl().end_all(detail::ending::failed, ec);
     }
 
-    /// A request in flight. Lifetime: until the next call of a function that is not const, or until another function
-    /// runs on the strand: the request may time out before that.
+    /// A request in flight. Lifetime: until the next call of a function that is not const, or until the present handler
+    /// returns: after that, the request may time out.
     struct entry {
         const Key& key;
         time_point started;

@@ -19,7 +19,7 @@ struct request_stats {
     std::uint64_t answered = 0;
     std::uint64_t timed_out = 0;
     std::uint64_t failed = 0;    ///< by fail() or fail_all(), or the wheel took no timer in written()
-    std::uint64_t cancelled = 0; ///< by cancel() or a cancellation slot, or the object or the wheel's timers ended
+    std::uint64_t cancelled = 0; ///< by cancel() or a cancellation slot; the object ended; the wheel dropped the timer
     std::uint64_t refused = 0;   ///< not started: duplicate key, too many in flight, or the wheel took no timer
     std::uint64_t late = 0;      ///< complete() and fail() for requests that had ended or were never started
     std::size_t in_flight = 0;
@@ -28,8 +28,8 @@ struct request_stats {
 };
 
 /// How long an answer may take: a duration, a deadline, or a duration that counts from written().
-/// A value; durations and deadlines convert to it. Zero or less passes at once. hours::max() and the like never pass.
-/// It reads no clock.
+/// A value; durations and deadlines convert to it. Zero or less passes at once. Durations above 291 years, such as
+/// hours::max(), never pass. It reads no clock.
 /// Example:
 ///
 ///     requests.async_wait(1, 2s, token);                                        // from the start
@@ -51,7 +51,7 @@ public:
     constexpr basic_request_timeout(deadline_type until) noexcept : until_(until) {}
 
     /// Returns a timeout that counts from pending_requests::written(), for requests that may wait in a send queue for
-    /// long. `until` is a deadline that holds from the start.
+    /// long. `until` is a further deadline, which holds from the start.
     template <class Rep, class Period>
     static constexpr basic_request_timeout from_write(std::chrono::duration<Rep, Period> timeout,
                                                       deadline_type until = {}) noexcept {

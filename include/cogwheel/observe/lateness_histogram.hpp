@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Counts how late timers fire, in buckets of at most 6.25% width. The scheme is that of HdrHistogram: 16 linear steps
-// for each power of two. So record() needs no search and no division.
+// Counts how late timers fire, in buckets. The values of one bucket differ by less than 6.25%. The scheme is that of
+// HdrHistogram: 16 linear steps for each power of two. So record() needs no search and no division.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ public:
     /// 6.25%. Returns zero if there are no values. Complexity: O(buckets).
     std::chrono::nanoseconds quantile(double q) const noexcept;
 
-    /// Returns the largest value, exactly, or zero.
+    /// Returns the largest value, exactly; zero if there are no values.
     std::chrono::nanoseconds max() const noexcept { return std::chrono::nanoseconds(static_cast<std::int64_t>(max_)); }
 
     /// Returns the number of values.

@@ -17,14 +17,15 @@ struct wheel_stats {
     std::uint64_t pending = 0;
     std::uint64_t scheduled = 0; ///< timers that the wheel accepted
     std::uint64_t fired = 0;
-    std::uint64_t cancelled = 0; ///< timers disarmed before they fired, including unused timeouts
+    std::uint64_t cancelled = 0; ///< timers disarmed before they fired, also timeouts of operations that ended in time
     std::uint64_t rejected = 0;  ///< timers that the wheel refused: over max_pending, or after stop()
 
     std::uint64_t turns = 0;
     std::uint64_t wakeups = 0;      ///< expiries of the driver's timer; a turn may also come without one
     std::uint64_t largest_turn = 0; ///< the largest number of timers that fired in one turn
 
-    /// The time from the start of the tick at which a timer was due to the start of the turn that fired it.
+    /// The time from the start of the tick at which a timer was due to the clock reading of the turn that fired it. p50
+    /// and p99 are rounded up by at most 6.25%.
     struct {
         std::chrono::nanoseconds p50{}, p99{}, max{};
     } lateness;

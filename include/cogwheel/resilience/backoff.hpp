@@ -5,10 +5,10 @@
 //
 //     auto b = cogwheel::backoff::exponential(100ms).cap(10s).jitter(cogwheel::backoff_jitter::full);
 //
-// A backoff computes delays. The caller waits, and passes in a random generator. The same seed gives the same delays on
-// every platform. A delay that would overflow becomes the cap.
+// A backoff computes delays. The caller waits, and passes in a random generator. The same random bits give the same
+// delays on every platform. A delay that would overflow becomes the cap.
 //
-// Jitter spreads the retries of clients that failed together. Names and formulas are those of M. Brooker, "Exponential
+// Jitter spreads the retries of clients that failed together. Names and formulas follow M. Brooker, "Exponential
 // Backoff And Jitter" (AWS Architecture Blog, 2015).
 #pragma once
 
@@ -22,9 +22,9 @@ namespace cogwheel {
 /// The random part of each delay.
 enum class backoff_jitter {
     none,         ///< no random part: for a single client, and for tests
-    full,         ///< 0 .. delay: spreads clients best, and needs the fewest attempts
+    full,         ///< 0 .. delay: spreads clients over the whole delay
     equal,        ///< delay / 2 .. delay: waits at least half of the delay
-    decorrelated, ///< first .. 3 x the previous delay, at most the cap; ignores step and factor
+    decorrelated, ///< first .. 3 x the previous delay (at first: 3 x first), at most the cap; ignores step and factor
 };
 
 /// Computes the delays before retries. A value: cheap to copy, comparable.
@@ -51,7 +51,7 @@ public:
         return growing(saturate_to_ns(first), factor);
     }
 
-    /// Returns a copy whose delays are at most `longest`: the first delay or more. Default cap: 2^63 - 1 ns.
+    /// Returns a copy whose delays are at most `longest`. `longest`: at least the first delay. Default: 2^63 - 1 ns.
     template <class Rep, class Period>
     backoff cap(std::chrono::duration<Rep, Period> longest) const {
         return capped(saturate_to_ns(longest));
@@ -113,7 +113,7 @@ class backoff_sequence {
 public:
     explicit backoff_sequence(const backoff& b) noexcept : backoff_(b) {}
 
-    /// Returns the next delay. Errors: those of `random`; then nothing changes.
+    /// Returns the next delay. Errors: those of `random`; then the sequence does not change.
     template <detail::random_generator Generator>
     std::chrono::nanoseconds next(Generator& random) {
         const auto retry = retry_ == std::numeric_limits<std::uint32_t>::max() ? retry_ : retry_ + 1;
@@ -126,7 +126,7 @@ public:
         retry_ = 0;
         previous_ = {};
     }
-    /// Returns how many delays next() has returned since the last reset().
+    /// Returns how many delays next() has returned since the last reset(). Saturates.
     std::uint32_t retries() const noexcept { return retry_; }
 
 private:

@@ -10,13 +10,14 @@
 //     call.ended(co_await send(request));                 // or call.succeeded(), call.failed()
 //
 // - Closed, the breaker allows calls and watches how they end.
-// - Open, it refuses calls. This state lasts for the time open_for.
+// - Open, it refuses calls. This state lasts for a delay of the backoff open_for, or until close().
 // - Half open, it allows a few calls as probes. If enough of them succeed, it closes. If one fails, it opens again.
 //
 // A retry (retry.hpp) is for one call, a breaker for one peer. With async_retry, ask the breaker in each attempt.
 //
 // The breaker has a timer in the wheel only while it is open. The timer makes it half open and calls the observer, even
-// if no call arrives. allow() reads the clock, too, so the breaker also works if the wheel takes no timer.
+// if no call arrives. If the breaker is open, allow() reads the clock, too. So the breaker works even if the wheel
+// takes no timer.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -152,8 +153,8 @@ private:
 
 } // namespace detail
 
-/// A call that a breaker allowed or refused. Move-only. An allowed call ends once: by a verdict, or without one when it
-/// is destroyed or assigned to.
+/// A call that a breaker allowed or refused. Move-only. An allowed call ends once: by succeeded(), failed() or ended(),
+/// or without a verdict (success or failure) when it is destroyed or assigned to.
 /// Thread safety: one thread at a time. Lifetime: the wheel's execution context must outlive it; the breaker need not.
 template <class WheelImpl>
 class basic_circuit_call {
@@ -172,13 +173,13 @@ public:
     /// Returns true if the call was allowed and has not ended yet.
     explicit operator bool() const noexcept { return impl_ != nullptr; }
 
-    /// Ends the call with a verdict. Preconditions: the call was allowed and has not ended.
+    /// Ends the call as a success or a failure. Preconditions: the call was allowed and has not ended.
     /// Errors: those of the observer and of the random source. The call has ended even then.
     void succeeded() { end(detail::verdict::succeeded); }
     void failed() { end(detail::verdict::failed); }
 
-    /// Ends the call according to an error code. An empty code is a success. A cancellation (operation_aborted) is no
-    /// verdict, because the caller gave up. Any other error is a failure.
+    /// Ends the call according to an error code. An empty code is a success. A cancellation (such as operation_aborted)
+    /// is no verdict, because the caller gave up. Any other error is a failure.
     /// Preconditions and Errors: as for succeeded().
     void ended(const std::error_code& ec) {
         end(!ec                          ? detail::verdict::succeeded
@@ -207,7 +208,7 @@ private:
 };
 
 /// Guards the calls to one peer.
-/// Thread safety: the wheel's. All threads may share a breaker on a timer_wheel; its mutex costs some 50 ns a call.
+/// Thread safety: the wheel's. All threads may share a breaker on a timer_wheel.
 /// Lifetime: the wheel's execution context must outlive the breaker; the wheel need not.
 template <any_timer_wheel Wheel>
 class basic_circuit_breaker {
@@ -220,7 +221,8 @@ public:
     /// Makes a closed breaker.
     /// Parameters: `on_change`: the observer. It receives each new state, after the change and without any lock. It is
     ///   called by the function that made the change, or by the wheel's turn. With several threads, two changes may
-    ///   reach it in reverse order. It may use the breaker, but not destroy it. It may throw.
+    ///   reach it in reverse order. It may use the breaker, but not destroy it. It may throw: in a turn, the exception
+    ///   leaves run().
     /// Errors: std::invalid_argument (options), std::bad_alloc.
     explicit basic_circuit_breaker(const Wheel& wheel, const circuit_breaker_options& options = {},
                                    std::function<void(circuit_state)> on_change = {})
@@ -229,8 +231,8 @@ public:
     basic_circuit_breaker(const basic_circuit_breaker&) = delete;
     basic_circuit_breaker& operator=(const basic_circuit_breaker&) = delete;
 
-    /// Destroys the breaker. No later change calls the observer. One that another thread is making may still call it.
-    /// Calls in flight may still end.
+    /// Destroys the breaker. No later change calls the observer. A change that another thread is making may still call
+    /// it. Calls in flight may still end.
     ~basic_circuit_breaker() { impl_->retire(); }
 
     /// Asks for a call. If the result is true, make the call; keep the result, and tell it how the call ended.
@@ -241,7 +243,8 @@ public:
         return call(impl_, generation);
     }
 
-    /// Closes the breaker at once. Call it if you know that the peer is back. Errors: those of the observer.
+    /// Closes the breaker at once, if it is not closed. Call it if you know that the peer is back.
+    /// Errors: those of the observer.
     void close() { impl_->close_by_hand(); }
 
     circuit_state state() const { return impl_->state(); }

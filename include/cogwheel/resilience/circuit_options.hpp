@@ -16,8 +16,8 @@ enum class circuit_state {
     half_open, ///< the breaker allows a few calls, as probes
 };
 
-/// When a breaker opens and closes. It opens when failures_in_a_row or failure_rate is reached. 0 turns either off; one
-/// must be on.
+/// When a breaker opens and closes. A closed one opens when failures_in_a_row or failure_rate is reached. 0 turns
+/// either off; one must be on. Each change of state starts both counts anew.
 /// Example:
 ///
 ///     cogwheel::circuit_breaker_options options{.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10s};
@@ -27,7 +27,7 @@ struct circuit_breaker_options {
     std::uint32_t failures_in_a_row = 5;
 
     /// Opens at a failure if at least this share of the calls that ended within `window` failed, and at least
-    /// `min_calls` ended there. 0 .. 1. 0: off. Calls without a verdict do not count.
+    /// `min_calls` ended in it. 0 .. 1. 0: off. Calls that ended without success or failure do not count.
     double failure_rate = 0;
 
     /// The past time that the counts of calls cover. At least 1 ms. The breaker counts in ten slices and drops the
@@ -59,7 +59,7 @@ struct circuit_stats {
     std::uint64_t refused = 0;
     std::uint64_t succeeded = 0;
     std::uint64_t failed = 0;
-    std::uint64_t abandoned = 0; ///< ended without a verdict
+    std::uint64_t abandoned = 0; ///< ended without success or failure
     std::uint64_t late = 0;      ///< succeeded or failed after the state had changed; they affect no decision
     std::uint64_t opened = 0;
 };

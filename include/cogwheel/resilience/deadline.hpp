@@ -18,7 +18,7 @@
 
 namespace cogwheel {
 
-/// A point in time, or none. As large as one time_point. All operations are O(1) and noexcept, and saturate.
+/// A point in time, or none. As large as one time_point. All member functions are O(1) and noexcept, and saturate.
 /// Parameters: `now`: a reading of the clock. Overloads without it read the clock.
 template <class Clock>
 class basic_deadline {

@@ -21,8 +21,8 @@
 
 namespace cogwheel {
 
-/// Starts `operation`. Starts it again each time that options.delay passes or an attempt fails, until one succeeds or
-/// the options allow no more.
+/// Starts `operation`. Starts it again each time that options.delay passes or an attempt fails, until one succeeds, the
+/// hedge is cancelled, or the options allow no more.
 ///
 /// Parameters: `operation`: as for async_retry. It is copied or moved into the hedge.
 /// Effects: The first success cancels the other attempts (terminal). The hedge completes when all attempts have ended.
@@ -34,7 +34,7 @@ namespace cogwheel {
 ///   async_hedge(), and the handler is not called. Else the exception is dropped, and the handler is called.
 /// Completion signature: void(E, hedge_result, Results...), where the operation's is void(E, Results...). E is
 ///   - success: an attempt succeeded, even after a cancellation. The results are those of the first to succeed.
-///   - the error of the last attempt to fail, if none succeeded.
+///   - the error of the last attempt to fail, if none succeeded and the hedge was not cancelled.
 ///   - asio::error::operation_aborted: the hedge was cancelled, and no attempt succeeded.
 ///   The hedge never completes inline.
 /// Cancellation: terminal, partial and total. The hedge passes it on to all running attempts, and starts no more.
@@ -55,7 +55,7 @@ auto async_hedge(const Wheel& wheel, const hedge_options& options, Operation&& o
     return asio::async_initiate<Token, typename initiation::signature::template summarized<hedge_result>>(
         initiation(wheel), token, options, std::forward<Operation>(operation));
 }
-/// Does the same with two attempts at most.
+/// Does the same with this delay, at most two attempts and no budget.
 template <any_timer_wheel Wheel, class Rep, class Period, class Operation,
           class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
 auto async_hedge(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Operation&& operation,

@@ -14,9 +14,9 @@ namespace cogwheel {
 
 /// When a hedge starts further attempts.
 struct hedge_options {
-    /// The time from the start of an attempt to the start of the next one. If an attempt fails, the next one starts
-    /// earlier. The 95th percentile of the usual latency is a good value: it costs 5% more calls. Zero or less: the
-    /// next attempt starts in the wheel's next turn.
+    /// The time from the start of an attempt to the start of the next one. If an attempt fails, the next one starts at
+    /// once. The 95th percentile of the usual latency is a good value: with two attempts, it costs about 5% more calls.
+    /// Zero or less: the next attempt starts in the wheel's next turn.
     std::chrono::nanoseconds delay{};
 
     /// The largest number of attempts, including the first. 1 .. 16.
@@ -31,7 +31,7 @@ struct hedge_options {
 };
 
 struct hedge_result {
-    std::uint32_t attempts = 0; ///< attempts that were started
+    std::uint32_t attempts = 0; ///< attempts, including those that failed to start
     std::uint32_t winner = 0;   ///< the number of the attempt that gave the results; 0: none succeeded
     std::error_code last_error; ///< the error of the last attempt to fail; empty if one succeeded
 };

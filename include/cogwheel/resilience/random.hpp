@@ -3,8 +3,8 @@
 //
 // Random numbers: a reference to any generator, and a small generator for callers that pass none.
 //
-// The standard does not say how its distributions map bits to numbers. So this library maps them itself: the same seed
-// gives the same delays on every platform.
+// The standard does not say how its distributions map bits to numbers. So this library maps them itself: the same
+// random bits give the same delays on every platform.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ namespace cogwheel {
 
 namespace detail {
 
-/// The same as std::uniform_random_bit_generator. The header <random> would add 9,000 lines to each user.
+/// The same as std::uniform_random_bit_generator. It is here because the header <random> is large.
 template <class Generator>
 concept random_generator =
     std::invocable<Generator&> && std::unsigned_integral<std::invoke_result_t<Generator&>> && requires {
@@ -82,9 +82,9 @@ private:
     std::uint64_t state_;
 };
 
-/// Returns a seed for an object whose user passes no generator. Objects made at the same time get different seeds. In
-/// one process their addresses differ. In several processes their addresses usually differ too, because the system
-/// randomises them; on several machines, so do the clocks.
+/// Returns a seed for an object whose user passes no generator. Objects made at the same time get different seeds if
+/// their addresses differ. In one process they do. In several processes they usually do, because the system randomises
+/// addresses. On several machines the clocks usually differ, too.
 inline std::uint64_t fresh_seed(const void* object, std::chrono::nanoseconds now) noexcept {
     return static_cast<std::uint64_t>(now.count()) * 0x9e3779b97f4a7c15 + reinterpret_cast<std::uintptr_t>(object);
 }

@@ -8,11 +8,11 @@
 //
 //     retries granted <= capacity + ratio x first attempts + min_per_second x seconds
 //
-// So a failing server receives its usual load and a fraction more, not a multiple. A limit on attempts alone does not
-// ensure that: when all calls fail, each uses all its attempts. See Beyer et al., "Site Reliability Engineering",
-// O'Reilly 2016, chapters 21 and 22. The deposit for each request and the minimum rate come from Finagle's
-// RetryBudget; gRPC's proposal A6 makes a deposit for each success. A retry that is cancelled while it waits does not
-// give its token back: the promise bounds what callers may send.
+// So, if `ratio` is small, a failing server under load receives a fraction more than usual, not a multiple. A limit on
+// attempts alone does not ensure that: when all calls fail, each uses all its attempts. See Beyer et al., "Site
+// Reliability Engineering", O'Reilly 2016, chapters 21 and 22. The deposit for each request and the minimum rate come
+// from Finagle's RetryBudget; gRPC's proposal A6 makes a deposit for each success. A retry that is cancelled while it
+// waits does not give its token back: the promise bounds what callers may send.
 //
 // The caller passes the time in. All callers must read the same clock. If that clock steps back, the minimum rate adds
 // nothing until the clock has caught up. Complexity: O(1), no allocation. Thread safety: any thread, without a lock.
@@ -26,7 +26,7 @@ namespace cogwheel {
 
 /// How many retries a budget grants.
 struct retry_budget_options {
-    /// Retries per first attempt, in the long run. 0 .. 100.
+    /// Tokens that each first attempt adds, while the bucket is not full. 0 .. 100.
     double ratio = 0.2;
 
     /// Tokens that the bucket earns per second, even without first attempts. 0 .. 1e6. With the default ratio alone, a

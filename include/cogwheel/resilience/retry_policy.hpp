@@ -21,8 +21,8 @@ class retry_machine;
 
 /// Returns true if another attempt may succeed: the peer or the way to it was unavailable, or did not answer in time.
 /// True for timed_out, connection_refused, connection_reset, connection_aborted, broken_pipe, eof, host_unreachable,
-/// network_unreachable, network_down, network_reset, try_again, interrupted, and host_not_found_try_again. False for
-/// all other codes, such as operation_aborted, which the user has asked for.
+/// network_unreachable, network_down, network_reset, try_again, interrupted, host_not_found_try_again, and for codes
+/// that equal the std::errc of the same meaning. False for all other codes, such as operation_aborted (a cancellation).
 bool is_transient(const std::error_code& ec) noexcept;
 
 /// When async_retry makes another attempt, and how long it waits before it.
@@ -30,7 +30,7 @@ bool is_transient(const std::error_code& ec) noexcept;
 ///
 ///     cogwheel::retry_policy policy{.attempts = 5, .attempt_timeout = 2s};
 ///     policy.deadline = cogwheel::deadline::after(20s);
-///     policy.retryable = [](const std::error_code& ec) { return ec == asio::error::timed_out; }; // of an attempt
+///     policy.retryable = [](const std::error_code& ec) { return ec == asio::error::timed_out; };
 template <class Clock>
 struct basic_retry_policy {
     /// The largest number of attempts, including the first. At least 1.
@@ -41,16 +41,17 @@ struct basic_retry_policy {
                                     .cap(std::chrono::seconds(10))
                                     .jitter(backoff_jitter::full);
 
-    /// The timeout of each attempt. It cancels the attempt, which ends with timed_out; if it is zero or less, in the
-    /// wheel's next turn. nullopt: no timeout.
+    /// The timeout of each attempt. It cancels the attempt, which ends with timed_out unless it ignores the
+    /// cancellation. Zero or less: it cancels in the wheel's next turn. nullopt: no timeout.
     std::optional<std::chrono::nanoseconds> attempt_timeout = std::nullopt;
 
-    /// The deadline of all attempts together. It cancels an attempt that still runs, which ends with timed_out. If the
+    /// The deadline of all attempts together. It cancels an attempt that still runs, as attempt_timeout does. If the
     /// next wait would not end before the deadline, the retry ends at once.
     basic_deadline<Clock> deadline = {};
 
-    /// The predicate: returns true if another attempt may succeed after this error. Empty: is_transient. If it throws,
-    /// the retry completes with the last attempt's results, and the exception leaves run().
+    /// The predicate: returns true if another attempt may succeed after this error. Empty: is_transient. An error of
+    /// cogwheel::errc ends the retry without a call of the predicate. If the predicate throws, the retry completes with
+    /// the last attempt's results, and the exception leaves run().
     std::function<bool(const std::error_code&)> retryable = {};
 
     /// A budget that other callers share. nullptr: no budget. Lifetime: must outlive the retry.
@@ -70,12 +71,14 @@ using retry_policy = basic_retry_policy<std::chrono::steady_clock>;
 /// Why async_retry started no further attempt.
 enum class retry_end {
     succeeded,
-    not_retryable, ///< the predicate refused the error; or it, the random source or the operation threw
+    /// The predicate refused the error; or it or the random source threw; or the operation threw an exception that has
+    /// no error code.
+    not_retryable,
     attempts_used, ///< the policy allows no more attempts
     out_of_time,   ///< the deadline passed, or the next attempt would not start before it
     budget,        ///< the budget had no token for another attempt
     cancelled,
-    wheel, ///< the wheel took no timer, or dropped the timer of the wait
+    wheel, ///< the wheel took no timer, or cancelled the timer of the wait
 };
 
 struct retry_result {
@@ -96,7 +99,8 @@ public:
     /// Returns the error of the previous attempt; an empty code in the first one.
     std::error_code last_error() const noexcept { return last_error_; }
 
-    /// Returns when the attempt's timeout or the policy's deadline will cancel it. Pass it on to nested operations.
+    /// Returns when the attempt's timeout or the policy's deadline will cancel the attempt, whichever is earlier. Pass
+    /// it on to nested operations.
     basic_deadline<Clock> deadline() const noexcept { return until_; }
 
     /// Sets the least delay before the next attempt. Call it if the peer says when it will be ready (HTTP's

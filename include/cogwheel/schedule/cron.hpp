@@ -19,7 +19,7 @@
 // second. Names and letters may be in upper or lower case.
 // Macros: @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly.
 // If a day field begins with * or ?, a day must match both day fields. Otherwise it must match at least one of them.
-// The rules are those of Vixie's cron; L, W, # and ? come from Quartz.
+// This rule is Vixie's. The field of seconds, L, W, #, ? and 30/10 come from Quartz.
 #pragma once
 
 #include <chrono>
@@ -59,11 +59,12 @@ public:
     ///   never comes (30 February).
     explicit cron_expression(std::string_view text);
 
-    /// Returns the first match after `after`, or nothing if it lies beyond the year 9999.
-    /// Complexity: O(months up to the match + days of the matching months); some microseconds for rare dates.
+    /// Returns the first match after `after` in the years 0 to 9999, or nothing if there is none.
+    /// Complexity: O(months up to the match + days of the matching months).
     std::optional<local_seconds> next(local_seconds after) const;
 
-    /// Returns the last match before `before`, or nothing if it lies before the year 0. Complexity: as next().
+    /// Returns the last match before `before` in the years 0 to 9999, or nothing if there is none.
+    /// Complexity: as next().
     std::optional<local_seconds> previous(local_seconds before) const;
 
     /// Returns whether `at` matches.

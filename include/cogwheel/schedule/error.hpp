@@ -8,7 +8,7 @@
 
 namespace cogwheel {
 
-/// Why keyed_timers or a task_scheduler refuses an entry, or why a run fails although its job has not failed.
+/// Why keyed_timers or a task_scheduler refuses an entry, or why a run or task fails although no job has failed.
 ///
 ///     if (tasks.add(t) == cogwheel::schedule_errc::duplicate_key) tasks.add(t, cogwheel::on_duplicate::replace);
 enum class schedule_errc {

@@ -9,10 +9,10 @@
 //         co_await flush();
 //     }
 //
-// - No drift: ticks are due at first + n x period, however late earlier ticks came. Never early; at most one tick of
-//   the wheel late, plus the delay of the loop.
+// - By default there is no drift: ticks are due at first + n x period, however late earlier ticks came. Never early; an
+//   awaited tick comes at most one tick of the wheel late, plus its jitter and the delay of the loop.
 // - interval_misfire says what follows a tick that came too late. The default is skip.
-// - The interval has one timer while an async_tick() is pending. Otherwise it has none, and causes no wake-up.
+// - The interval has one timer while an async_tick() is pending. Otherwise it has none.
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
@@ -25,7 +25,7 @@
 namespace cogwheel {
 
 /// A periodic timer on any wheel. One async_tick() may be pending at a time.
-/// Thread safety: one thread or strand at a time.
+/// Thread safety: one thread or strand at a time. The handlers of async_tick() must run on it too.
 template <any_timer_wheel Wheel>
 class basic_interval {
     using impl = detail::interval_impl<Wheel>;
@@ -57,7 +57,8 @@ public:
 
     executor_type get_executor() const noexcept { return impl_->timer.get_executor(); }
 
-    /// Waits for the next tick. If it is already due, the wait completes in the next turn, never inline.
+    /// Waits for the next tick. If it is already due, the wait completes in the next turn or at the end of the wheel's
+    /// present tick, never inline.
     /// Completion signature: void(std::error_code, time_point). The second is when the tick was due, without jitter;
     ///   time_point() on errors.
     ///   asio::error::eof: there are no more ticks (interval_options::times, or `end` of the constructor).

@@ -18,12 +18,12 @@ namespace cogwheel {
 
 /// What an interval counts its period from.
 enum class interval_pace {
-    fixed_rate,  ///< ticks are due at first + n x period, however long the work takes: no drift
+    fixed_rate,  ///< ticks are due at first + n x period, however long the work takes (but see interval_misfire)
     fixed_delay, ///< after the first, each tick is due one period after its async_tick() call: a pause between work
 };
 
-/// What follows a tick that came so late that the next tick was due as well: the loop was blocked, the machine slept,
-/// or the work took too long. Only fixed_rate uses it. Names and meanings are those of tokio's MissedTickBehavior.
+/// What follows a tick that came so late that the next tick was due as well: the loop was blocked, or the work took too
+/// long. Only fixed_rate uses it. The names are those of tokio's MissedTickBehavior.
 enum class interval_misfire {
     skip,  ///< the first tick of the grid that is not due yet; missed() counts the ticks between
     delay, ///< a tick one period after the late tick came: the grid moves; missed() counts the skipped ticks

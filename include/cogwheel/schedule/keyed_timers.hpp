@@ -11,12 +11,11 @@
 //
 // - The job of a removed key does not run any more, even if its timer has expired and the job is already posted.
 // - A job may do anything to the table: remove or replace its own key, or destroy the table.
+// - The table removes a key before the last run of its job.
 // - If the next run of a periodic job cannot be scheduled (max_pending, memory), the table removes the key, and the job
 //   runs a last time. Then a std::system_error (errc::too_many_timers) or std::bad_alloc leaves run().
-// - After cancel_all() or stop() of the wheel, keys have no timers. They stay until they are replaced or removed.
+// - cancel_all() and stop() of the wheel cancel the timers of keys. These keys stay until they are replaced or removed.
 // - For an unknown key, a function returns false or an empty optional.
-//
-// The idea comes from schedulers that use a single-level wheel with rounds and keys. This table works on any wheel.
 #pragma once
 
 #include <cogwheel/schedule/detail/keyed_timers_impl.hpp>
@@ -40,7 +39,7 @@ struct keyed_hash<std::string> {
 /// A table of keys, each with a timer and a job. Jobs run in the wheel's turn, or on the executor given to the
 /// constructor. Job is the callable type that the table stores for each key, and calls with the key. Functions that
 /// look up a key accept every type that Hash and Equal accept: for std::string also string_view and literals.
-/// Complexity: O(1) for each key, amortised: the table is a std::unordered_set. Memory: two heap blocks for each key,
+/// Complexity: O(1) for each key, on average: the table is a std::unordered_set. Memory: two heap blocks for each key,
 /// one block of the wheel, and what Job allocates.
 /// Thread safety: use the table only on the thread or strand on which its jobs run.
 template <class Key, any_timer_wheel Wheel = timer_wheel, class Job = std::function<void(const Key&)>,
@@ -63,7 +62,7 @@ public:
     /// Makes a table whose jobs run on `executor`. If several threads run its context, give a strand. run() of that
     /// context does not return while timers are armed.
     /// Errors: std::bad_alloc.
-    /// Lifetime: that context must outlive the table, but need not outlive the wheel's context.
+    /// Lifetime: that context and the wheel's must outlive the table. Either may be destroyed before the other.
     keyed_timers(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash = {}, const Equal& equal = {})
         : impl_(std::make_unique<impl_type>(wheel, std::move(executor), hash, equal)) {}
 
@@ -123,7 +122,7 @@ public:
 
     /// Moves the next run to one period from now; without a period, to the delay of add() from now.
     /// Returns false if the key is unknown or has no timer: the timer has expired and the job has yet to run, or the
-    /// wheel's timers were cancelled.
+    /// wheel's timers were cancelled. Errors: std::bad_alloc; nothing changes.
     template <class K>
     bool touch(const K& key) {
         const auto at = impl_->all().find(key);

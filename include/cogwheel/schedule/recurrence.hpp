@@ -23,14 +23,14 @@ inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max()
 ///     cogwheel::recurrence::every(1h, 24)                   // 24 runs, the first one an hour from now
 ///     cogwheel::recurrence{.delay = 0s, .period = 10s}      // now, and then every 10 seconds
 struct recurrence {
-    /// The time until the first run. Zero or less: in the wheel's next turn.
+    /// The time until the first run. Zero or less: in the wheel's next turn, or at the end of its present tick.
     std::chrono::nanoseconds delay{};
 
     /// The time between runs; above zero. Runs lie on a fixed grid and do not drift. A late run still happens. Grid
     /// points that have passed by then are skipped, and `times` does not count them. Without a period there is one run.
     std::optional<std::chrono::nanoseconds> period{};
 
-    /// The number of runs. At least 1. Default: one run without a period, and runs without end with one.
+    /// The number of runs. At least 1. Default: without end if there is a period, else one run.
     std::optional<std::int64_t> times{};
 
     static constexpr recurrence once(std::chrono::nanoseconds delay) noexcept { return {.delay = delay}; }
@@ -51,7 +51,7 @@ struct recurrence {
     }
 };
 
-/// What add() does if the key, or the name of the task, is in use.
+/// What add() does if the key, or the name of the task, is in use. The name of a finished task is not.
 enum class on_duplicate {
     reject,  ///< returns schedule_errc::duplicate_key; the old entry stays
     replace, ///< removes the old entry, which begins no further run, and adds the new one

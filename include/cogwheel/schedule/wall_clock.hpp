@@ -30,8 +30,8 @@ namespace cogwheel {
 
 /// The options of a wait for a date.
 struct wall_clock_options {
-    /// The longest time between two readings of the wall clock. If that clock was put forward, or the machine slept, a
-    /// wait may end late by this much. Above zero.
+    /// The longest delay of the timer between two readings of the wall clock. If that clock was put forward, or the
+    /// machine slept, a wait may end late by this much. Above zero.
     std::chrono::nanoseconds recheck = std::chrono::minutes(1);
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
@@ -130,9 +130,9 @@ namespace cogwheel {
 
 /// Waits until the wall clock shows `at`. A point in the past completes in the wheel's next turn, never inline.
 /// Parameters: WallClock is the clock that the operation reads.
-/// Completion signature: void(std::error_code): success; asio::error::operation_aborted if the wait was cancelled;
-///   errc::stopped or errc::too_many_timers if the wheel takes no timer, at the start or at a later reading;
-///   asio::error::no_memory if allocation fails at a later reading.
+/// Completion signature: void(std::error_code): success; asio::error::operation_aborted if the wait was cancelled, also
+///   by the wheel; errc::stopped or errc::too_many_timers if the wheel takes no timer, at the start or at a later
+///   reading; asio::error::no_memory if allocation fails at a later reading.
 /// Cancellation: terminal, partial and total. Executor: the handler's associated one, else the wheel's.
 /// Complexity: two blocks of memory and one timer of the wheel; O(1) for each reading of the clock.
 /// Errors: std::invalid_argument (options), std::bad_alloc (when the wait starts).

@@ -22,21 +22,21 @@
 
 namespace cogwheel {
 
-/// What happens to missed runs. A run is missed when it is later than the scheduler's misfire_grace, or when the next
-/// run is due as well: the process was not running, the loop was blocked, or the machine slept.
+/// What happens to missed runs. A run is missed when its timer fires after the scheduler's misfire_grace, or when the
+/// next run is due as well: the process was not running, the loop was blocked, or the machine slept.
 class task_misfire {
 public:
     enum class kind : std::uint8_t { fire_once, skip, catch_up };
 
-    /// The last missed run happens at once. It replaces the other missed runs.
+    /// The last run that is due happens at once. The missed runs before it do not happen.
     static constexpr task_misfire fire_once() noexcept { return {kind::fire_once, 1}; }
 
-    /// Missed runs do not happen. If the task has no other run, it fails.
+    /// Missed runs do not happen. If then no run is under way and none will come, the task fails.
     static constexpr task_misfire skip() noexcept { return {kind::skip, 0}; }
 
     /// The last `most` missed runs happen, the oldest one first. With task_overlap::forbid, they run one after the
-    /// other: up to `most` runs that come due during another run wait. With task_overlap::allow, they run at the same
-    /// time. With task_overlap::replace, only the last one happens.
+    /// other: up to `most` runs that come due during another run wait; beyond that, the oldest one is dropped. With
+    /// task_overlap::allow, they run at the same time. With task_overlap::replace, only the last one happens.
     static constexpr task_misfire catch_up(std::uint32_t most) noexcept { return {kind::catch_up, most}; }
 
     constexpr kind what() const noexcept { return kind_; }
@@ -57,7 +57,7 @@ private:
 /// What happens when a run comes due while the run before it is under way. A run that waits for its next attempt is
 /// under way as well.
 enum class task_overlap {
-    forbid, ///< the new run does not happen; with task_misfire::catch_up() it waits
+    forbid, ///< the new run does not happen; with task_misfire::catch_up(n), up to n runs wait
     allow,  ///< both run
     replace ///< the scheduler tells the old run to stop; the new one starts when the old one has ended
 };
@@ -94,8 +94,8 @@ struct job_options {
     /// The scheduler tells an attempt to stop when its job has run for this time. Above zero. Default: no limit.
     std::optional<std::chrono::nanoseconds> timeout{};
 
-    /// Where the job runs. Default: task_scheduler_options::executor, or else the scheduler's pool. Lifetime: as that
-    /// executor.
+    /// Where the job runs. Default: task_scheduler_options::executor, or else the scheduler's pool. Lifetime: as for
+    /// that option.
     asio::any_io_executor executor{};
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
@@ -109,7 +109,7 @@ enum class task_state {
     running,   ///< a run is under way; it may be between two attempts
     completed, ///< there is no further run, and the last one succeeded
     failed,    ///< there is no further run, and the last one failed or was missed
-    cancelled  ///< cancel(), stop() or a replacement ended it
+    cancelled  ///< a task: by cancel(); an attempt: by cancel(), stop() or the next run
 };
 
 std::string_view to_string(task_state) noexcept;

@@ -27,19 +27,19 @@ enum class task_cancel_result : std::uint8_t {
 
 /// What task_scheduler::add_all() returns.
 struct task_batch_result {
-    std::size_t added = 0;     ///< includes tasks that on_duplicate::keep left alone
+    std::size_t added = 0;     ///< includes tasks that were skipped because of on_duplicate::keep
     std::error_code refused{}; ///< why the next task was refused; success: none was
 };
 
 /// What task_scheduler::recover() returns. The first two lists hold the names of tasks.
 struct task_recovery {
     std::size_t tasks = 0;                   ///< the number of tasks that continue
-    std::vector<std::string> interrupted{};  ///< the job was running when the process ended
+    std::vector<std::string> interrupted{};  ///< the job was running when the process ended or stop() was called
     std::vector<std::string> unknown_jobs{}; ///< the job is not defined: the task stays stored and does not run
     std::vector<std::string> warnings{};     ///< what the storage and recover() report, in words
 };
 
-/// Counts of all tasks of a scheduler. Finished tasks are completed, failed or cancelled.
+/// Counts of the tasks that a scheduler knows. Finished tasks are completed, failed or cancelled, and not forgotten.
 struct task_counts {
     std::size_t pending = 0, queued = 0, running = 0, finished = 0; ///< tasks in each state
     std::size_t jobs = 0; ///< runs under way, including those that wait for a thread or for another attempt
@@ -51,7 +51,7 @@ struct task_attempt {
     task_trigger::wall_point started{}, ended{};
     std::uint32_t attempt = 0;
     task_state state = task_state::completed; ///< completed, failed or cancelled
-    std::string message{};                    ///< the message of the exception or error
+    std::string message{};                    ///< why it did not succeed: the message of the exception or error
 };
 
 /// A task as find() and snapshot() report it.
@@ -64,7 +64,7 @@ struct task_info {
     std::int64_t runs_left = 0;                             ///< `forever` if there is no end
     std::uint32_t attempt = 0;                              ///< the latest attempt of the newest run under way; 0: none
     std::uint64_t completed = 0, failed = 0, cancelled = 0; ///< runs
-    /// Runs that did not happen because they were too late. For a cron expression, it counts at most 10,000 at a time.
+    /// Missed runs (task_misfire) that did not happen. For a cron expression, it counts at most 10,000 at a time.
     std::uint64_t missed = 0;
     std::uint64_t dropped = 0;           ///< runs that did not happen because another run was under way
     std::string message{};               ///< the message of the last failure or cancellation

@@ -44,9 +44,9 @@ public:
     bool interrupted() const noexcept { return interrupted_; }
 
     /// Returns the token by which the scheduler tells the job to stop: at its timeout, on cancel() and stop(), when the
-    /// next run or a new task replaces it, and in the scheduler's destructor. The result of the job still counts. If
-    /// the job then succeeds, the run is completed. If it fails, the run is cancelled; after a timeout, the attempt has
-    /// failed instead.
+    /// next run or a new task replaces it, and in the scheduler's destructor. Unless a new task replaces it, the result
+    /// of the job still counts. If the job succeeds, the run is completed. If it fails, the run is cancelled; after a
+    /// timeout, the attempt has failed instead.
     std::stop_token stop_token() const noexcept { return stop_.get_token(); }
     bool stop_requested() const noexcept { return stop_.stop_requested(); }
     /// Throws std::system_error with asio::error::operation_aborted if the scheduler has told the job to stop.
@@ -93,7 +93,7 @@ struct coroutine_stop {
     asio::strand<asio::any_io_executor> strand;
     asio::cancellation_signal signal;
 };
-/// Posts the signal to the strand. Called when the scheduler tells the job to stop.
+/// Posts the emission of the signal to the strand. Called when the scheduler tells the job to stop.
 struct post_stop {
     std::weak_ptr<coroutine_stop> to;
     void operator()() const {
@@ -143,8 +143,8 @@ public:
         };
     }
 
-    /// Runs a plain job in this call, or starts a coroutine on a strand of `executor`. Calls run->ended() once, however
-    /// the job ends. Errors: std::bad_alloc if a coroutine cannot start; start() then does not call run->ended().
+    /// Runs a plain job in this call, or posts the start of a coroutine to a strand of `executor`. Calls run->ended()
+    /// once, however the job ends. Errors: std::bad_alloc if it cannot post; start() then does not call run->ended().
     void start(const detail::run_ptr& run, const asio::any_io_executor& executor) const { start_(run, executor); }
 
 private:

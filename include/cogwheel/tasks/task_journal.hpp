@@ -10,12 +10,12 @@
 //   loss of power. If the call throws, the change is not made, and the journal remains usable.
 // - A batch is stored as a whole or not at all.
 // - No change waits for a whole rewrite: a thread of the journal writes a new file beside the old one.
-// - On a full disk, saving fails, but erasing succeeds. For this the journal reserves room, if the file system supports
-//   it (on Linux: ext4, xfs, btrfs and tmpfs).
+// - On a full disk, saving may fail, but erasing succeeds if the file system can reserve room for it (on Linux: ext4,
+//   xfs, btrfs and tmpfs).
 // - If the process died while it wrote a line or batch, opening drops this torn end, and load() reports it. load() also
-//   reports where the file is damaged and where lines are missing. The tasks there are as earlier lines say.
-// - It does not write to a file that is not a journal, or that a later version wrote. Opening turns a journal of
-//   version 1 into one of version 2.
+//   reports where the file is damaged and where lines are missing. The tasks of these lines are as earlier lines say.
+// - It does not write to a file that is not a journal, or that a later version wrote; an empty file becomes a journal.
+//   Opening turns a journal of version 1 into one of version 2.
 //
 // It does not share a file between processes, encrypt, or keep history.
 #pragma once
@@ -36,16 +36,16 @@ struct task_journal_options {
     /// Calls fsync(2) after each change, which takes milliseconds on a disk.
     bool sync = false;
 
-    /// In bytes. The journal never rewrites a smaller file. It rewrites a larger one when less than half of it is up to
-    /// date. It rewrites no file with hard links, because these would keep the old file. It rewrites no file with lines
-    /// that it does not understand.
+    /// In bytes. The journal never rewrites a smaller file. After a change, it rewrites a larger one if less than half
+    /// of it is up to date; after a rewrite that failed, not before the file has doubled. It rewrites no file with hard
+    /// links, because these would keep the old file. It rewrites no file with lines that it does not understand.
     std::size_t compact_above = std::size_t{1} << 20;
 };
 
 /// A text file with a line for each change (detail/journal_scan.hpp).
-/// Complexity: a change is one pwrite(2) of its own size, and O(log tasks) in memory. The thread that rewrites adds
-/// O(log tasks) amortised. Opening and load() read the whole file. Memory: a name and two numbers for each task; during
-/// opening, load() or a rewrite, also the file.
+/// Complexity: a change is usually one pwrite(2) of its own size, and O(log tasks) in memory for each task. The thread
+/// that rewrites adds O(log tasks) amortised. Opening and load() read the whole file. Memory: a name and two numbers
+/// for each task; during opening, load() or a rewrite, also the file.
 /// Thread safety: one call at a time. The journal locks the file: no other journal opens it, even in another process or
 /// by the name of a hard link. A child process made by fork() shares the lock.
 class task_journal final : public task_storage {
@@ -68,10 +68,10 @@ public:
     void save_all(std::span<const task_record>) override;
     void erase(std::string_view name) override;
 
-    /// Returns the tasks, sorted by name. The warnings report damage, missing lines, hard links, and what the journal
-    /// dropped at opening or later. They also name tasks that this machine cannot read (the time zone is not
-    /// installed). Such tasks stay in the file until they are saved or erased. Waits for a rewrite under way.
-    /// Errors: as save() and the constructor.
+    /// Returns the tasks, sorted by name. The warnings report damage, missing or unknown lines, hard links, and what
+    /// the journal dropped at opening or later. They also name tasks that load() cannot read (for example, the time
+    /// zone is not installed). Such tasks stay in the file until they are saved or erased.
+    /// Waits for a rewrite under way. Errors: as save() and the constructor.
     contents load() override;
 
     /// Returns the number of tasks in the file, including those that load() cannot read.

@@ -12,14 +12,14 @@ namespace cogwheel {
 /// An event in the life of a task. Lifetime: the references are valid until on_event() returns.
 struct task_event {
     enum class kind : std::uint8_t {
-        added,       ///< the task was added
+        added,       ///< the task was added, or recover() continues it
         started,     ///< an attempt has started
         retrying,    ///< an attempt has failed, and there will be another one
         completed,   ///< a run was completed
         failed,      ///< a run has failed
         cancelled,   ///< a run was cancelled
         finished,    ///< the task has no further run
-        interrupted, ///< an attempt was running when the process ended; recover() reports it before any job starts
+        interrupted, ///< recover() found an attempt that was running (interrupted_runs); reported before its job starts
         unrecorded   ///< the storage failed: it holds an older state of the task
     };
 
@@ -27,10 +27,10 @@ struct task_event {
     const std::string& task;
     std::uint32_t attempt; ///< 0: the event concerns no attempt
     task_trigger::wall_point at;
-    const std::string& message; ///< the reason for a failure
+    const std::string& message; ///< the reason for a failure or a cancellation, if there is one
 };
 
-/// Receives the events of all tasks: for logs, metrics, stores. The scheduler calls on_event() under its lock, in the
+/// Receives the events of all tasks: for logs and metrics. The scheduler calls on_event() under its lock, in the
 /// order of the events, on the thread that causes them.
 /// Preconditions: on_event() returns quickly and does not call the scheduler. Lifetime: outlives the scheduler.
 ///
@@ -46,8 +46,8 @@ public:
     virtual void on_event(const task_event&) noexcept = 0;
 };
 
-/// What happens to an attempt that is due while all threads of the pool are busy and the queue is full. Only
-/// run_on_caller() may block the wheel's thread.
+/// What happens to an attempt that is due while all threads of the pool are busy and the queue is full. Of the
+/// policies, only run_on_caller() may block the wheel's thread.
 ///
 ///     cogwheel::task_scheduler tasks(wheel, {.pool = {.threads = 4, .when_full = cogwheel::full_policy::reject()}});
 class full_policy {
@@ -61,7 +61,7 @@ public:
     /// The attempt fails with schedule_errc::queue_full.
     static constexpr full_policy reject() noexcept { return {kind::reject, {}}; }
     /// The thread that found the queue full runs the job. When a run comes due, this is the wheel's thread; all other
-    /// handlers there wait for the job. A coroutine only starts there; it runs in the pool.
+    /// handlers there wait for the job. A coroutine runs in the pool nevertheless.
     static constexpr full_policy run_on_caller() noexcept { return {kind::run_on_caller, {}}; }
 
     constexpr kind what() const noexcept { return kind_; }
@@ -81,7 +81,7 @@ struct pool_options {
     full_policy when_full = full_policy::wait();
 };
 
-/// What recover() does with an attempt that was running when the process ended.
+/// What recover() does with an attempt that was running when the process ended or the scheduler was stopped.
 enum class interrupted_runs {
     again, ///< makes the attempt again
     fail   ///< counts it as failed with schedule_errc::interrupted; there may be further attempts
@@ -90,7 +90,8 @@ enum class interrupted_runs {
 /// The options of a task_scheduler.
 struct task_scheduler_options {
     /// Where jobs run; the scheduler does not limit their number. Default: the scheduler's own pool. Lifetime: its
-    /// context outlives the scheduler, and runs all that is posted to it. A job that it drops stays under way for ever.
+    /// context outlives the scheduler, and runs all that is posted to it. A run whose job the context drops
+    /// may count as queued or running for ever.
     asio::any_io_executor executor{};
     pool_options pool{};
 
@@ -104,7 +105,7 @@ struct task_scheduler_options {
 
     /// The number of ended attempts that the scheduler remembers for each task.
     std::size_t history = 16;
-    /// The number of finished tasks that the scheduler remembers. It forgets the oldest ones.
+    /// The number of finished tasks that the scheduler remembers. It forgets those that finished first.
     std::size_t finished = 1000;
 
     /// Where the scheduler stores the tasks whose job is defined by name. Default: nowhere. Lifetime: outlives the

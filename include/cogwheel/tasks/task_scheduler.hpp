@@ -11,13 +11,14 @@
 //     tasks.add({.name = "mail-17", .when = cogwheel::task_trigger::once(30s), .job = "mail", .body = "17"});
 //     tasks.add({.name = "rotate", .when = cogwheel::task_trigger::cron("@daily")}, [] { rotate(); });
 //
-// - Within a process, each run that the task's policies allow happens exactly once. If the process dies, a stored run
-//   happens at least once (see task_scheduler_options::interrupted). recover() reports the runs whose job had begun.
+// - A scheduler begins each run that the task's policies allow exactly once. If the process dies while the job of a
+//   stored task runs, recover() reports that attempt, and makes it again or fails it (interrupted_runs).
 // - No run starts early, by the wheel's clock, or by the wall clock for dates and cron expressions.
 // - If allocation fails, the scheduler forgets no task: a task that is due then comes due again. An attempt that cannot
 //   be made has failed. The history may lack an attempt.
 // - Jobs run in the scheduler's own pool or on any executor. An exception fails the attempt; its message is kept.
-// - run() of the wheel's context returns when no task is pending and no job is under way.
+// - Pending tasks and runs under way keep run() of the wheel's context from returning. Once the scheduler or the wheel
+//   has stopped, only runs under way do.
 //
 // The ideas come from Quartz (misfires), Kubernetes' CronJob (overlaps) and the timer managers of workflow engines.
 #pragma once
@@ -37,7 +38,7 @@ class task_scheduler_impl;
 /// A table of named tasks and the threads that run their jobs.
 /// Complexity: each function is O(1), unless it says otherwise, plus the time of the storage. Memory: about 800 bytes
 /// for a task of a defined job, 1,100 for a task with its own job.
-/// Thread safety: any thread may call any function except the destructor. So may a job.
+/// Thread safety: any thread may call any function except the destructor and the move constructor. So may a job.
 class task_scheduler {
 public:
     /// Starts a scheduler on a timer_wheel, or on another wheel that any thread may use.
@@ -57,24 +58,24 @@ public:
     /// Calls stop(), then waits for the jobs in the scheduler's own pool. Jobs on other executors may continue; the
     /// scheduler has told them to stop.
     /// Preconditions: a job in the pool does not call the destructor. If a coroutine in the pool waits for another
-    ///   execution context, another thread runs that context; otherwise the destructor never returns. A program with
+    ///   execution context, another thread runs that context; otherwise the destructor may never return. A program with
     ///   one thread calls stop(), runs the context until counts().jobs is 0, and then destroys the scheduler.
     ~task_scheduler();
     task_scheduler(task_scheduler&&) noexcept;
     task_scheduler& operator=(task_scheduler&&) = delete;
 
-    /// Defines the job of this name. A later definition of the name applies only to tasks that are added after it.
+    /// Defines the job of this name. A later definition applies only to tasks that are added or recovered after it.
     /// Define all jobs before recover().
     /// Errors: std::invalid_argument (no name, options), std::bad_alloc.
     void define(std::string name, task_job job, job_options options = {});
 
     /// Adds a task whose job is defined. Stores it before it returns, if there is a storage. Never runs a job inline.
-    /// Errors: returns schedule_errc::duplicate_key (a task of this name has not finished), no_name, bad_period,
-    ///   bad_times, unknown_job, never, errc::stopped or errc::too_many_timers. Throws std::bad_alloc and the storage's
-    ///   exceptions. In both cases it schedules nothing.
+    /// Errors: returns schedule_errc::duplicate_key (on_duplicate::reject, and a task of this name has not finished),
+    ///   no_name, bad_period, bad_times, unknown_job, never, errc::stopped or errc::too_many_timers. Throws
+    ///   std::bad_alloc and the storage's exceptions. In both cases it schedules nothing.
     std::error_code add(task t, on_duplicate policy = on_duplicate::reject);
 
-    /// Adds a task together with its job. The task ends with this process: the scheduler does not store it.
+    /// Adds a task together with its job. The scheduler does not store the task, so the task ends with the scheduler.
     /// Errors: as with the function above, except unknown_job; std::invalid_argument (options).
     template <std::convertible_to<task_job> Job>
     std::error_code add(task t, Job&& job, job_options options = {}, on_duplicate policy = on_duplicate::reject) {
@@ -105,15 +106,15 @@ public:
     task_counts counts() const;
 
     /// Continues the tasks of the storage. Runs that came due while no scheduler ran follow their misfire policy. An
-    /// attempt that was running is made again or has failed (task_scheduler_options::interrupted).
+    /// attempt that was running is made again, or counts as failed (task_scheduler_options::interrupted).
     /// Complexity: O(stored tasks).
     /// Errors: std::invalid_argument (no storage), the storage's exceptions, std::system_error (stopped),
     ///   std::bad_alloc.
     task_recovery recover();
 
-    /// Stops the scheduler: no run begins any more, add() returns errc::stopped, and running jobs are told to stop.
-    /// Does not wait for jobs. Stored tasks stay in the storage. recover() of another scheduler continues them, and the
-    /// runs that this call stops.
+    /// Stops the scheduler: no run begins any more, add() returns errc::stopped, and it tells running jobs to stop.
+    /// Does not wait for jobs. Stored tasks stay in the storage, and recover() of another scheduler continues them. For
+    /// that scheduler, a run that this call stops is an interrupted one (task_scheduler_options::interrupted).
     /// Complexity: O(n).
     void stop();
 

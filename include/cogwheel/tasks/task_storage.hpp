@@ -17,7 +17,7 @@ namespace cogwheel {
 struct task_run_record {
     task_trigger::wall_point scheduled{};               ///< when the run was due
     std::uint32_t attempt = 0;                          ///< 1, 2 ...; 0: the run waits for the run before it
-    std::optional<task_trigger::wall_point> retry_at{}; ///< when to make that attempt; none: it was running
+    std::optional<task_trigger::wall_point> retry_at{}; ///< when that attempt is due; none: it had begun, or is 0
 
     friend bool operator==(const task_run_record&, const task_run_record&) = default;
 };
@@ -38,7 +38,7 @@ class task_storage {
 public:
     struct contents {
         std::vector<task_record> tasks;
-        std::vector<std::string> warnings; ///< what the storage could not read, in words
+        std::vector<std::string> warnings; ///< in words, such as what the storage could not read
     };
 
     virtual ~task_storage() = default;

@@ -21,7 +21,7 @@
 namespace cogwheel {
 
 /// Returns a heading and one line for each task. Control characters in names and messages become spaces. Bytes that are
-/// not UTF-8 become question marks. The width of a column is that of its text on a terminal.
+/// not UTF-8 become question marks. A column is as wide as its widest text on a terminal. RUNS counts completed runs.
 /// Parameters: the column NEXT counts from `now`, as in "in 5s".
 /// Complexity: O(tasks). Errors: std::bad_alloc.
 inline std::string task_table(std::span<const task_info> tasks, task_trigger::wall_point now) {

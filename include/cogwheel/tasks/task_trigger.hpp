@@ -7,8 +7,8 @@
 //     task_trigger::every(10s).first_after(0s).times(6)
 //     task_trigger::cron("0 7 * * MON-FRI", time_zone("Europe/Berlin"))
 //
-// Delays and periods use the wheel's clock, which is the steady clock on a timer_wheel. Dates and cron expressions use
-// the wall clock.
+// Dates and cron expressions use the wall clock. Other triggers use the wheel's clock, which is the steady clock on a
+// timer_wheel.
 #pragma once
 
 #include <cogwheel/calendar/cron_schedule.hpp>
@@ -58,7 +58,8 @@ public:
     /// Returns a trigger with a run at each match of the expression. Errors: cron_error that marks the column.
     static task_trigger cron(std::string_view expression, time_zone zone = {}, dst_policy policy = dst_policy::vixie);
 
-    /// Returns this trigger with a limit on the number of runs. At least 1. Missed and dropped runs do not count.
+    /// Returns this trigger with a limit on the number of runs. Missed and dropped runs do not count.
+    /// The limit must be at least 1, and may be more only with every() and cron(); otherwise add() refuses the task.
     task_trigger times(std::int64_t runs) const;
 
     /// Returns this trigger with another delay before the first run. A cron expression has no run before the delay is

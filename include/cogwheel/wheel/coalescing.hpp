@@ -4,7 +4,7 @@
 // Chooses the tick of a timer that may expire anywhere in a range, so that fewer wake-ups serve more timers.
 //
 //     const cogwheel::tick due = cogwheel::coalesced(wheel, cogwheel::tick{500}, cogwheel::tick{520});
-//     wheel.schedule(node, due); // at the tick of another timer in the range, if any, else at tick 512
+//     wheel.schedule(node, due); // at a tick of the range where the wheel looks at a timer anyway, or at tick 512
 #pragma once
 
 #include <cogwheel/wheel/timing_wheel.hpp>
@@ -14,8 +14,7 @@
 namespace cogwheel {
 
 /// Returns the tick of [from, to] that is divisible by the highest power of two. Timers with overlapping ranges often
-/// get the same tick this way, although they do not know each other. Older Linux kernels rounded timers with slack in
-/// the same way. Preconditions: from <= to.
+/// get the same tick this way, although they do not know each other. Preconditions: from <= to.
 constexpr tick roundest(tick from, tick to) noexcept {
     if (from.value == 0) return from;
     const std::uint64_t differs = (from.value - 1) ^ to.value;
@@ -23,14 +22,14 @@ constexpr tick roundest(tick from, tick to) noexcept {
     return {to.value & ~below};
 }
 
-/// Returns `at` rounded up to a multiple of `ticks`; saturates. Preconditions: ticks > 0.
+/// Returns `at` rounded up to a multiple of `ticks`; saturates at tick::max(). Preconditions: ticks > 0.
 constexpr tick round_up(tick at, std::uint64_t ticks) noexcept {
     const std::uint64_t over = at.value % ticks;
     return over == 0 ? at : at + (ticks - over);
 }
 
-/// Returns a tick of [from, to] for which the wheel already has an entry, or roundest(from, to) if it knows none.
-/// Preconditions: wheel.now() < from <= to. Complexity: that of occupied().
+/// Returns a tick of [from, to] at which the wheel looks at a timer anyway, as occupied() finds it, else
+/// roundest(from, to). Preconditions: wheel.now() < from <= to. Complexity: that of occupied().
 template <timing_wheel Wheel>
 tick coalesced(const Wheel& wheel, tick from, tick to) noexcept {
     const auto taken = wheel.occupied(from, to);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The hashed timing wheel: scheme 6 of Varghese & Lauck ("Hashed and Hierarchical Timing Wheels", 1987). The entries of
-// a slot are contiguous.
+// The hashed timing wheel: scheme 6 of Varghese & Lauck ("Hashed and Hierarchical Timing Wheels", 1987). A slot holds
+// contiguous 8-byte entries. An entry names a timer and a tick at which to look at it.
 //
-// - schedule, cancel, reschedule: O(1).
+// - schedule, cancel, reschedule: O(1), amortised.
 // - advance: O(slots passed + entries of slots with a due entry). The first term is at most O(slots), even if advance()
 //   passes many revolutions.
 // - Never early. Earlier ticks fire before later ones, however many ticks one advance() passes. The order within a tick
@@ -12,7 +12,7 @@
 // - size() is always exact, even inside a completion function.
 // - A timer more than `slots` ticks ahead can cost a look at its entry in each revolution. If that costs too much, use
 //   hierarchical_wheel.
-// The wheel has no clock, no thread and no lock. detail/entry_wheel.hpp documents its functions.
+// The wheel has no clock, no thread and no lock. detail/entry_wheel.hpp documents the functions.
 #pragma once
 
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
@@ -31,7 +31,7 @@ namespace cogwheel {
 class hashed_wheel : public detail::entry_wheel {
 public:
     /// Makes an empty wheel whose present tick is `now`. Rounds `slots` up to a power of two.
-    /// Preconditions: 1 <= slots <= max_slots; no other wheel uses `nodes`. Errors: std::bad_alloc.
+    /// Preconditions: 1 <= slots <= max_slots (65,536); no other wheel uses `nodes`. Errors: std::bad_alloc.
     /// Lifetime: `nodes` outlives the wheel.
     hashed_wheel(node_table& nodes, std::size_t slots, tick now = {}) : entry_wheel(nodes, slots, {}, now) {}
 };

@@ -2,15 +2,15 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The hierarchical timing wheel: scheme 7 of Varghese & Lauck ("Hashed and Hierarchical Timing Wheels", 1987), with the
-// entries of hashed_wheel. It suits fine ticks over long ranges: it looks at a timer when the timer is due, and not
-// in each revolution.
+// entries of hashed_wheel. It suits fine ticks over long ranges: the entry of a far timer costs at most one move per
+// level, and not a look in each revolution.
 //
 // - schedule, cancel, reschedule: the code of hashed_wheel. A new entry searches the levels for its slot: O(levels).
 // - advance: O(slots passed + entries that are due or move). An entry moves down at most once per level, without a look
 //   at its node.
-// - next_due() knows the exact ticks in all levels, so moving entries to a lower level needs no wake-up.
-// - A timer beyond the reach of the last level stays there for more than one revolution. It is never early.
-// The guarantees and the tests are those of hashed_wheel. When to choose which wheel: docs/adr/0006.
+// - next_due() knows the earliest tick of each slot of each level, so moving entries down needs no wake-up.
+// - The entry of a timer beyond the reach of the last level moves at most once per revolution of that level.
+// The other guarantees are those of hashed_wheel. When to choose which wheel: docs/adr/0006.
 #pragma once
 
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
@@ -18,7 +18,7 @@
 
 namespace cogwheel {
 
-/// A wheel with several rings of slots.
+/// A wheel with a ring of slots for each level.
 ///
 ///     cogwheel::node_table nodes;
 ///     cogwheel::hierarchical_wheel wheel(nodes, cogwheel::clock_hands); // ticks of 10 ms, levels up to 30 days
@@ -33,7 +33,7 @@ public:
     hierarchical_wheel(node_table& nodes, std::size_t slots, tick now = {});
 
     /// Makes the given levels, with numbers of slots rounded up to powers of two. If `levels` is empty, makes levels of
-    /// 64 slots each. The tick of the wheel is that of the first level.
+    /// 64 slots each. One tick of the wheel is the `tick` of the first level.
     /// Preconditions: no other wheel uses `nodes`.
     /// Errors: std::bad_alloc; std::invalid_argument that names the level, its value, the range and the remedy.
     /// Lifetime: `nodes` outlives the wheel.

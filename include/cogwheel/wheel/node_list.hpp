@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A list of nodes that wait for another node, and not for a tick: intrusive and doubly linked; first in, first out.
+// A list of nodes that do not wait for a tick, such as the waits of one wheel_timer: intrusive, first in, first out.
 //
-// A named node is armed and has an id while it is in a list. A caller that has only the id can remove the node in O(1).
-// The links use the words that hold the ticks of a node in a wheel. A wheel takes each armed node of its node_table for
-// one of its own timers, so keep the nodes of a list in another node_table.
+// push_back() can name a node. A named node is armed and has an id until it leaves the list. A caller that has only the
+// id can remove the node in O(1). The links use the words that hold ticks in a wheel. A wheel may write to each node of
+// its node_table, so keep the nodes of a list in another node_table.
 #pragma once
 
 #include <cogwheel/wheel/timer_node.hpp>
@@ -16,7 +16,7 @@
 
 namespace cogwheel {
 
-/// A list of nodes. It does not own them. All operations are O(1).
+/// A list of nodes. It does not own them. All operations are O(1). Lifetime: empty the list before you destroy it.
 ///
 ///     cogwheel::node_list waits;
 ///     waits.push_back(node);
@@ -47,8 +47,8 @@ public:
         named_ = true;
     }
 
-    /// Removes and returns the first node, or returns nullptr if the list is empty. If the node is alone and the list
-    /// has no named nodes, does not touch the node: it may not be in the cache.
+    /// Removes and returns the first node, or returns nullptr if the list is empty. Does not touch a node that is alone
+    /// (it may not be in the cache), unless a named node has joined since the list was last empty.
     timer_node* pop_front() noexcept {
         if (empty()) return nullptr;
         node_links* first = next(end_);
@@ -60,7 +60,7 @@ public:
         return node;
     }
 
-    /// Removes the node from its list; its id becomes stale. Returns the list if that is now empty, else nullptr.
+    /// Removes the node from its list; the node's id becomes stale. Returns the list if it is now empty, else nullptr.
     /// Preconditions: the node is in a list.
     static node_list* erase(timer_node& node) noexcept {
         const node_links& links = node_access::links(node);

@@ -47,11 +47,10 @@ private:
     timer_node* tail_ = nullptr;
 };
 
-/// A node_queue for nodes that may not be in the cache: first in, first out. It does not own them. All operations are
-/// O(1).
+/// Like node_queue, but for nodes that may not be in the cache.
 ///
-/// push() prefetches the node and keeps its address. The queue links the node after `distance` further pushes, when the
-/// node has probably arrived in the cache. An earlier store to it would block the store buffer for a cache miss.
+/// push() prefetches the node and keeps its address. The queue links the node after `distance` further pushes. By then
+/// the node has probably arrived in the cache. A store to it in push() would block the store buffer for a cache miss.
 ///
 ///     ended.push(node); // does not touch the node
 ///     while (cogwheel::timer_node* next = ended.pop()) next->complete(context);

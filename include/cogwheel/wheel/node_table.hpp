@@ -4,14 +4,14 @@
 // Stores nodes, and finds a node by its 32-bit index.
 //
 // The index space is divided into pages of 1,024 indices. A page holds one of two things:
-// - Blocks of one size. A block is a node with space behind it for the timer's data. The index gives its address.
+// - Blocks of one size. A block is a node with space behind it for the timer's data. Its index gives its address.
 // - Places. A place points to a node that is embedded in another object.
 // The page directory of a million timers takes only 16 kB. So to reach the node of a block costs one cache miss, for
-// the node itself. To reach an embedded node costs a second one, for its place. The table hands out the block that was
-// freed last, because that one is likely to be in the cache.
+// the node itself. To reach an embedded node costs a second one, for its place. Of each size, the table hands out the
+// block that was freed last, because it is likely to be in the cache.
 //
 // allocate, release, attach, detach, relocate, find: O(1), amortised over the allocation of pages. Pages never move.
-// trim() gives the memory of unused pages back to the system. Not thread-safe.
+// On Linux, trim() gives the memory of unused pages back to the system. Not thread-safe.
 #pragma once
 
 #include <cogwheel/wheel/detail/slab_memory.hpp>
@@ -30,6 +30,7 @@ namespace cogwheel {
 /// Owns blocks, each with a node, and gives embedded nodes an index.
 ///
 ///     cogwheel::timer_node& node = nodes.allocate(64); // 32 bytes for the node, 32 for the caller's data
+///     node.completion(&expired);
 ///     wheel.schedule(node, cogwheel::tick{100});
 ///     const cogwheel::timer_id id = node.id();
 ///     ...
@@ -44,8 +45,8 @@ public:
     static constexpr std::size_t max_block = 512;      ///< bytes; for larger timers, attach() an embedded node
     static constexpr std::size_t block_alignment = 32; ///< bytes; for each block, and for the data behind its node
 
-    /// Says what lies in memory directly behind each attached node. If it is a pointer, the wheel prefetches its target
-    /// shortly before the node expires. An invalid pointer does no harm.
+    /// Says what lies in memory directly behind each attached node. If it is a pointer, the wheel prefetches the target
+    /// of the pointer shortly before it looks at the node. An invalid pointer does no harm.
     enum class adjacent { unknown, pointer };
 
     explicit node_table(adjacent attached = adjacent::unknown) noexcept : adjacent_(attached) {}
@@ -53,19 +54,19 @@ public:
     node_table(const node_table&) = delete;
     node_table& operator=(const node_table&) = delete;
 
-    /// Makes later allocations of this table use huge pages of 2 MB. A wheel that is constructed later over this table
-    /// uses them for its entries too. If the table exceeds the reach of the processor's TLB, this saves one TLB miss
-    /// per operation. It needs Linux, and `madvise` or `always` in /sys/kernel/mm/transparent_hugepage/enabled.
-    /// Elsewhere its only effect is larger steps, in allocation and in trim().
+    /// Sets whether later allocations of this table use huge pages of 2 MB. A wheel that is constructed later over this
+    /// table does the same for its entries. In a table beyond the reach of the processor's TLB, they save about one TLB
+    /// miss per operation. Needs Linux, and `madvise` or `always` in /sys/kernel/mm/transparent_hugepage/enabled.
+    /// Elsewhere the only effect is larger steps, in allocation and in trim().
     void prefer_huge_pages(bool on) noexcept {
         huge_pages_ = on;
         memory_.prefer_huge_pages(on);
     }
     bool prefers_huge_pages() const noexcept { return huge_pages_; }
 
-    /// Returns the node of a block of at least `bytes`, which include the node. The node is not armed.
-    /// Preconditions: 0 < bytes <= max_block.
-    /// Errors: std::bad_alloc, std::length_error (no index of almost 2^32 is left); then nothing changes.
+    /// Returns the node of a block of at least `bytes`, which include the node. The node is not armed. The caller sets
+    /// its completion function. Preconditions: 0 < bytes <= max_block.
+    /// Errors: std::bad_alloc, std::length_error (none of almost 2^32 indices is left); then nothing changes.
     timer_node& allocate(std::size_t bytes) {
         assert(bytes > 0 && bytes <= max_block && "attach a node of your own for larger timers");
         size_class& c = classes_[class_of(bytes)];
@@ -76,12 +77,12 @@ public:
         return *node;
     }
 
-    /// Frees a block. The caller passes `bytes`, because a lookup of the size could cost a cache miss. If the node's
-    /// generations are used up, retires the block, so that no id names two timers.
-    /// Preconditions: the node came from allocate(bytes), and is not armed.
+    /// Frees a block. The caller passes `bytes`, because a lookup of the size could cost a cache miss. If the node has
+    /// been armed 2^30 times or more, retires the block, so that no id names two timers.
+    /// Preconditions: the node came from allocate(bytes), is not armed, and is in no list or queue.
     void release(timer_node& node, std::size_t bytes) noexcept {
         assert(!node.armed());
-        if (generation(node) == 0) [[unlikely]]
+        if (is_used_up(generation(node))) [[unlikely]]
             return;
         assert(pages_[page_of(index(node))].stride == min_block << class_of(bytes) &&
                "not the size it was allocated with");
@@ -103,10 +104,10 @@ public:
     void relocate(timer_node& from, timer_node& to) noexcept;
 
     /// Returns the node with this index, in use or free. Returns nullptr if the index is that of a detached node.
-    /// Preconditions: this table has given out the index, and has not trimmed or released its page since.
+    /// Preconditions: this table has given out the index, and no trim() or release_all() has since freed its page.
     timer_node* find(std::uint32_t index) const noexcept { return find(pages_[page_of(index)], index); }
 
-    /// Returns the node if it is still in the life that `id` names, else nullptr. Accepts any value.
+    /// Returns the node that `id` names, or nullptr if the id is stale. Accepts any value.
     timer_node* find(timer_id id) const noexcept {
         if (id.index >= limit_ || (id.generation & 1) == 0) [[unlikely]]
             return nullptr;
@@ -118,7 +119,7 @@ public:
     }
 
     /// These three functions prefetch a timer in steps, for a caller with a batch: its place (only embedded nodes have
-    /// one), its node, and the target of the pointer behind the node.
+    /// one), its node, and the target of the pointer behind an embedded node (only with adjacent::pointer).
     [[gnu::always_inline]] void prefetch_place(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
         if (p.stride == sizeof(place)) __builtin_prefetch(p.at(index));
@@ -137,7 +138,8 @@ public:
         }
     }
 
-    /// Allocates pages, so that `count` further blocks of `bytes` need no allocation. Errors: those of allocate().
+    /// Allocates pages, so that `count` further blocks of `bytes` need no allocation.
+    /// Errors: those of allocate(), but pages may have been added.
     void reserve(std::size_t count, std::size_t bytes);
 
     /// Calls f(node) for each node in order of index: armed or not, in use or free.
@@ -149,16 +151,16 @@ public:
     }
 
     /// Gives pages in which no node is in use back to the system (Linux only). Old ids stay stale. Later nodes use
-    /// these pages again. A page stays if one of its nodes has been armed about 2^30 times. With huge pages, memory
-    /// that does not fill a whole one stays too.
+    /// these pages again. A page with a retired node stays. With huge pages, memory that does not fill a whole one
+    /// stays too.
     /// Preconditions: the table's wheel holds entries of armed nodes only. The wheel's trim() ensures that, then calls
     /// this function.
     /// Complexity: O(pages + blocks and places not in use + nodes of the pages given back).
     /// Errors: none. If it cannot allocate its counters (2 bytes per page), it does nothing.
     void trim() noexcept;
 
-    /// Frees all pages. Later nodes start at generations that no id has had. Returns false if generations are used up.
-    /// The caller must not use the table again then, because an old id might name a new timer.
+    /// Frees all pages. Later nodes start at generations that no id has had. Returns false if a node was armed 2^30
+    /// times or more. The caller must not use the table again then, because an old id might name a new timer.
     /// Preconditions: no node is armed or attached, and no wheel uses the table any more.
     bool release_all() noexcept;
 
@@ -202,6 +204,8 @@ private:
         return static_cast<std::size_t>(std::bit_width((bytes - 1) / min_block));
     }
     static constexpr std::size_t page_of(std::uint32_t index) noexcept { return index / page_size; }
+    // Half of the generations are left for a node that is not released for long.
+    static constexpr bool is_used_up(std::uint32_t generation) noexcept { return generation >> 31 != 0; }
     static constexpr std::uint32_t index_of(std::size_t page_number, std::size_t i) noexcept {
         return static_cast<std::uint32_t>(page_number * page_size + i);
     }
@@ -226,7 +230,6 @@ private:
     std::uint32_t page_with_room(std::size_t stride, std::uint32_t current);
     std::uint32_t new_page(std::size_t stride);
     std::uint32_t generation_at(std::uint32_t index) const noexcept;
-    bool is_worth_trimming(std::size_t page_number, std::size_t free) const noexcept;
 
     static constexpr std::uint16_t trimmed = 0xffff; // trim() marks a page with it, in place of the count of free nodes
 
@@ -238,7 +241,8 @@ private:
     std::array<size_class, class_count> classes_{};
     std::uint32_t free_place_ = none;
     std::uint32_t place_page_ = none;
-    std::uint32_t generation_floor_ = 2; // first generation of new nodes: even, and not zero: zero marks a wrap
+    std::uint32_t generation_floor_ =
+        2; // first generation of new nodes: even; an id with generation zero names no timer
 };
 
 static_assert(sizeof(std::uintptr_t) <= sizeof(std::uint64_t));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Ticks, the only time that the core knows. Durations become ticks in this header and in no other place.
+// Ticks, the only time that the core knows. This header turns deadlines and the present into ticks.
 //
 // A deadline is rounded up, the present down, and a timer fires when present >= deadline. So a timer is never early. It
 // is at most one tick late, plus the delay until the caller calls advance().
@@ -33,8 +33,9 @@ struct tick {
     }
 };
 
-/// Converts any std::chrono duration to nanoseconds, rounded up. Saturates at 9.2e9 s (291 years); NaN becomes zero.
-/// An implicit conversion of hours::max() would overflow. A timer that should never fire would then fire at once.
+/// Converts any std::chrono duration to nanoseconds, rounded up. NaN becomes zero. Saturates: 9.2e9 s (291 years)
+/// or more become nanoseconds::max(), -9.2e9 s or less nanoseconds::min(). A nanoseconds argument stays as it is.
+/// An implicit conversion of hours::max() would overflow. A timer that should never fire could then fire at once.
 template <class Rep, class Period>
 constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
     using std::chrono::nanoseconds;

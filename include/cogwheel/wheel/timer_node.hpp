@@ -4,9 +4,9 @@
 // The node: the part of a timer that the core works with. Apart from the wheel object, most calls of schedule, cancel
 // and reschedule touch only the cache line of the node.
 //
-// A node is embedded in the object that owns it, or it begins a block of a node_table. While it is in a
-// node_table, only relocate() may move it: entries in the wheel's slots hold its index, which the table turns into its
-// address.
+// A node is embedded in the object that owns it, or it begins a block of a node_table. While an embedded node is
+// attached to a node_table, only relocate() may move it: entries in the wheel's slots hold its index, which the table
+// turns into its address.
 #pragma once
 
 #include <cogwheel/wheel/tick.hpp>
@@ -18,7 +18,7 @@ namespace cogwheel {
 class node_access;
 
 /// Names a timer from the moment its node is armed until it fires or is cancelled. After that the id is stale. No later
-/// timer of the table gets the same id, unless one node is armed 2^31 times without a release() or detach().
+/// timer of the table gets the same id, unless one node is armed 2^30 times without a release() or detach().
 struct timer_id {
     std::uint32_t index = 0;
     std::uint32_t generation = 0; // odd; an id with generation zero names no timer
@@ -26,7 +26,7 @@ struct timer_id {
     friend constexpr bool operator==(timer_id, timer_id) = default;
 };
 
-/// Two words of a node. In a wheel they hold its ticks, in a list or a queue its links.
+/// Two words of a node. In a wheel they hold its deadline and the tick of its entry, in a list or a queue its links.
 class node_links {
     friend class node_access;
     friend class timer_node;
@@ -36,7 +36,7 @@ class node_links {
 };
 
 /// A timer, as the core sees it.
-/// Lifetime: detach() an embedded node, or relocate() it to another one, before you destroy it. A node_table owns the
+/// Lifetime: detach() an attached node, or relocate() it to another one, before you destroy it. A node_table owns the
 /// nodes that allocate() returns.
 ///
 ///     struct session {
@@ -46,8 +46,8 @@ class node_links {
 class timer_node : private node_links {
 public:
     /// Completes the timer. The wheel calls this function at expiry, after it has disarmed the node. The function may
-    /// schedule the node again, release it, or detach and destroy it. `context` is the argument of advance(). The owner
-    /// of a node may call the function too, through complete().
+    /// schedule the node again, release its block, or detach and destroy it. `context` is the argument of advance().
+    /// The owner of a node may call the function too, through complete().
     using completion_function = void (*)(timer_node&, void* context);
 
     explicit constexpr timer_node(completion_function f = nullptr) noexcept : completion_(f) {}
@@ -61,10 +61,10 @@ public:
     /// now() of the wheel was. Preconditions: since then the node was not released, and was in no list or queue.
     constexpr tick deadline() const noexcept { return {deadline_}; }
 
-    /// Returns the id of the present life. Preconditions: armed().
+    /// Returns the node's present id. Preconditions: armed().
     constexpr timer_id id() const noexcept { return {index_, generation_}; }
 
-    /// Returns the id that the next life will have. Preconditions: not armed.
+    /// Returns the id that the node will have when it is armed next. Preconditions: in a node_table, not armed.
     constexpr timer_id next_id() const noexcept { return {index_, generation_ + 1}; }
 
     constexpr completion_function completion() const noexcept { return completion_; }
@@ -103,7 +103,8 @@ public:
     static void deadline(node_links& n, std::uint64_t value) noexcept { n.deadline_ = value; }
     static void deadline(timer_node& n, std::uint64_t value) noexcept { n.deadline_ = value; }
 
-    /// The tick of the entry that covers the node. The value stays after the timer has ended, for take-over.
+    /// The tick of the entry that covers the node; in entry_wheel, a serial number if the timer is overdue. The value
+    /// stays after the timer has ended, so that the node's next timer can use the entry.
     static std::uint64_t filed(const node_links& n) noexcept { return n.filed_; }
     static std::uint64_t filed(const timer_node& n) noexcept { return n.filed_; }
     static void filed(node_links& n, std::uint64_t value) noexcept { n.filed_ = value; }

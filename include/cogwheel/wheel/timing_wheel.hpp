@@ -13,8 +13,8 @@
 
 namespace cogwheel {
 
-/// How much work one advance() may do before it returns with `more`. The last item may exceed the budget. The budget
-/// does not limit the sort of the due entries when advance() passes more than one revolution.
+/// How much work one advance() may do before it returns. The last item may exceed the budget. When advance() passes
+/// more than one revolution of the first ring, the budget does not limit the collection and sort of the due entries.
 /// The weights follow measured costs: about 1 ns for `slot`, 5-20 ns for `entry` (a cache miss), 30 ns plus the handler
 /// for `expiry`.
 ///
@@ -22,14 +22,14 @@ namespace cogwheel {
 ///     if (result.more) call_again_soon();
 struct work_budget {
     static constexpr std::int64_t slot = 1;    ///< a step over empty slots, or an entry moved without reading its node
-    static constexpr std::int64_t entry = 4;   ///< a look at a node that does not expire
+    static constexpr std::int64_t entry = 4;   ///< a look at a node that does not expire, or up to 62 entries put back
     static constexpr std::int64_t expiry = 32; ///< a timer that fires
 
     std::int64_t units;
 
     constexpr work_budget(std::int64_t u) noexcept : units(u) {}
 
-    /// Returns a budget for `n` expiries.
+    /// Returns a budget for at most `n` expiries.
     static constexpr work_budget expiries(std::uint32_t n) noexcept { return work_budget(expiry * n); }
     static constexpr work_budget unlimited() noexcept { return work_budget(std::int64_t{1} << 62); }
 
@@ -43,9 +43,9 @@ struct advance_result {
     bool more = false; ///< work is left: call advance() again at once, with the same tick or a later one
 };
 
-/// A wheel over a node_table. Its guarantees must be those of hashed_wheel; detail/entry_wheel.hpp documents the
-/// functions. It holds the indices of its nodes and not their addresses: node_table::relocate() moves armed nodes.
-/// basic_timer_wheel runs any wheel that models this concept.
+/// A wheel over a node_table. Its guarantees, except complexity, must be those of hashed_wheel; detail/entry_wheel.hpp
+/// documents the functions. It holds the indices of its nodes and not their addresses: node_table::relocate() moves
+/// armed nodes. basic_timer_wheel runs any wheel that models this concept.
 template <class W>
 concept timing_wheel =
     std::constructible_from<W, node_table&, std::size_t, tick> &&
@@ -65,7 +65,7 @@ concept timing_wheel =
         { const_wheel.check_invariants() } -> std::same_as<const char*>;
     };
 
-/// A wheel whose constructor accepts levels.
+/// A timing_wheel that can also be constructed from wheel_levels.
 template <class W>
 concept levelled_wheel = timing_wheel<W> && std::constructible_from<W, node_table&, const wheel_levels&, tick>;
 

@@ -21,8 +21,8 @@ struct wheel_level {
     friend constexpr bool operator==(const wheel_level&, const wheel_level&) = default;
 };
 
-/// The levels of a wheel, the finest first. The tick of a level is n times that of the level below, where n is a whole
-/// number from 2 to the `slots` of the level below.
+/// The levels of a wheel, the finest first. The tick of a level is n times that of the level below, the next finer one.
+/// n is a whole number from 2 to the `slots` of the level below.
 ///
 ///     constexpr cogwheel::wheel_levels levels{{10ms, 100}, {1s, 60}, {1min, 60}}; // reaches one hour
 ///     cogwheel::hierarchical_wheel wheel(nodes, levels);
@@ -39,8 +39,7 @@ public:
         for (const wheel_level& level : levels) push_back(level);
     }
 
-    /// Returns `levels` levels with the same number of slots. A slot is as long as a revolution of the level below.
-    /// Example: six levels of 64 slots, the first with a tick of 1 ms, reach 2.2 years.
+    /// Returns `levels` levels with the same number of slots. A slot is as long as `slots` slots of the level below.
     /// Preconditions: 1 <= levels <= max_levels; tick x slots^(levels - 1) fits nanoseconds.
     static constexpr wheel_levels uniform(std::chrono::nanoseconds tick, std::size_t slots = 64,
                                           std::size_t levels = 6) {
