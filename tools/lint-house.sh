@@ -75,6 +75,16 @@ check_core() {
     done
 }
 
+# Libraries of one process share the wheel of a context. The inline namespace keeps those of another layout apart.
+check_namespace() {
+    local file line
+    files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | while IFS= read -r file; do
+        { grep -nE '^namespace cogwheel\b' "$file" | grep -v 'namespace cogwheel::inline v0\b' || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: write cogwheel::inline v0 (or ::inline v0::detail)"
+        done
+    done
+}
+
 # Guarantee 10: no global state. A task scheduler keeps the state of its threads in a table of its own.
 check_global_state() {
     local file line
@@ -158,6 +168,7 @@ check_spaces() {
 
 check_dependencies
 check_core
+check_namespace
 check_global_state
 check_exceptions
 check_length

@@ -115,6 +115,17 @@ struct limited {
     Wheel wheel;
 };
 
+/// The wheel of the context, found at each operation.
+struct limited_by_context {
+    static constexpr std::string_view name = "cogwheel timeout_after, context's wheel";
+    explicit limited_by_context(asio::io_context&) {}
+
+    template <class Ready, class Handler>
+    void start(Ready ready, Handler handler) {
+        ready(cogwheel::timeout_after(std::chrono::seconds(5), handler));
+    }
+};
+
 #if ASIO_VERSION >= 103100
 struct asio_cancel_after {
     static constexpr std::string_view name = "asio::cancel_after";

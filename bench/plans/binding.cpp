@@ -57,6 +57,7 @@ entrants limits() {
     entrants all{
         limit<chains<bare>>({}),
         limit<chains<limited<cogwheel::timer_wheel>>>(bare::name),
+        limit<chains<limited_by_context>>(bare::name),
         limit<chains<limited<cogwheel::local_timer_wheel>>>(bare::name),
         {"asio::cancel_after", nullptr, with::newer, bare::name},
         limit<coroutines<bare_awaited>>({}),
@@ -64,8 +65,8 @@ entrants limits() {
         limit<coroutines<operation_or_timer>>(bare_awaited::name),
     };
 #if ASIO_VERSION >= 103100
-    all[3] = limit<chains<asio_cancel_after>>(bare::name);
-    all[3].asio = with::newer;
+    all[4] = limit<chains<asio_cancel_after>>(bare::name);
+    all[4].asio = with::newer;
 #endif
     return all;
 }

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 void wheel_options::validate(bool levelled) const {
     const auto refuse = [](const std::string& why) { throw std::invalid_argument("cogwheel::wheel_options: " + why); };
@@ -37,4 +37,4 @@ void wheel_options::validate(bool levelled) const {
                "; reserve no more than may be pending");
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

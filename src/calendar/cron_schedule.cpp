@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 using std::chrono::local_seconds;
 using std::chrono::seconds;
@@ -76,4 +76,4 @@ std::optional<sys_seconds> cron_schedule::previous(sys_seconds before) const {
     return std::nullopt;
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -16,7 +16,7 @@
 #include <mutex>
 #include <stdexcept>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 
@@ -90,4 +90,4 @@ zone_stretch time_zone::stretch_at(std::chrono::sys_seconds at) const {
     return rules_->stretch_at(at);
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

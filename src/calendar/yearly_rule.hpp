@@ -11,7 +11,7 @@
 #include <chrono>
 #include <string_view>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// From `at` on, local time = UTC + offset.
 struct clock_change {
@@ -51,4 +51,4 @@ private:
     day_of_year begin_, end_; // the days on which summer time begins and ends
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The rules of one zone.
 class zone_rules {
@@ -36,4 +36,4 @@ private:
     std::optional<yearly_rule> rule_; // nothing: the last listed offset stays
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// An error category. Errc is its enumeration. `words` returns the message of a value, or nullptr for an unknown value.
 template <class Errc>
@@ -28,4 +28,4 @@ private:
     words_function words_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::size_t text_width(std::string_view text) noexcept {
     return columns;
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

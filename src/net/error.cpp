@@ -6,7 +6,7 @@
 
 #include <cogwheel/net/error.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 
@@ -27,4 +27,4 @@ const std::error_category& net_category() noexcept {
     return category;
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

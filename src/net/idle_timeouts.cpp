@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 void idle_timeouts::validate() const {
     if (!(jitter >= 0 && jitter <= 1))
@@ -15,4 +15,4 @@ void idle_timeouts::validate() const {
                                     ", but must be 0 .. 1; 0.1 spreads 60 s over 60 .. 66 s");
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

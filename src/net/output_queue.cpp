@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #endif
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 std::optional<std::size_t> detail::output_queue([[maybe_unused]] int socket) noexcept {
 #ifdef SIOCOUTQ
@@ -17,4 +17,4 @@ std::optional<std::size_t> detail::output_queue([[maybe_unused]] int socket) noe
     return {};
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

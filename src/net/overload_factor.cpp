@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 void detail::check_overload_factor(double factor) {
     if (!(factor > 0 && factor <= 1))
@@ -15,4 +15,4 @@ void detail::check_overload_factor(double factor) {
                                     ", but must be above 0 and at most 1; 1 leaves the limits as they are");
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 
@@ -34,7 +34,7 @@ backoff::backoff(nanoseconds first, nanoseconds step, double factor) : first_(fi
     if (first < nanoseconds::zero())
         refuse("the first delay is " + in_ns(first) + ", but must be zero or more; 100ms suits most clients");
     if (step < nanoseconds::zero())
-        refuse("the step is " + in_ns(step) + ", but must be zero or more; delays do not shrink");
+        refuse("the step is " + in_ns(step) + ", but must be zero or more; zero keeps all delays equal");
     if (!(factor >= 1) || std::isinf(factor))
         refuse("the factor is " + std::to_string(factor) + ", but must be 1 or more and finite; 2 suits most clients");
 }
@@ -80,4 +80,4 @@ std::chrono::nanoseconds backoff::without_jitter(std::uint32_t retry) const noex
     return std::min(cap_, first_ + step_ * static_cast<std::int64_t>(before));
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

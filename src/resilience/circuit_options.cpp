@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 void circuit_breaker_options::validate() const {
     const auto refuse = [](const std::string& why) {
@@ -30,4 +30,4 @@ void circuit_breaker_options::validate() const {
     if (probes_to_close < 1) refuse("probes_to_close is 0, but must be at least 1, the one that closes it");
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -4,7 +4,7 @@
 
 #include <cogwheel/resilience/error.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 
@@ -19,4 +19,4 @@ const std::error_category& resilience_category() noexcept {
     return category;
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

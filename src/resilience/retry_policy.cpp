@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 bool is_transient(const std::error_code& ec) noexcept {
     struct passing {
@@ -43,4 +43,4 @@ void detail::refuse_attempts(std::uint32_t attempts) {
                                 ", but must be at least 1, the first one included; for no limit: 4294967295");
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

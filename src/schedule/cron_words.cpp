@@ -8,7 +8,7 @@
 #include <bit>
 #include <vector>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 
@@ -138,4 +138,4 @@ std::string cron_expression::describe() const {
     return time;
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -6,7 +6,7 @@
 
 #include <cogwheel/schedule/error.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 
@@ -41,4 +41,4 @@ const std::error_category& schedule_category() noexcept {
     return category;
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

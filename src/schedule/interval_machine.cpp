@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 interval_machine::interval_machine(const interval_options& options, nanoseconds start, nanoseconds end)
     : options_(options),
@@ -41,4 +41,4 @@ interval_machine::nanoseconds interval_machine::after_missed(nanoseconds now) no
     return point_ahead(due_, options_.period, now - drawn_);
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

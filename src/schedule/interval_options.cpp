@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 void interval_options::validate() const {
     const auto refuse = [](const std::string& why) {
@@ -26,4 +26,4 @@ void interval_options::validate() const {
                "; a tenth of the period spreads well");
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

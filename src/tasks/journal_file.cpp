@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 namespace {
 
@@ -159,4 +159,4 @@ void sync_directory(const std::filesystem::path& path) {
     if (result == -1 && error != EINVAL) fail_at(path, "written to the disk");
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 using detail::journal_file;
 using detail::journal_header;
@@ -200,4 +200,4 @@ void task_journal::sync_the_name() noexcept {
     }
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 namespace {
 
@@ -221,4 +221,4 @@ std::optional<std::string> other_journal_version(std::string_view file) {
     return std::string(number);
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -9,7 +9,7 @@
 
 #include <cogwheel/asio/error.hpp>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 class task_scheduler_impl::locked_scope {
 public:
@@ -60,4 +60,4 @@ private:
     std::unique_lock<std::mutex> lock_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

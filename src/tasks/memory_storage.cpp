@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 void memory_storage::save(const task_record& record) { tasks_.insert_or_assign(record.task.name, record); }
 
@@ -24,4 +24,4 @@ task_storage::contents memory_storage::load() {
     return all;
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -11,7 +11,7 @@
 
 #include <cogwheel/detail/exceptions.hpp>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 class task_scheduler_impl::new_tasks {
 public:
@@ -70,4 +70,4 @@ private:
     std::vector<arrival> all_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 template <class T>
 class owning_list;
@@ -69,4 +69,4 @@ private:
     std::size_t size_ = 0;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -7,7 +7,7 @@
 
 #include <unordered_set>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 // Checks a task and makes its entry. Returns nullptr without an error if the existing task is kept.
 task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::shared_ptr<const defined_job> job,
@@ -72,4 +72,4 @@ task_batch_result task_scheduler_impl::add_all(std::vector<task> tasks, on_dupli
     return result;
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 class task_scheduler_impl;
 
@@ -132,4 +132,4 @@ inline task_trigger::wall_point wall_of(const task_wheel& wheel, const task_trig
     return wall_point(saturating_add(wheel.wall(), saturating_add(point, -wheel.now())));
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

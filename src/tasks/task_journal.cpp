@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 using detail::journal_extent;
 using detail::journal_file;
@@ -263,4 +263,4 @@ void task_journal::cut_off() {
     reserve_if_possible();
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

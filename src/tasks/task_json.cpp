@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <span>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 
@@ -120,4 +120,4 @@ std::string to_json(std::span<const task_info> tasks) {
     return json.take();
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 using std::chrono::nanoseconds;
 
@@ -127,4 +127,4 @@ std::optional<nanoseconds> task_machine::begin_waiting() noexcept {
     return point;
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

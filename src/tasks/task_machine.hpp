@@ -10,7 +10,7 @@
 #include <list>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 class task_machine {
 public:
@@ -92,4 +92,4 @@ private:
     progress at_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -9,7 +9,7 @@
 
 #include <array>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 using std::chrono::nanoseconds;
 using wall_point = task_trigger::wall_point;
@@ -109,4 +109,4 @@ task_record task_record_from(std::string_view text) {
 
 std::string task_name_from(std::string_view text) { return field_reader(text).text("name"); }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 std::string to_text(const task_record&);
 
@@ -32,4 +32,4 @@ task_record task_record_from(std::string_view text);
 /// Parses the name only, also if the other fields cannot be read. Errors: std::invalid_argument.
 std::string task_name_from(std::string_view text);
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

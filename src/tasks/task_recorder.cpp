@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "task_recorder.hpp"
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 using std::chrono::nanoseconds;
 using phase = active_run::phase;
@@ -56,4 +56,4 @@ void task_recorder::notify(task_event::kind what, const std::string& name, std::
         observer_->on_event({what, name, attempt, task_trigger::wall_point(wheel_->wall()), message});
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -6,7 +6,7 @@
 
 #include "task_entry.hpp"
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Writes records and sends events.
 /// Thread safety: under the scheduler's lock. Lifetime: the pointer `wheel` outlives it, and may change.
@@ -38,4 +38,4 @@ private:
     task_observer* observer_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

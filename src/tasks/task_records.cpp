@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 using std::chrono::nanoseconds;
 using phase = active_run::phase;
@@ -164,4 +164,4 @@ task_counts task_scheduler_impl::counts() const {
     return n;
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 void task_run::throw_if_stopped() const {
     if (stop_requested()) throw std::system_error(asio::error::operation_aborted, "told to stop");
@@ -332,4 +332,4 @@ void task_scheduler_impl::run_over(locked_scope& s, const active_ptr& run, task_
 
 } // namespace detail
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

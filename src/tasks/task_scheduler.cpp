@@ -4,7 +4,7 @@
 
 #include <cogwheel/tasks/task_scheduler.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 task_scheduler::task_scheduler(std::unique_ptr<detail::task_wheel> wheel, task_scheduler_options options) {
     options.validate();
@@ -40,4 +40,4 @@ task_counts task_scheduler::counts() const { return impl_->counts(); }
 task_recovery task_scheduler::recover() { return impl_->recover(); }
 void task_scheduler::stop() { impl_->stop(); }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

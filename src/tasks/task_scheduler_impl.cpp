@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 using std::chrono::nanoseconds;
 
@@ -241,4 +241,4 @@ void task_scheduler_impl::end() {
     }
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -21,7 +21,7 @@
 #include <mutex>
 #include <unordered_map>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 class task_scheduler_impl final : public std::enable_shared_from_this<task_scheduler_impl> {
 public:
@@ -119,4 +119,4 @@ private:
     owning_list<task_entry> adrift_;   // tasks without memory for their timers: locked_scope arms them again
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
@@ -84,4 +84,4 @@ nanoseconds task_trigger::latest(nanoseconds at, nanoseconds now) const {
     return steps() ? at + detail::points_passed(at, period_, now) * period_ : at;
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

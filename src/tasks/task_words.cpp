@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace detail {
 
@@ -64,4 +64,4 @@ std::string_view to_string(task_overlap o) noexcept {
     return names[static_cast<std::size_t>(o)];
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 
@@ -78,4 +78,4 @@ void wheel_driver<testing::manual_clock>::notify(testing::manual_clock::time_poi
 
 } // namespace detail
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <new>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 void chunk_pool::add_group() {
     if (groups_.size() == groups_.capacity()) groups_.reserve(std::max<std::size_t>(16, 2 * groups_.size()));
@@ -66,4 +66,4 @@ void entry_chain::sort(chunk_pool& pool, std::uint32_t base, unsigned bits) {
     }
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 struct entry_wheel::turn {
     work_budget budget;
@@ -250,4 +250,4 @@ void entry_wheel::jump(std::uint64_t stop) {
     relabel(0);
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 // Adds an entry to the last chunk of the slot. Returns false if the slot has no chunk with room. With one, there is
 // nothing to allocate, and the slot is marked as occupied already.
@@ -490,4 +490,4 @@ const char* entry_wheel::check_invariants() const {
     return fault;
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -8,7 +8,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 
@@ -49,4 +49,4 @@ hierarchical_wheel::hierarchical_wheel(node_table& nodes, const wheel_levels& le
 hierarchical_wheel::hierarchical_wheel(node_table& nodes, const plan& p, tick now)
     : entry_wheel(nodes, p.slots, p.outer, now) {}
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

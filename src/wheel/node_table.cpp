@@ -10,7 +10,7 @@
 #include <new>
 #include <stdexcept>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace {
 // One page less than 2^32 indices, so that the number of indices fits 32 bits.
@@ -141,7 +141,7 @@ void node_table::trim() noexcept {
     for (std::size_t number = 0; number < pages_.size(); ++number) {
         page& p = pages_[number];
         if (p.used != 0 && free[number] != trimmed) continue;
-        for (std::size_t i = 0; i < p.used; ++i) p.floor = std::max(p.floor, generation_at(index_of(number, i)));
+        for (std::size_t i = 0; i < p.used; ++i) p.floor = std::max(p.floor, generation_at(index_of(number, i)) + 2);
         p.used = 0;
         unused.add(p.at(index_of(number, 0)), page_size * p.stride);
     }
@@ -154,7 +154,7 @@ bool node_table::release_all() noexcept {
         const page& p = pages_[number];
         for (std::size_t i = 0; i < p.used; ++i) {
             const std::uint32_t generation = generation_at(index_of(number, i));
-            highest = std::max(highest, generation);
+            highest = std::max(highest, generation + 2); // above, so that find_ended() finds no new node
             used_up |= is_used_up(generation) || generation < generation_floor_;
         }
         highest = std::max(highest, p.floor);
@@ -171,4 +171,4 @@ bool node_table::release_all() noexcept {
 
 std::size_t node_table::footprint() const noexcept { return pages_.capacity() * sizeof(page) + memory_.footprint(); }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

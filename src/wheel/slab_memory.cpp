@@ -14,7 +14,7 @@
 #include <unistd.h>
 #endif
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 std::byte* slab_memory::take(std::size_t bytes) {
     assert(bytes % alignment == 0);
@@ -62,4 +62,4 @@ void slab_memory::release() noexcept {
     rest_bytes_ = footprint_ = 0;
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

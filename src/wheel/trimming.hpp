@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Returns one counter per piece, all zero, or an empty vector if there is no memory.
 inline std::vector<std::uint16_t> piece_counters(std::size_t pieces) noexcept {
@@ -40,4 +40,4 @@ void filter_list(Link& head, Link end, Next next, SetNext set_next, Stays stays)
     }
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

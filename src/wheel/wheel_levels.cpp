@@ -4,7 +4,7 @@
 // Checks levels. The text for a bad level says what to do.
 #include <cogwheel/wheel/wheel_levels.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 std::string wheel_levels::fault() const {
     const auto name = [](std::size_t i) { return "level " + std::to_string(i + 1) + ": "; };
@@ -30,4 +30,4 @@ std::string wheel_levels::fault() const {
     return {};
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -276,6 +276,38 @@ TEST_CASE("keyed_job_may_destroy_the_whole") {
     CHECK(at.wheel.pending() == 0);
 }
 
+TEST_CASE("keyed_hash_that_throws_in_a_replacement_changes_nothing") {
+    struct failing_hash {
+        int* calls_left;
+        std::size_t operator()(int key) const {
+            if ((*calls_left)-- == 0) throw std::runtime_error("hash");
+            return std::hash<int>()(key);
+        }
+    };
+    using table = keyed_timers<int, testing::manual_timer_wheel, std::function<void(const int&)>, failing_hash>;
+    bool replaced = false;
+    for (int calls = 0; !replaced; ++calls) {
+        REQUIRE(calls < 10);
+        virtual_wheel at;
+        int calls_left = -1, old_ran = 0, new_ran = 0; // below zero: no call throws
+        table all(at.wheel, failing_hash{&calls_left});
+        all.add(1, 10ms, [&] { ++old_ran; });
+        calls_left = calls;
+        try {
+            all.add(1, 10ms, [&] { ++new_ran; }, on_duplicate::replace);
+            replaced = true;
+        } catch (const std::runtime_error&) {
+        }
+        calls_left = -1;
+        CHECK(all.size() == 1);
+        CHECK(at.wheel.pending() == 1);
+        at.pass(30ms);
+        CHECK(old_ran == (replaced ? 0 : 1));
+        CHECK(new_ran == (replaced ? 1 : 0));
+        CHECK(all.size() == 0);
+    }
+}
+
 TEST_CASE("keyed_throwing_job_runs_again_and_the_others_too") {
     virtual_wheel at;
     ids timers(at.wheel);

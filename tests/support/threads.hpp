@@ -4,6 +4,8 @@
 // Threads for tests: all joined, whatever happens.
 #pragma once
 
+#include <cogwheel/detail/before_asio.hpp>
+
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 

@@ -6,7 +6,7 @@
 
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 struct wheel_access {
     static void set_generation(timer_node& node, std::uint32_t value) { node_access::generation(node, value); }
@@ -19,4 +19,4 @@ struct wheel_access {
         detail::entry_wheel::confirm_allowance / detail::entry_wheel::confirm_look;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -11,7 +11,7 @@
 
 #include <system_error>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Why a wheel refuses a timer.
 enum class errc {
@@ -24,7 +24,7 @@ const std::error_category& error_category() noexcept;
 
 inline std::error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0
 
 template <>
 struct std::is_error_code_enum<cogwheel::errc> : std::true_type {};

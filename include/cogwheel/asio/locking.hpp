@@ -8,7 +8,7 @@
 
 #include <mutex>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Several threads may call a wheel's functions at the same time, except to move or destroy it.
 struct multi_threaded {
@@ -27,4 +27,4 @@ struct single_threaded {
     };
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -4,6 +4,7 @@
 // Timeouts for coroutines:
 //
 //     co_await cogwheel::timeout(wheel, 5s, read_request(socket)); // one awaitable
+//     co_await cogwheel::timeout(5s, read_request(socket));        // on the wheel of this context
 //
 //     cogwheel::timeout_scope within(wheel, 30s);                  // one deadline for several operations
 //     co_await socket.async_connect(endpoint, within(asio::use_awaitable));
@@ -20,7 +21,7 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace detail {
 
@@ -44,6 +45,20 @@ template <any_timer_wheel Wheel, class T, class Executor>
 asio::awaitable<T, Executor> timeout(const Wheel& wheel, typename Wheel::time_point at,
                                      asio::awaitable<T, Executor> a) {
     return detail::await_with_timeout(timeout_at(wheel, at).spec, std::move(a));
+}
+
+/// The same two on the wheel of the context on which the coroutine runs (timer_wheel_of.hpp).
+template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, class T, class Executor>
+asio::awaitable<T, Executor> timeout(std::chrono::duration<Rep, Period> delay, asio::awaitable<T, Executor> a,
+                                     std::source_location where = std::source_location::current()) {
+    return detail::await_with_timeout(timeout_after<Wheel>(delay, asio::cancellation_type::terminal, where).spec,
+                                      std::move(a));
+}
+template <any_timer_wheel Wheel = timer_wheel, class T, class Executor>
+asio::awaitable<T, Executor> timeout(typename Wheel::time_point at, asio::awaitable<T, Executor> a,
+                                     std::source_location where = std::source_location::current()) {
+    return detail::await_with_timeout(timeout_at<Wheel>(at, asio::cancellation_type::terminal, where).spec,
+                                      std::move(a));
 }
 
 /// A deadline for several operations. The caller applies it to each operation: it calls the scope with a token or an
@@ -85,4 +100,4 @@ private:
     time_point expiry_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -6,15 +6,41 @@
 //     cogwheel::timer_token idle = wheel.schedule(30s, [&] { socket.close(); });
 //     idle.reschedule(30s); // a message arrived
 //     idle.cancel();        // true: the callable never runs
+//     std::cout << idle;    // "timer 17:3 cancelled"
 #pragma once
 
-#include <cogwheel/wheel/timer_node.hpp>
+#include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <chrono>
+#include <iosfwd>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
+
+/// What has become of a scheduled callable.
+enum class timer_state {
+    pending,
+    fired,     ///< it runs, has run, or is on the way to its executor
+    cancelled, ///< by its token, cancel_all(), stop() or the wheel's destructor
+    stale      ///< it has ended, and the wheel does not know any more how; also: the token is empty
+};
+
+constexpr const char* to_string(timer_state state) noexcept {
+    switch (state) {
+    case timer_state::pending:
+        return "pending";
+    case timer_state::fired:
+        return "fired";
+    case timer_state::cancelled:
+        return "cancelled";
+    default:
+        return "stale";
+    }
+}
 
 namespace detail {
+
+template <class Clock, class Locking, timing_wheel Wheel>
+class wheel_impl;
 
 /// The part of a wheel's impl that its tokens call. Lifetime: that of the execution context.
 template <class Clock>
@@ -25,6 +51,7 @@ public:
     virtual bool reschedule(timer_id, std::chrono::nanoseconds delay, typename Clock::time_point now) = 0;
     virtual bool reschedule_at(timer_id, typename Clock::time_point) = 0;
     virtual bool pending(timer_id) = 0;
+    virtual timer_state state(timer_id) = 0;
     virtual typename Clock::time_point expiry(timer_id) = 0;
 
 protected:
@@ -54,7 +81,8 @@ public:
     /// Errors: std::bad_alloc, only with an on_cancel callable; the timer stays pending.
     bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
 
-    /// Moves the timer to `delay` from now. Returns false if it is not pending. A later expiry usually costs one store.
+    /// Moves the timer to `delay` from now. Returns false if it is not pending. In addition to a clock reading
+    /// and the wheel's lock, a later expiry usually costs one store.
     /// Errors: std::bad_alloc; the timer keeps its expiry.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) const {
@@ -72,6 +100,11 @@ public:
 
     bool pending() const { return target_ != nullptr && target_->pending(id_); }
 
+    /// Returns what has become of the timer. The wheel knows how a timer ended until another timer takes over its
+    /// memory, often the next one that is scheduled. It never knows it of a callable with an allocator of its own, or
+    /// of a large one (more than about 480 bytes): such timers are pending or stale.
+    timer_state state() const { return target_ != nullptr ? target_->state(id_) : timer_state::stale; }
+
     /// Returns the start of the tick at which the timer is due, or time_point::min() if the timer is not pending.
     time_point expiry() const { return target_ != nullptr ? target_->expiry(id_) : time_point::min(); }
 
@@ -87,11 +120,21 @@ public:
     explicit constexpr operator bool() const noexcept { return target_ != nullptr; }
     friend constexpr bool operator==(basic_timer_token, basic_timer_token) = default;
 
+    /// Prints "timer INDEX:GENERATION STATE"; index and generation name the timer in its wheel. With fmt, print
+    /// fmt::streamed(token).
+    template <class Traits>
+    friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, basic_timer_token t) {
+        return out << "timer " << t.id_.index << ':' << t.id_.generation << ' ' << to_string(t.state());
+    }
+
 private:
+    template <class, class, timing_wheel>
+    friend class detail::wheel_impl;
+
     detail::token_target<Clock>* target_ = nullptr;
     timer_id id_;
 };
 
 using timer_token = basic_timer_token<std::chrono::steady_clock>;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -24,12 +24,10 @@
 
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/async_result.hpp>
-#include <asio/execution/context.hpp>
-#include <asio/query.hpp>
 
 #include <concepts>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Marks the callable of schedule() that runs if the timer is cancelled instead of firing: by its token, by
 /// cancel_all() or stop(), or by the wheel's destructor. A turn runs this callable, never the call that cancels.
@@ -41,7 +39,27 @@ struct on_cancel {
     explicit on_cancel(G g) : callable(std::move(g)) {}
 };
 
+// Deleted functions have these types, so that the compiler's first line says what to write.
+namespace mistake {
+struct write_wheel_io_tick_10ms {};
+struct the_handler_takes_an_error_code_else_write_schedule;
+struct a_delay_needs_a_unit_write_schedule_5s_f;
+struct for_a_point_in_time_write_schedule_at;
+struct f_takes_no_argument_for_an_error_code_write_async_wait;
+} // namespace mistake
+
 namespace detail {
+
+template <class Wheel>
+class context_wheel_service;
+
+/// What schedule() takes: a callable without arguments, or one that takes the token of its timer.
+template <class F, class Token>
+concept schedulable = std::invocable<F> || std::invocable<F, Token>;
+
+template <class T, class Executor>
+concept context_for =
+    std::derived_from<T, asio::execution_context> && std::constructible_from<Executor, typename T::executor_type>;
 
 /// Returns the impl behind a wheel, for the other rooms (detail/on_wheel.hpp).
 template <class Wheel>
@@ -79,6 +97,7 @@ class basic_timer_wheel {
     friend class basic_timer_wheel;
     template <class W>
     friend auto& detail::impl_of(const W&) noexcept;
+    friend class detail::context_wheel_service<basic_timer_wheel>;
 
 public:
     using clock_type = Clock;
@@ -98,15 +117,16 @@ public:
     /// Thread safety: any thread, also while the context runs.
     explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {}) : executor_(executor) {
         options.validate(levelled_wheel<Wheel>);
-        impl_type& s = asio::use_service<service>(context_of(executor)).acquire(executor);
+        impl_type& s = asio::use_service<service>(detail::context_of(executor)).acquire(executor);
         s.open(executor, options);
         impl_ = &s;
     }
 
+    template <class Rep, class Period>
+    explicit basic_timer_wheel(std::chrono::duration<Rep, Period>, mistake::write_wheel_io_tick_10ms = {}) = delete;
+
     /// The same with the executor of a context. Lifetime: the context must outlive the wheel.
-    template <class Context>
-        requires std::derived_from<Context, asio::execution_context> &&
-                 std::constructible_from<Executor, typename Context::executor_type>
+    template <detail::context_for<Executor> Context>
     explicit basic_timer_wheel(Context& context, const wheel_options& options = {})
         : basic_timer_wheel(Executor(context.get_executor()), options) {}
 
@@ -148,6 +168,11 @@ public:
         return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, saturate_to_ns(delay));
     }
 
+    template <class Rep, class Period, class F>
+        requires(!std::invocable<F, std::error_code> && std::invocable<F>) // in this order: some tokens take anything
+    mistake::the_handler_takes_an_error_code_else_write_schedule async_wait(std::chrono::duration<Rep, Period>,
+                                                                            F&&) = delete;
+
     /// The same with a point in time. For a past point, the wait completes in the next turn, or at the end of the
     /// present tick.
     template <class Token = typename asio::default_completion_token<executor_type>::type>
@@ -156,20 +181,21 @@ public:
     }
 
     /// Runs `f()` after `delay`, unless the timer is cancelled first; with a delay of zero or less, in the next turn.
+    /// If f takes a token_type, runs `f(token)` with the token of its own timer, for instance to find it in a table.
     /// Preconditions: f's copy and move constructors, its allocator and the destructor of a moved-from f do not use the
     ///   wheel.
     /// Effects: a turn of the wheel calls f. If f has another associated executor, the turn dispatches f to it. If the
     ///   timer is cancelled, f is destroyed. Returns the empty token if the wheel refuses the timer; `ec` then says why
     ///   (errc).
     /// Complexity: O(1) and a clock reading. Errors: std::bad_alloc.
-    template <class Rep, class Period, std::invocable F>
+    template <class Rep, class Period, detail::schedulable<token_type> F>
     token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, const detail::error_output& ec = {}) {
         impl_type& s = impl();
         return s.schedule(from_now{saturate_to_ns(delay), Clock::now()}, std::forward<F>(f), detail::no_callable(),
                           ec.get());
     }
     /// The same, with a callable that runs if the timer is cancelled (see on_cancel).
-    template <class Rep, class Period, std::invocable F, class G>
+    template <class Rep, class Period, detail::schedulable<token_type> F, class G>
     token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, on_cancel<G> cancelled,
                         const detail::error_output& ec = {}) {
         impl_type& s = impl();
@@ -177,14 +203,50 @@ public:
                           std::move(cancelled.callable), ec.get());
     }
 
+    template <class N, class... More>
+        requires std::is_arithmetic_v<N>
+    mistake::a_delay_needs_a_unit_write_schedule_5s_f schedule(N, More&&...) = delete;
+    template <class C, class D, class... More>
+    mistake::for_a_point_in_time_write_schedule_at schedule(std::chrono::time_point<C, D>, More&&...) = delete;
+    template <class Rep, class Period, class F, class... More>
+        requires(!detail::schedulable<F, token_type>)
+    mistake::f_takes_no_argument_for_an_error_code_write_async_wait schedule(std::chrono::duration<Rep, Period>, F&&,
+                                                                             More&&...) = delete;
+
     /// The same at a point in time.
-    template <std::invocable F>
+    template <detail::schedulable<token_type> F>
     token_type schedule_at(time_point at, F&& f, const detail::error_output& ec = {}) {
         return impl().schedule(at, std::forward<F>(f), detail::no_callable(), ec.get());
     }
-    template <std::invocable F, class G>
+    template <detail::schedulable<token_type> F, class G>
     token_type schedule_at(time_point at, F&& f, on_cancel<G> cancelled, const detail::error_output& ec = {}) {
         return impl().schedule(at, std::forward<F>(f), std::move(cancelled.callable), ec.get());
+    }
+
+    /// Moves the timer of `token` to `delay` from now if it is pending; else schedules f. Returns the token of the
+    /// pending timer. Errors and complexity: those of reschedule() and schedule().
+    /// Example: idle = wheel.schedule_or_reschedule(idle, 30s, [&] { socket.close(); });
+    template <class Rep, class Period, detail::schedulable<token_type> F>
+    token_type schedule_or_reschedule(token_type token, std::chrono::duration<Rep, Period> delay, F&& f,
+                                      const detail::error_output& ec = {}) {
+        ec.get().clear();
+        return token.reschedule(delay) ? token : schedule(delay, std::forward<F>(f), ec);
+    }
+
+    /// Schedules a batch: a range of pairs or tuples (delay, f), from which it moves. Reads the clock once and takes
+    /// the lock once. Stops at the first timer that the wheel refuses. Returns the tokens of those before it, in order.
+    /// Complexity: O(length). Errors: std::bad_alloc; the timers before that one stay pending.
+    template <class Range>
+    std::vector<token_type> schedule_all(Range&& range, const detail::error_output& ec = {}) {
+        return impl().schedule_all(range, ec.get());
+    }
+
+    /// Cancels the timers of a range of tokens, as basic_timer_token::cancel() does. Takes the lock once, but releases
+    /// it while it destroys a callable that has a destructor. Returns how many were pending.
+    /// Complexity: O(length). Errors: those of cancel(); the timers before that one are cancelled.
+    template <class Range>
+    std::size_t cancel_all_of(const Range& tokens) {
+        return impl().cancel_all_of(tokens);
     }
 
     /// The same as schedule(), with the delay counted from `now`, the caller's clock reading. This saves a reading,
@@ -242,9 +304,11 @@ public:
     /// Returns how many timers it cancelled. A handler may call it. Does not wait for handlers.
     /// Complexity, Errors: those of cancel_all().
     std::size_t stop() { return impl().stop(); }
-    /// The same. Calls `visit(time_point expiry)` for each cancelled timer, in no particular order, outside the lock.
+    /// The same. Calls `visit(expiry)` or `visit(expiry, token)`, with a time_point and a token_type, for each
+    /// cancelled timer, in no particular order, outside the lock. Of a wait or a timeout, no caller has this token.
     /// Errors: std::bad_alloc, before anything changes; exceptions of the visitor.
-    template <std::invocable<time_point> Visitor>
+    template <class Visitor>
+        requires(std::invocable<Visitor&, time_point> || std::invocable<Visitor&, time_point, token_type>)
     std::size_t stop(Visitor visit) {
         return impl().stop(std::move(visit));
     }
@@ -274,13 +338,6 @@ private:
         executor_type executor_;
     };
 
-    static asio::execution_context& context_of(const Executor& executor) {
-        if constexpr (asio::can_query<const Executor&, asio::execution::context_t>::value)
-            return asio::query(executor, asio::execution::context);
-        else
-            return executor.context();
-    }
-
     impl_type& impl() const noexcept {
         assert(impl_ != nullptr && "a moved-from wheel may only be destroyed or assigned to");
         return *impl_;
@@ -307,4 +364,4 @@ using timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>
 /// A wheel for one thread or one strand. It has no lock of its own.
 using local_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

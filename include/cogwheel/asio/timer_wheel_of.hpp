@@ -16,30 +16,65 @@
 //   own, until the context is destroyed: use it with few executors, each of one thread, or each a strand.
 // Complexity: O(1), some nanoseconds. Beyond 64 contexts, and beyond the first executor of a local wheel, a look-up
 //   takes a mutex and walks the services of the context and its executors.
-// Lifetime: a library that made or used the wheel must stay loaded until the context is destroyed.
+// Lifetime: a library that made or used the wheel must stay loaded until the context is destroyed. The first use comes
+//   before that destruction begins: not in the destructor of a handler that the context destroys.
 #pragma once
 
 #include <cogwheel/asio/detail/context_wheel.hpp>
 
-namespace cogwheel {
+#include <asio/bind_executor.hpp>
+
+namespace cogwheel::inline v0 {
 
 namespace detail {
 template <class T>
-concept io_executor = asio::is_executor<T>::value || asio::execution::is_executor<T>::value;
+concept any_executor = asio::is_executor<T>::value || asio::execution::is_executor<T>::value;
 template <class T>
-concept io_context_type = std::derived_from<T, asio::execution_context> && requires(T& t) { t.get_executor(); };
+concept any_context = context_for<T, typename T::executor_type>;
+
+/// Starts a wait on the wheel of an executor's context.
+template <class Wheel, class Executor>
+class initiate_context_wait {
+public:
+    using executor_type = Executor;
+
+    initiate_context_wait(const Executor& executor, const std::source_location& where)
+        : executor_(executor), where_(where) {}
+    executor_type get_executor() const noexcept { return executor_; }
+
+    template <class Handler, class When>
+    void operator()(Handler&& handler, When when) const {
+        Wheel& wheel = find_wheel<Wheel>(executor_, where_);
+        if constexpr (!has_executor<std::decay_t<Handler>>)
+            if (!same_executor(wheel.get_executor(), executor_))
+                return start(wheel, asio::bind_executor(executor_, std::forward<Handler>(handler)), when);
+        start(wheel, std::forward<Handler>(handler), when);
+    }
+
+private:
+    template <class Handler>
+    static void start(Wheel& wheel, Handler&& handler, std::chrono::nanoseconds delay) {
+        using clock = typename Wheel::clock_type;
+        impl_of(wheel).start_wait(std::forward<Handler>(handler), from_now<clock>{delay, clock::now()});
+    }
+    template <class Handler>
+    static void start(Wheel& wheel, Handler&& handler, typename Wheel::time_point at) {
+        impl_of(wheel).start_wait(std::forward<Handler>(handler), at);
+    }
+
+    Executor executor_;
+    std::source_location where_;
+};
 } // namespace detail
 
 /// Returns the wheel of the executor's context, of type `Wheel`. Makes it at the first call.
 /// Errors: std::bad_alloc. Thread safety: any thread.
-template <any_timer_wheel Wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>,
-          detail::io_executor Executor>
+template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor>
 Wheel& timer_wheel_of(const Executor& executor, const std::source_location& where = std::source_location::current()) {
     return detail::find_wheel<Wheel>(executor, where);
 }
 /// The same for the executor of a context.
-template <any_timer_wheel Wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>,
-          detail::io_context_type Context>
+template <any_timer_wheel Wheel = timer_wheel, detail::any_context Context>
 Wheel& timer_wheel_of(Context& context, const std::source_location& where = std::source_location::current()) {
     return detail::find_wheel<Wheel>(context.get_executor(), where);
 }
@@ -47,8 +82,7 @@ Wheel& timer_wheel_of(Context& context, const std::source_location& where = std:
 /// Makes the wheel of the executor's context with these options.
 /// Errors: std::logic_error if it exists already; the message says where it was made. std::invalid_argument (options,
 ///   see wheel_options), std::bad_alloc. Thread safety: any thread.
-template <any_timer_wheel Wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>,
-          detail::io_executor Executor>
+template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor>
 Wheel& make_timer_wheel_of(const Executor& executor, const wheel_options& options,
                            const std::source_location& where = std::source_location::current()) {
     using service = detail::context_wheel_service<Wheel>;
@@ -56,11 +90,27 @@ Wheel& make_timer_wheel_of(const Executor& executor, const wheel_options& option
     return asio::use_service<service>(context).use(executor, &options, where);
 }
 /// The same for the executor of a context.
-template <any_timer_wheel Wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>,
-          detail::io_context_type Context>
+template <any_timer_wheel Wheel = timer_wheel, detail::any_context Context>
 Wheel& make_timer_wheel_of(Context& context, const wheel_options& options,
                            const std::source_location& where = std::source_location::current()) {
     return make_timer_wheel_of<Wheel>(context.get_executor(), options, where);
 }
 
-} // namespace cogwheel
+/// Starts a wait that completes after `delay`, on the wheel of the executor's context.
+/// Executor: the handler's associated one, else `executor`. Everything else is as with timer_wheel::async_wait().
+template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor, class Rep, class Period,
+          class Token = typename asio::default_completion_token<Executor>::type>
+auto async_wait(const Executor& executor, std::chrono::duration<Rep, Period> delay, Token&& token = {},
+                const std::source_location& where = std::source_location::current()) {
+    return asio::async_initiate<Token, void(std::error_code)>(
+        detail::initiate_context_wait<Wheel, Executor>(executor, where), token, saturate_to_ns(delay));
+}
+/// The same with the executor of a context.
+template <any_timer_wheel Wheel = timer_wheel, detail::any_context Context, class Rep, class Period,
+          class Token = typename asio::default_completion_token<typename Context::executor_type>::type>
+auto async_wait(Context& context, std::chrono::duration<Rep, Period> delay, Token&& token = {},
+                const std::source_location& where = std::source_location::current()) {
+    return async_wait<Wheel>(context.get_executor(), delay, std::forward<Token>(token), where);
+}
+
+} // namespace cogwheel::inline v0

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// The options that the constructor of a timer_wheel takes and validates.
 struct wheel_options {
@@ -37,8 +37,9 @@ struct wheel_options {
     /// by their cost. A turn also completes up to this number of cancelled timers.
     std::uint32_t work_per_turn = 1024;
 
-    /// For how many timers the wheel allocates slots and entries in advance, at most max_pending and 2^32 - 1. While at
-    /// most this number is pending, it allocates no further ones. This does not include the memory of the timers.
+    /// For how many timers the wheel allocates slots and entries in advance. Must not exceed max_pending or 2^32 - 1.
+    /// While at most this number is pending, it allocates no further ones. This does not include the memory of the
+    /// timers.
     std::size_t reserve = 0;
 
     /// Whether the wheel's pool and entries use huge pages of memory (2 MB). From 100,000 timers on, this saves about
@@ -52,4 +53,4 @@ struct wheel_options {
     void validate(bool levelled = false) const;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A timer object on a wheel, with the interface of asio::steady_timer. Construct it from a wheel, not a context.
+// A timer object on a wheel, with the interface of asio::steady_timer.
 //
-//     cogwheel::wheel_timer timer{wheel, 5s};
+//     cogwheel::wheel_timer timer{wheel, 5s}; // or {io, 5s}, {socket.get_executor(), 5s}: see timer_wheel_of.hpp
 //     timer.async_wait([](std::error_code ec) { ... });
 //     timer.reschedule(30s); // the wait continues; expires_after(30s) would abort it
 //
@@ -16,23 +16,26 @@
 // timer_wheel.
 #pragma once
 
+#include <cogwheel/asio/detail/context_wheel.hpp>
 #include <cogwheel/asio/detail/wheel_timer_impl.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 
+#include <asio/bind_executor.hpp>
 #include <asio/wait_traits.hpp>
 
 #include <thread>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// A timer that several waits may share. wheel_timer and local_wheel_timer name the usual types.
 /// Clock, Locking and Wheel are those of the basic_timer_wheel that it is constructed from.
 /// Lifetime: the wheel may be destroyed first. That aborts pending waits; later waits complete with errc::stopped. The
-/// execution context must outlive the timer.
+/// execution contexts of the wheel and of the timer's executor must outlive the timer.
 template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
 class basic_wheel_timer {
     using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
     using engine = typename impl_type::engine;
+    using source_location = std::source_location;
 
     template <class, class, timing_wheel, class>
     friend class basic_wheel_timer;
@@ -44,6 +47,7 @@ public:
     using time_point = typename Clock::time_point;
     using traits_type = asio::wait_traits<Clock>;
     using wheel_type = basic_timer_wheel<Clock, Locking, Wheel, Executor>;
+    using context_wheel_type = basic_timer_wheel<Clock, Locking, Wheel>; ///< what timer_wheel_of() returns
 
     template <class Other>
     struct rebind_executor {
@@ -71,11 +75,56 @@ public:
         set_expiry(expiry, Clock::now());
     }
 
+    /// The same three with an executor for the waits of handlers without one. Default: that of the wheel.
+    template <class Other>
+    basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const Executor& executor)
+        : impl_(detail::impl_of(wheel)),
+          own_executor_(!detail::same_executor(wheel.get_executor(), executor)),
+          executor_(executor) {}
+    template <class Other>
+    basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const Executor& executor,
+                      time_point expiry)
+        : basic_wheel_timer(wheel, executor) {
+        expiry_ = expiry;
+    }
+    template <class Other, class Rep, class Period>
+    basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const Executor& executor,
+                      std::chrono::duration<Rep, Period> expiry)
+        : basic_wheel_timer(wheel, executor) {
+        set_expiry(expiry, Clock::now());
+    }
+
+    /// The same three on the wheel of the executor's context (see timer_wheel_of). Errors: std::bad_alloc.
+    explicit basic_wheel_timer(const Executor& executor, source_location where = source_location::current())
+        : basic_wheel_timer(detail::find_wheel<context_wheel_type>(executor, where), executor) {}
+    basic_wheel_timer(const Executor& executor, time_point expiry, source_location where = source_location::current())
+        : basic_wheel_timer(executor, where) {
+        expiry_ = expiry;
+    }
+    template <class Rep, class Period>
+    basic_wheel_timer(const Executor& executor, std::chrono::duration<Rep, Period> expiry,
+                      source_location where = source_location::current())
+        : basic_wheel_timer(executor, where) {
+        set_expiry(expiry, Clock::now());
+    }
+    /// The same three with the executor of a context.
+    template <detail::context_for<Executor> Context>
+    explicit basic_wheel_timer(Context& context, source_location where = source_location::current())
+        : basic_wheel_timer(Executor(context.get_executor()), where) {}
+    template <detail::context_for<Executor> Context>
+    basic_wheel_timer(Context& context, time_point expiry, source_location where = source_location::current())
+        : basic_wheel_timer(Executor(context.get_executor()), expiry, where) {}
+    template <detail::context_for<Executor> Context, class Rep, class Period>
+    basic_wheel_timer(Context& context, std::chrono::duration<Rep, Period> expiry,
+                      source_location where = source_location::current())
+        : basic_wheel_timer(Executor(context.get_executor()), expiry, where) {}
+
     /// Takes the expiry and the waits over. `other` is then like a new timer of the same wheel.
     basic_wheel_timer(basic_wheel_timer&& other) noexcept
         : impl_(std::move(other.impl_)),
           expiry_(std::exchange(other.expiry_, time_point())),
           at_once_(std::exchange(other.at_once_, false)),
+          own_executor_(other.own_executor_),
           executor_(other.get_executor()) {}
     template <class Other>
         requires std::constructible_from<Executor, Other>
@@ -83,6 +132,7 @@ public:
         : impl_(std::move(other.impl_)),
           expiry_(std::exchange(other.expiry_, time_point())),
           at_once_(std::exchange(other.at_once_, false)),
+          own_executor_(other.own_executor_),
           executor_(other.get_executor()) {}
 
     /// Cancels the waits of this timer, then takes the expiry and the waits of `other` over.
@@ -90,6 +140,7 @@ public:
         impl_ = std::move(other.impl_);
         expiry_ = std::exchange(other.expiry_, time_point());
         at_once_ = std::exchange(other.at_once_, false);
+        own_executor_ = other.own_executor_;
         executor_ = other.executor_;
         return *this;
     }
@@ -193,6 +244,15 @@ private:
 
         template <class Handler>
         void operator()(Handler&& handler) const {
+            if constexpr (!detail::has_executor<std::decay_t<Handler>>)
+                if (timer_->own_executor_)
+                    return start(asio::bind_executor(timer_->executor_, std::forward<Handler>(handler)));
+            start(std::forward<Handler>(handler));
+        }
+
+    private:
+        template <class Handler>
+        void start(Handler&& handler) const {
             if (timer_->at_once_)
                 timer_->impl_.start_wait(std::forward<Handler>(handler),
                                          from_now{std::chrono::nanoseconds::zero(), timer_->expiry_});
@@ -200,13 +260,13 @@ private:
                 timer_->impl_.start_wait(std::forward<Handler>(handler), timer_->expiry_);
         }
 
-    private:
         basic_wheel_timer* timer_;
     };
 
     detail::wheel_timer_impl<engine> impl_;
     time_point expiry_{};
-    bool at_once_ = false; // set by a delay <= 0: waits complete in the next turn, not at the end of the tick
+    bool at_once_ = false;      // set by a delay <= 0: waits complete in the next turn, not at the end of the tick
+    bool own_executor_ = false; // executor_ is not the wheel's
     Executor executor_;
 };
 
@@ -227,4 +287,4 @@ using wheel_timer = basic_wheel_timer<std::chrono::steady_clock, multi_threaded>
 /// A timer on a local_timer_wheel, for the thread or strand of that wheel.
 using local_wheel_timer = basic_wheel_timer<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -12,7 +12,7 @@
 #include <cogwheel/calendar/time_zone.hpp>
 #include <cogwheel/schedule/cron.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Says what runs when the clocks change. An expression follows the clock if its minutes or its hours begin with a
 /// star. All other expressions have fixed times. A change forward skips local times; a change back repeats them.
@@ -56,4 +56,4 @@ private:
     dst_policy policy_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace detail {
 class zone_rules;
@@ -61,4 +61,4 @@ private:
     const detail::zone_rules* rules_ = nullptr; // the rules live as long as the process; nullptr: UTC
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

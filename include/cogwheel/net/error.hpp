@@ -6,7 +6,7 @@
 
 #include <system_error>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 enum class net_errc {
     duplicate_key = 1, ///< a request with this key is in flight, and continues; the new one was not started
@@ -18,7 +18,7 @@ const std::error_category& net_category() noexcept;
 
 inline std::error_code make_error_code(net_errc e) noexcept { return {static_cast<int>(e), net_category()}; }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0
 
 template <>
 struct std::is_error_code_enum<cogwheel::net_errc> : std::true_type {};

@@ -25,7 +25,7 @@
 #include <cogwheel/net/detail/overload.hpp>
 #include <cogwheel/net/detail/remote_idle_check.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Knows the state of a connection's queues. A monitor asks it only when an event would be due.
 /// Example:
@@ -400,4 +400,4 @@ using idle_monitor = basic_idle_monitor<std::chrono::steady_clock, multi_threade
 /// A monitor on a local_timer_wheel, for its one thread or strand.
 using local_idle_monitor = basic_idle_monitor<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

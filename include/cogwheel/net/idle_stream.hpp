@@ -21,7 +21,7 @@
 
 #include <asio/detail/throw_exception.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Wraps a stream and watches it. Stream: the stream below, or a reference to it.
 /// Thread safety: one thread or strand at a time, its executor.
@@ -69,7 +69,8 @@ public:
     /// Returns the monitor: for timeouts, reset(), and activity that the stream does not see. Its probe is the stream.
     monitor_type& monitor() noexcept { return impl_->monitor; }
 
-    /// Counts bytes that leave the send queue of the socket as writes. Only on Linux; elsewhere it has no effect.
+    /// Looks at the send queue of the socket when an event is due. If bytes still wait there, those that have left
+    /// since the look before count as a write. Only on Linux; elsewhere it has no effect.
     void observe_output(bool on = true) noexcept { impl_->observes_output = on; }
 
     /// Reads and writes, like the stream below. After close_when_idle() has closed the stream at an event, operations
@@ -141,4 +142,4 @@ private:
 template <any_timer_wheel Wheel, class Stream>
 idle_stream(const Wheel&, const idle_timeouts&, Stream&&) -> idle_stream<std::decay_t<Stream>, Wheel>;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

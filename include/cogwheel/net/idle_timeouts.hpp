@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 enum class idle_kind : unsigned char {
     reader, ///< nothing was read
@@ -42,4 +42,4 @@ struct idle_event {
     std::chrono::nanoseconds idle_for{}; ///< the time since the last activity of this kind
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

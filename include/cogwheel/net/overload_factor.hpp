@@ -9,7 +9,7 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/detail/overload.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace detail {
 
@@ -42,4 +42,4 @@ double overload_factor(const Wheel& wheel) {
     return state.template extension<detail::overload_of<detail::impl_type<Wheel>>>().factor();
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

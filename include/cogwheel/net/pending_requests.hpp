@@ -30,7 +30,7 @@
 #include <concepts>
 #include <functional>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// The requests in flight, found by key. Hash, Equal: as for std::unordered_map. Executor: converts to
 /// asio::any_io_executor.
@@ -218,4 +218,4 @@ private:
     Executor executor_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

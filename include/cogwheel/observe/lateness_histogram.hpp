@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// A histogram of durations. It has a fixed size of about 8 kB and allocates nothing. Thread safety: none.
 ///
@@ -58,4 +58,4 @@ private:
     std::uint64_t max_ = 0;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// A snapshot of the counts. At every moment scheduled = fired + cancelled + pending.
 ///
@@ -31,4 +31,4 @@ struct wheel_stats {
     } lateness;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// The random part of each delay.
 enum class backoff_jitter {
@@ -135,4 +135,4 @@ private:
     std::chrono::nanoseconds previous_{};
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -29,7 +29,7 @@
 #include <functional>
 #include <memory>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace detail {
 
@@ -260,4 +260,4 @@ using circuit_breaker = basic_circuit_breaker<timer_wheel>;
 /// A breaker on a local_timer_wheel, for its one thread or strand.
 using local_circuit_breaker = basic_circuit_breaker<local_timer_wheel>;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 enum class circuit_state {
     closed,    ///< the breaker allows calls
@@ -64,4 +64,4 @@ struct circuit_stats {
     std::uint64_t opened = 0;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

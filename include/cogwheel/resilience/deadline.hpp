@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// A point in time, or none. As large as one time_point. All member functions are O(1) and noexcept, and saturate.
 /// Parameters: `now`: a reading of the clock. Overloads without it read the clock.
@@ -87,4 +87,4 @@ private:
 
 using deadline = basic_deadline<std::chrono::steady_clock>;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -6,7 +6,7 @@
 
 #include <system_error>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 enum class resilience_errc {
     circuit_open = 1, ///< for your code, when circuit_breaker::allow() refuses. is_transient() returns false for it
@@ -19,7 +19,7 @@ inline std::error_code make_error_code(resilience_errc e) noexcept {
     return {static_cast<int>(e), resilience_category()};
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0
 
 template <>
 struct std::is_error_code_enum<cogwheel::resilience_errc> : std::true_type {};

@@ -19,7 +19,7 @@
 #include <cogwheel/resilience/detail/attempt_call.hpp>
 #include <cogwheel/resilience/detail/hedge_operation.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Starts `operation`. Starts it again each time that options.delay passes or an attempt fails, until one succeeds, the
 /// hedge is cancelled, or the options allow no more.
@@ -65,4 +65,4 @@ auto async_hedge(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, O
     return async_hedge(wheel, options, std::forward<Operation>(operation), std::forward<Token>(token));
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

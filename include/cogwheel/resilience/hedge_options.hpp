@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// When a hedge starts further attempts.
 struct hedge_options {
@@ -49,4 +49,4 @@ private:
     std::uint32_t number_ = 0;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -15,7 +15,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace detail {
 
@@ -122,4 +122,4 @@ private:
     result_type (*draw_)(void*) = nullptr;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

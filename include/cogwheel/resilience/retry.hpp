@@ -20,7 +20,7 @@
 #include <cogwheel/resilience/detail/attempt_call.hpp>
 #include <cogwheel/resilience/detail/retry_operation.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Starts `operation`, and starts it again after a wait while the policy allows it. Completes as the last attempt did,
 /// or with an error of its own (see E).
@@ -37,14 +37,16 @@ namespace cogwheel {
 /// Completion signature: void(E, retry_result, Results...), where the operation's is void(E, Results...). E is
 ///   - success: an attempt succeeded, even after a cancellation or the deadline.
 ///   - the error of the last attempt: the policy allows no other attempt (retry_result::end says why).
-///   - asio::error::timed_out: the last attempt took too long; or the deadline had passed before the first attempt.
+///   - asio::error::timed_out: attempt_timeout or the deadline cancelled the last attempt; or the deadline had passed
+///     before the first one.
 ///   - asio::error::operation_aborted: the retry was cancelled without a success (retry_result has the last error), or
 ///     the wheel's timers were cancelled.
 ///   - errc::stopped, errc::too_many_timers, std::errc::not_enough_memory: the wheel takes no timer.
 ///   Results are those of the last attempt, or default constructed if there are none. The retry never completes inline.
 /// Cancellation: terminal, partial and total, at any point. It ends a wait at once, and is passed on to a running
 ///   attempt. No further attempt starts.
-/// Executor: the handler's associated one, else the wheel's. Attempts complete there, and the predicate runs there.
+/// Executor: the handler's associated one, else the wheel's. Attempts complete there, the predicate runs there, and all
+///   attempts but the first start there.
 /// Complexity: one allocation from the handler's associated allocator, freed before the handler runs. Each wait is a
 ///   block of the wheel's pool. The timeout of an attempt is a block of the handler's allocator if it has one, else of
 ///   the pool.
@@ -64,4 +66,4 @@ auto async_retry(const Wheel& wheel, const basic_retry_policy<typename Wheel::cl
         initiation(wheel), token, policy, std::forward<Operation>(operation));
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

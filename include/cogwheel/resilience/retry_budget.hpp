@@ -22,7 +22,7 @@
 
 #include <atomic>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// How many retries a budget grants.
 struct retry_budget_options {
@@ -92,4 +92,4 @@ private:
     std::atomic<std::uint64_t> refused_{0};
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

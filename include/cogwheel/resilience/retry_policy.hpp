@@ -12,7 +12,7 @@
 #include <optional>
 #include <system_error>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace detail {
 template <class Clock>
@@ -42,7 +42,7 @@ struct basic_retry_policy {
                                     .jitter(backoff_jitter::full);
 
     /// The timeout of each attempt. It cancels the attempt, which ends with timed_out unless it ignores the
-    /// cancellation. Zero or less: it cancels in the wheel's next turn. nullopt: no timeout.
+    /// cancellation. Zero or less: it cancels in the next turn, or at the end of the present tick. nullopt: no timeout.
     std::optional<std::chrono::nanoseconds> attempt_timeout = std::nullopt;
 
     /// The deadline of all attempts together. It cancels an attempt that still runs, as attempt_timeout does. If the
@@ -131,4 +131,4 @@ void basic_retry_policy<Clock>::validate() const {
     if (attempts < 1) detail::refuse_attempts(attempts);
 }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -29,7 +29,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Says what is wrong with an expression. what() quotes the expression and marks the place on the line below it. It
 /// shows control characters as spaces, and bytes that are not UTF-8 as question marks.
@@ -99,4 +99,4 @@ private:
     bool days_begin_with_star_ = false, weekdays_begin_with_star_ = false;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -6,7 +6,7 @@
 
 #include <system_error>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Why keyed_timers or a task_scheduler refuses an entry, or why a run or task fails although no job has failed.
 ///
@@ -28,7 +28,7 @@ const std::error_category& schedule_category() noexcept;
 
 inline std::error_code make_error_code(schedule_errc e) noexcept { return {static_cast<int>(e), schedule_category()}; }
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0
 
 template <>
 struct std::is_error_code_enum<cogwheel::schedule_errc> : std::true_type {};

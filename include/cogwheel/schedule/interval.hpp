@@ -22,7 +22,7 @@
 
 #include <memory>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// A periodic timer on any wheel. One async_tick() may be pending at a time.
 /// Thread safety: one thread or strand at a time. The handlers of async_tick() must run on it too.
@@ -119,4 +119,4 @@ using interval = basic_interval<timer_wheel>;
 /// An interval on a local_timer_wheel: use it on the wheel's thread or strand.
 using local_interval = basic_interval<local_timer_wheel>;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -14,7 +14,7 @@
 #include <limits>
 #include <optional>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// What an interval counts its period from.
 enum class interval_pace {
@@ -56,4 +56,4 @@ struct interval_options {
     void validate() const;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -25,7 +25,7 @@
 #include <ranges>
 #include <string_view>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// The default hash: std::hash. For std::string it also takes a string_view.
 template <class Key>
@@ -169,4 +169,4 @@ private:
     std::unique_ptr<impl_type> impl_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

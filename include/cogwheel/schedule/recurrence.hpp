@@ -12,7 +12,7 @@
 #include <limits>
 #include <optional>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// The number of runs or ticks that means "without end".
 inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
@@ -58,9 +58,9 @@ enum class on_duplicate {
     keep,    ///< returns success; the old entry stays, the new one is not scheduled
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 // A grid is a series of points, one period apart.
 
@@ -77,4 +77,4 @@ constexpr std::chrono::nanoseconds point_ahead(std::chrono::nanoseconds due, std
     return saturating_add(saturating_add(due, points_passed(due, period, now) * period), period);
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -26,7 +26,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// The options of a wait for a date.
 struct wall_clock_options {
@@ -41,7 +41,7 @@ struct wall_clock_options {
 namespace detail {
 
 /// Holds the composed operation between two readings of the clock. The operation is in a block of its own. So if the
-/// timer cannot be allocated, the operation still exists and completes with asio::error::no_memory.
+/// timer of a later reading cannot be allocated, the operation still exists and completes with asio::error::no_memory.
 template <class Operation>
 struct kept_operation {
     using executor_type =
@@ -114,7 +114,7 @@ private:
 
 } // namespace detail
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0
 
 template <template <class, class> class Associator, class Operation, class Default>
 struct asio::associator<Associator, cogwheel::detail::kept_operation<Operation>, Default>
@@ -126,7 +126,7 @@ struct asio::associator<Associator, cogwheel::detail::kept_operation<Operation>,
     }
 };
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Waits until the wall clock shows `at`. A point in the past completes in the wheel's next turn, never inline.
 /// Parameters: WallClock is the clock that the operation reads.
@@ -157,4 +157,4 @@ enum class calendar_unit { second, minute, hour, day, month, year };
 ///     const auto midnight = cogwheel::start_of_each(cogwheel::calendar_unit::day).next(local); // the next day begins
 cron_expression start_of_each(calendar_unit);
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

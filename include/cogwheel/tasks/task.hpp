@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// What happens to missed runs. A run is missed when its timer fires after the scheduler's misfire_grace, or when the
 /// next run is due as well: the process was not running, the loop was blocked, or the machine slept.
@@ -115,4 +115,4 @@ enum class task_state {
 std::string_view to_string(task_state) noexcept;
 std::string_view to_string(task_overlap) noexcept;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -27,7 +27,7 @@
 #include <stop_token>
 #include <system_error>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// One attempt of one run, as its job sees it.
 /// Thread safety: any thread may read it. Lifetime: until the job has ended.
@@ -44,9 +44,10 @@ public:
     bool interrupted() const noexcept { return interrupted_; }
 
     /// Returns the token by which the scheduler tells the job to stop: at its timeout, on cancel() and stop(), when the
-    /// next run or a new task replaces it, and in the scheduler's destructor. Unless a new task replaces it, the result
-    /// of the job still counts. If the job succeeds, the run is completed. If it fails, the run is cancelled; after a
-    /// timeout, the attempt has failed instead.
+    /// next run or a new task replaces it, and in the scheduler's destructor. While the
+    /// scheduler exists and no new task replaces it, the result of the job still counts. If the job succeeds, the run
+    /// is completed. If it fails, the run is cancelled; after a timeout, the attempt has failed instead; after stop(),
+    /// the storage keeps the run for recover().
     std::stop_token stop_token() const noexcept { return stop_.get_token(); }
     bool stop_requested() const noexcept { return stop_.stop_requested(); }
     /// Throws std::system_error with asio::error::operation_aborted if the scheduler has told the job to stop.
@@ -194,4 +195,4 @@ private:
     std::function<void(const detail::run_ptr&, const asio::any_io_executor&)> start_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -29,7 +29,7 @@
 #include <span>
 #include <thread>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// The options of a task_journal.
 struct task_journal_options {
@@ -38,7 +38,8 @@ struct task_journal_options {
 
     /// In bytes. The journal never rewrites a smaller file. After a change, it rewrites a larger one if less than half
     /// of it is up to date; after a rewrite that failed, not before the file has doubled. It rewrites no file with hard
-    /// links, because these would keep the old file. It rewrites no file with lines that it does not understand.
+    /// links, because these would keep the old file. It rewrites no file with lines of an unknown kind, or without
+    /// a correct name or count.
     std::size_t compact_above = std::size_t{1} << 20;
 };
 
@@ -128,4 +129,4 @@ private:
     std::thread rewriter_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -7,7 +7,7 @@
 #include <cogwheel/tasks/task_storage.hpp>
 #include <cogwheel/tasks/task_trigger.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// An event in the life of a task. Lifetime: the references are valid until on_event() returns.
 struct task_event {
@@ -123,4 +123,4 @@ struct task_scheduler_options {
     void validate() const;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

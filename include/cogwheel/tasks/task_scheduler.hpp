@@ -29,7 +29,7 @@
 #include <cogwheel/tasks/task_job.hpp>
 #include <cogwheel/tasks/task_options.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 namespace detail {
 class task_scheduler_impl;
@@ -76,7 +76,9 @@ public:
     std::error_code add(task t, on_duplicate policy = on_duplicate::reject);
 
     /// Adds a task together with its job. The scheduler does not store the task, so the task ends with the scheduler.
-    /// Errors: as with the function above, except unknown_job; std::invalid_argument (options).
+    /// Errors: as with the function above, except unknown_job and the storage's exceptions; std::invalid_argument
+    ///   (options). If this replaces a stored task and the storage cannot erase that one, the observer learns of it
+    ///   (unrecorded).
     template <std::convertible_to<task_job> Job>
     std::error_code add(task t, Job&& job, job_options options = {}, on_duplicate policy = on_duplicate::reject) {
         options.validate();
@@ -125,4 +127,4 @@ private:
     std::shared_ptr<detail::task_scheduler_impl> impl_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

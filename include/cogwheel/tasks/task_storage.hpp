@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// A stored run that has not ended.
 struct task_run_record {
@@ -32,8 +32,9 @@ struct task_record {
 
 /// The interface of a storage. The scheduler calls it under its lock, one call at a time, in the order of the changes.
 /// Preconditions: a storage does not call the scheduler.
-/// Errors: any exception. add() and add_all() pass it on and add nothing; recover() passes on those of load(). The
-///   observer learns of all others (task_event::unrecorded). An attempt whose start cannot be saved fails.
+/// Errors: any exception. add() and add_all() pass on those of save() and save_all(), and add nothing; recover() passes
+///   on those of load(). The observer learns of all others (task_event::unrecorded). An attempt whose start cannot be
+///   saved fails.
 class task_storage {
 public:
     struct contents {
@@ -69,4 +70,4 @@ private:
     std::map<std::string, task_record, std::less<>> tasks_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// The points at which a task is due. A value.
 class task_trigger {
@@ -114,4 +114,4 @@ private:
     std::string expression_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -18,7 +18,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/wait_traits.hpp>
 
-namespace cogwheel::testing {
+namespace cogwheel::inline v0::testing {
 
 /// A clock for tests; meets the standard's Clock requirements. Thread safety: any thread may call both functions.
 class manual_clock {
@@ -39,7 +39,7 @@ public:
 using manual_timer_wheel = basic_timer_wheel<manual_clock, multi_threaded>;
 using manual_local_timer_wheel = basic_timer_wheel<manual_clock, single_threaded>;
 
-} // namespace cogwheel::testing
+} // namespace cogwheel::inline v0::testing
 
 /// Makes a blocking wait for this clock read it every millisecond, because another thread has to advance it.
 template <>
@@ -53,7 +53,7 @@ struct asio::wait_traits<cogwheel::testing::manual_clock> {
     }
 };
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The driver of a wheel on a manual_clock. The clock's advance() makes it wake the wheel.
 template <>
@@ -78,4 +78,4 @@ private:
     bool armed_ = false;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -16,7 +16,7 @@
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 #include <cogwheel/wheel/wheel_levels.hpp>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// A wheel with a ring of slots for each level.
 ///
@@ -49,4 +49,4 @@ private:
 
 static_assert(timing_wheel<hierarchical_wheel>);
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

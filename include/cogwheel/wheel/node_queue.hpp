@@ -10,7 +10,7 @@
 #include <cassert>
 #include <cstddef>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// A queue of nodes, first in, first out. It does not own them. All operations are O(1).
 ///
@@ -81,4 +81,4 @@ private:
     std::size_t first_ = 0, end_ = 0; // both only grow; an index is taken mod `distance`
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -25,7 +25,7 @@
 #include <cstring>
 #include <vector>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// Owns blocks, each with a node, and gives embedded nodes an index.
 ///
@@ -103,7 +103,7 @@ public:
     /// Preconditions: `from` is attached and in no queue or list; `to` is not attached.
     void relocate(timer_node& from, timer_node& to) noexcept;
 
-    /// Returns the node with this index, in use or free. Returns nullptr if the index is that of a detached node.
+    /// Returns the node with this index, in use or free. Returns nullptr if no node has the index now.
     /// Preconditions: this table has given out the index, and no trim() or release_all() has since freed its page.
     timer_node* find(std::uint32_t index) const noexcept { return find(pages_[page_of(index)], index); }
 
@@ -116,6 +116,21 @@ public:
             return nullptr;
         timer_node* node = find(p, id.index);
         return node != nullptr && generation(*node) == id.generation ? node : nullptr;
+    }
+
+    /// Returns the node of a timer that has ended, as long as its node has not been armed again; else nullptr. A
+    /// detached node is not found. Accepts any value.
+    timer_node* find_ended(timer_id id) const noexcept {
+        if (id.index >= limit_ || (id.generation & 1) == 0 || id.index % page_size >= pages_[page_of(id.index)].used)
+            return nullptr;
+        timer_node* node = find(pages_[page_of(id.index)], id.index);
+        return node != nullptr && generation(*node) == id.generation + 1 ? node : nullptr;
+    }
+
+    /// Makes find_ended() forget the last timer of a node. Preconditions: the node is not armed.
+    static void forget_ended(timer_node& node) noexcept {
+        next_generation(node);
+        next_generation(node);
     }
 
     /// These three functions prefetch a timer in steps, for a caller with a batch: its place (only embedded nodes have
@@ -159,8 +174,9 @@ public:
     /// Errors: none. If it cannot allocate its counters (2 bytes per page), it does nothing.
     void trim() noexcept;
 
-    /// Frees all pages. Later nodes start at generations that no id has had. Returns false if a node was armed 2^30
-    /// times or more. The caller must not use the table again then, because an old id might name a new timer.
+    /// Frees all pages. Later nodes start at generations that no id has had. Returns false if half of the
+    /// generations are used up: after 2^30 lives of one node, counted over all earlier calls too. The caller must not
+    /// use the table again then, because an old id might name a new timer.
     /// Preconditions: no node is armed or attached, and no wheel uses the table any more.
     bool release_all() noexcept;
 
@@ -247,4 +263,4 @@ private:
 
 static_assert(sizeof(std::uintptr_t) <= sizeof(std::uint64_t));
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -16,7 +16,7 @@
 #include <ratio>
 #include <type_traits>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// A point in wheel time: whole ticks since the wheel's origin.
 struct tick {
@@ -118,4 +118,4 @@ private:
     std::uint64_t length_;
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

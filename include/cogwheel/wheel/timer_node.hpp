@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 class node_access;
 
@@ -66,6 +66,9 @@ public:
 
     /// Returns the id that the node will have when it is armed next. Preconditions: in a node_table, not armed.
     constexpr timer_id next_id() const noexcept { return {index_, generation_ + 1}; }
+
+    /// Returns the id that the node had when it was armed last. Preconditions: in a node_table, not armed.
+    constexpr timer_id last_id() const noexcept { return {index_, generation_ - 1}; }
 
     constexpr completion_function completion() const noexcept { return completion_; }
     constexpr void completion(completion_function f) noexcept { completion_ = f; }
@@ -122,4 +125,4 @@ public:
     static timer_node& node_of(node_links& l) noexcept { return static_cast<timer_node&>(l); }
 };
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

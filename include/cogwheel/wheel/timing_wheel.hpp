@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// How much work one advance() may do before it returns. The last item may exceed the budget. When advance() passes
 /// more than one revolution of the first ring, the budget does not limit the collection and sort of the due entries.
@@ -69,4 +69,4 @@ concept timing_wheel =
 template <class W>
 concept levelled_wheel = timing_wheel<W> && std::constructible_from<W, node_table&, const wheel_levels&, tick>;
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

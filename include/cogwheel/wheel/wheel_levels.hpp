@@ -11,7 +11,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 
 /// One level: a ring of 2 .. 65,536 slots, each of length `tick`. The wheel rounds `slots` up to a power of two.
 struct wheel_level {
@@ -79,4 +79,4 @@ inline constexpr wheel_levels clock_hands{{std::chrono::milliseconds(10), 100},
                                           {std::chrono::hours(1), 24},
                                           {std::chrono::hours(24), 30}};
 
-} // namespace cogwheel
+} // namespace cogwheel::inline v0

@@ -3,6 +3,7 @@
 //
 // What the program calls by name.
 #include <cogwheel/asio/error.hpp>
+#include <cogwheel/asio/timer_wheel_of.hpp>
 #include <cogwheel/schedule/cron.hpp>
 #include <cogwheel/testing/manual_clock.hpp>
 
@@ -18,6 +19,13 @@ PLUGIN_FUNCTION bool plugin_fires() {
     wheel.schedule(std::chrono::milliseconds(1), [&] { fired = true; });
     io.run();
     return fired;
+}
+
+/// Schedules on the wheel of the context, and returns that wheel.
+PLUGIN_FUNCTION cogwheel::timer_wheel* plugin_counts(asio::io_context& io, int& fired) {
+    cogwheel::timer_wheel& wheel = cogwheel::timer_wheel_of(io);
+    wheel.schedule(std::chrono::milliseconds(1), [&] { ++fired; });
+    return &wheel;
 }
 
 PLUGIN_FUNCTION void plugin_schedules(cogwheel::testing::manual_timer_wheel& wheel, bool& fired) {

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Payload::allocator_type: void for memory of the table, else the type of Payload::get_allocator().
 template <class Payload>
@@ -129,4 +129,4 @@ private:
     }
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

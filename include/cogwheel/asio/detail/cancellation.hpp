@@ -12,7 +12,7 @@
 
 #include <new>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Returns whether an emission cancels: cancellation_type::none does not.
 inline bool cancels(asio::cancellation_type_t type) noexcept {
@@ -71,4 +71,4 @@ private:
     timer_id id_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -17,7 +17,7 @@
 #include <source_location>
 #include <stdexcept>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Where the first wheel of a context is. A null context: the entry is free.
 struct cached_wheel {
@@ -66,13 +66,9 @@ private:
     static inline cached_wheel entries_[size];
 };
 
-/// Returns the execution context of an executor.
-template <class Executor>
-auto& context_of(const Executor& executor) {
-    if constexpr (asio::can_query<const Executor&, asio::execution::context_t>::value)
-        return asio::query(executor, asio::execution::context);
-    else
-        return executor.context();
+/// Returns the executor without the property that it counts as work. With it, run() would never return.
+inline asio::any_io_executor untracked(const asio::any_io_executor& executor) {
+    return asio::prefer(executor, asio::execution::outstanding_work.untracked);
 }
 
 /// Returns the executor on which the wheel of a context runs its turns, if `executor` is the first one to use it: the
@@ -82,8 +78,7 @@ asio::any_io_executor executor_for_turns(const Executor& executor) {
     if constexpr (requires { context_of(executor).get_executor(); }) {
         return context_of(executor).get_executor();
     } else {
-        // With tracked work, run() would never return.
-        const asio::any_io_executor e = asio::prefer(executor, asio::execution::outstanding_work.untracked);
+        const asio::any_io_executor e = untracked(executor);
         if (asio::io_context* io = loop_of(e)) return io->get_executor();
         return e;
     }
@@ -103,27 +98,30 @@ public:
         asio::use_service<wheel_service<impl>>(context); // older than this service, so destroyed after the wheels
     }
 
+    /// A service that is made while its context is destroyed is not told so by shutdown().
+    ~context_wheel_service() override { context_wheel_service::shutdown(); }
+
     /// Returns the wheel for `executor`. Makes it at the first call, from `options` if given, and remembers `where`.
     /// Errors: std::logic_error if there are options but the wheel exists already; those of the wheel's constructor.
     template <class Executor>
     Wheel& use(const Executor& executor, const wheel_options* options, const std::source_location& where) {
         const std::lock_guard lock(mutex_);
+        if (shut_down_ && !wheels_.empty()) return wheels_.front()->wheel; // all are shut down
+        cached_.reserve(cached_.size() + 1);                               // so that remember() cannot fail
+        const asio::any_io_executor turns = impl::concurrent ? executor_for_turns(executor) : untracked(executor);
         for (const auto& made : wheels_) {
-            if (!serves(*made, executor)) continue;
+            if (!serves(made->wheel, turns)) continue;
             if (options != nullptr) refuse_options(made->where);
             remember();
             return made->wheel;
         }
-        if constexpr (impl::concurrent)
-            wheels_.push_back(std::make_unique<record>(executor_for_turns(executor), options, where));
-        else
-            wheels_.push_back(std::make_unique<record>(
-                asio::prefer(executor, asio::execution::outstanding_work.untracked), options, where));
+        wheels_.push_back(std::make_unique<record>(turns, options, where));
         if (shut_down_) end(*wheels_.back());
         remember();
         return wheels_.back()->wheel;
     }
 
+    /// Returns whether the wheel, one of this context, is the one for that executor.
     template <class Executor>
     static bool serves(const Wheel& wheel, const Executor& executor) noexcept {
         return impl::concurrent || is_executor(wheel.executor_, executor);
@@ -138,15 +136,9 @@ private:
                const std::source_location& w)
             : wheel(executor, options != nullptr ? *options : wheel_options()), where(w) {}
     };
-    template <class Executor>
-    static bool serves(const record& made, const Executor& executor) noexcept {
-        return serves(made.wheel, executor);
-    }
-
     // Each library that hides its symbols has a cache of its own.
-    void remember() {
+    void remember() noexcept {
         if (shut_down_ || wheel_cache<Wheel>::find(context()) != nullptr) return;
-        cached_.reserve(cached_.size() + 1);
         if (cached_wheel* entry = wheel_cache<Wheel>::insert(context(), wheels_.front()->wheel))
             cached_.push_back(entry);
     }
@@ -172,7 +164,7 @@ private:
         made.wheel.executor_ = typename Wheel::executor_type();
     }
 
-    [[noreturn]] static void refuse_options(const std::source_location& where) {
+    static void refuse_options(const std::source_location& where) {
         asio::detail::throw_exception(std::logic_error(
             std::string("this context has its timer wheel already, made at ") + where.file_name() + ':' +
             std::to_string(where.line()) + "; give the options before the first use of timer_wheel_of(), " +
@@ -196,4 +188,4 @@ Wheel& find_wheel(const Executor& executor, const std::source_location& where) {
     return asio::use_service<service>(context).use(executor, nullptr, where);
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

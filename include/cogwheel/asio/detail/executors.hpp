@@ -12,11 +12,13 @@
 #include <asio/associated_executor.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/execution/blocking.hpp>
+#include <asio/execution/context.hpp>
 #include <asio/execution/executor.hpp>
 #include <asio/execution/outstanding_work.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <asio/prefer.hpp>
+#include <asio/query.hpp>
 #include <asio/require.hpp>
 
 #include <memory>
@@ -25,7 +27,7 @@
 #include <typeinfo>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 // ---- work ----
 
@@ -120,6 +122,15 @@ private:
 
 // ---- which executor ----
 
+/// Returns the execution context of an executor. The type is that of the context, if the executor says it.
+template <class Executor>
+auto& context_of(const Executor& executor) {
+    if constexpr (asio::can_query<const Executor&, asio::execution::context_t>::value)
+        return asio::query(executor, asio::execution::context);
+    else
+        return executor.context();
+}
+
 /// A default that no handler is associated with. If the association returns it, the type has no association of its own.
 struct no_executor {};
 template <class T>
@@ -197,4 +208,4 @@ void post_to_its_own(const Executor& fallback, F&& handler) {
         asio::post(fallback, std::forward<F>(handler));
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Why a timer completes, and so what its function does.
 enum class outcome {
@@ -52,6 +52,9 @@ public:
 private:
     Lock* lock_;
 };
+
+/// Returns how the last timer of a node ended. Preconditions: the node was an operation's, and has not been used again.
+inline bool has_fired(const timer_node& node) noexcept { return node.completion() == nullptr; }
 
 /// Owns an operation: only its owner may complete or continue it. If the owner is destroyed before release(), it calls
 /// Operation::abandon().
@@ -97,12 +100,17 @@ public:
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion_context<Engine>*>(context);
         if constexpr (!Payload::listed)
-            if (c.how == outcome::expired) c.engine.note_expiry(node);
+            if (c.how == outcome::expired) {
+                c.engine.note_expiry(node);
+                node.completion(nullptr); // the mark of a timer that has fired: see has_fired()
+            }
         if (c.how == outcome::discarded) {
             if constexpr (!Payload::silent) return c.engine.abort(node);
             c.engine.disarm(node);
             if constexpr (block::trivial) return block::release(table(c.engine), node);
         }
+        // The timer was never pending, but has taken over the node of one that was.
+        if (c.how == outcome::stopped || c.how == outcome::rejected) node_table::forget_ended(node);
         if (c.how == outcome::collected) return c.engine.defer(outcome::aborted, node);
         const relock_on_exit relock(c.lock);
         {
@@ -114,6 +122,8 @@ public:
         if (c.how != outcome::destroyed) c.engine.check_loop_stopped();
     }
 
+    static Payload& payload(timer_node& node) noexcept { return block::payload(node); }
+
 private:
     static node_table& table(Engine& engine) noexcept {
         if constexpr (Payload::listed)
@@ -123,4 +133,4 @@ private:
     }
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -20,7 +20,7 @@
 #include <optional>
 #include <typeinfo>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// A handler with its error code. It keeps the handler's associations.
 template <class Handler>
@@ -127,6 +127,15 @@ struct no_callable {
     void operator()() const noexcept {}
 };
 
+/// A callable that takes the token of its own timer.
+template <class F, class Token>
+struct self_calling {
+    F handler;
+    Token own_token{};
+
+    void operator()() { std::move(handler)(own_token); }
+};
+
 /// A pending callable of schedule(), with or without an on_cancel callable.
 template <class F, class OnCancel = no_callable>
 class scheduled_callable {
@@ -153,6 +162,8 @@ public:
     static auto allocator_of(const F& f) noexcept { return asio::get_associated_allocator(f); }
     auto get_allocator() const noexcept { return allocator_of(f_); }
 
+    F& callable() noexcept { return f_; }
+
 private:
     template <class G, class Engine>
     static void run(G&& g, Engine& engine) {
@@ -168,7 +179,7 @@ private:
     [[no_unique_address]] OnCancel on_cancel_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail
 
 template <template <class, class> class Associator, class Handler, class Default>
 struct asio::associator<Associator, cogwheel::detail::bound_handler<Handler>, Default> : Associator<Handler, Default> {
@@ -177,5 +188,15 @@ struct asio::associator<Associator, cogwheel::detail::bound_handler<Handler>, De
     }
     static decltype(auto) get(const cogwheel::detail::bound_handler<Handler>& b, const Default& d) noexcept {
         return Associator<Handler, Default>::get(b.handler, d);
+    }
+};
+
+template <template <class, class> class Associator, class F, class Token, class Default>
+struct asio::associator<Associator, cogwheel::detail::self_calling<F, Token>, Default> : Associator<F, Default> {
+    static decltype(auto) get(const cogwheel::detail::self_calling<F, Token>& s) noexcept {
+        return Associator<F, Default>::get(s.handler);
+    }
+    static decltype(auto) get(const cogwheel::detail::self_calling<F, Token>& s, const Default& d) noexcept {
+        return Associator<F, Default>::get(s.handler, d);
     }
 };

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The pins of an operation. All changes happen under the engine's lock, with one exception: the end of an initiation
 /// takes no lock. So the word is atomic if the wheel is for several threads.
@@ -37,4 +37,4 @@ private:
     unsigned bits_ = 0;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -6,7 +6,7 @@
 
 #include <cogwheel/asio/detail/timed_operation.hpp>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// A copy of a handler's associated allocator, or nothing if the handler has none.
 template <class Handler, bool = has_allocator<Handler>>
@@ -51,7 +51,7 @@ private:
     typename Operation::owner operation_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail
 
 template <template <class, class> class Associator, class Operation, class Default>
 struct asio::associator<Associator, cogwheel::detail::timed_handler<Operation>, Default>

@@ -32,7 +32,7 @@
 #include <memory>
 #include <variant>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// An operation with its timer. IoExecutor: the type of the executor of the operation's I/O
 /// object, which handlers without an executor of their own use.
@@ -496,4 +496,4 @@ private:
     std::variant<std::monostate, pending_cancellation, typename signature_traits<Signatures>::results...> results_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The results of a completion signature, as a tuple of decayed types.
 template <class Signature>
@@ -108,7 +108,7 @@ struct handler_with_results {
     void operator()() { std::apply(std::move(handler), std::move(results)); }
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail
 
 template <template <class, class> class Associator, class Handler, class Results, class Default>
 struct asio::associator<Associator, cogwheel::detail::handler_with_results<Handler, Results>, Default>

@@ -17,7 +17,7 @@
 #include <thread>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Outstanding work for the executors of the wheel, of the operation and of its handler.
 template <class Handler, class IoExecutor>
@@ -101,4 +101,4 @@ void post_refusal(const IoExecutor& io_executor, admission how, H&& handler) {
     post_to_its_own(io_executor, std::move(bound));
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -19,7 +19,7 @@
 #include <memory>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The object that the driver wakes. `serial` is the number that arm() was given.
 class wake_target {
@@ -125,4 +125,4 @@ private:
     driver_memory* memory_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -33,7 +33,7 @@
 #include <memory>
 #include <mutex>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Returns the io_context of an executor, or of a strand on it. Returns nullptr for other contexts, and without typeid.
 inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
@@ -494,4 +494,4 @@ private:
     std::unique_ptr<wheel_extension> extension_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

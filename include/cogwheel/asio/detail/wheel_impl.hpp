@@ -13,7 +13,7 @@
 
 #include <asio/associated_cancellation_slot.hpp>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 class wheel_impl final : public token_target<Clock>, public wheel_engine<Clock, Locking, Wheel> {
@@ -23,6 +23,7 @@ public:
     using typename engine::lock_type;
     using typename engine::nanoseconds;
     using typename engine::time_point;
+    using token_type = basic_timer_token<Clock>;
 
     /// Takes the impl back once it is closed, has delivered everything, and has no user left.
     class owner {
@@ -90,17 +91,28 @@ public:
 
     /// Schedules a callable. Returns an empty token and sets `ec` if the wheel takes no timer. `replaces`: see admit().
     template <class When, class F, class OnCancel>
-    basic_timer_token<Clock> schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec,
-                                      bool replaces = false) {
+    token_type schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec, bool replaces = false) {
+        decltype(auto) callable = wrapped(std::forward<F>(f)); // outside the lock: it may be destroyed here
+        lock_type lock(mutex_);
+        // Named: otherwise g++ 12.2 -O1 loses the old value of the variable that is assigned to, if this throws.
+        token_type token = schedule(lock, when, std::forward<decltype(callable)>(callable),
+                                    std::forward<OnCancel>(on_cancel), ec, replaces);
+        return token;
+    }
+    /// The same under the lock.
+    template <class When, class F, class OnCancel>
+    token_type schedule(lock_type& lock, When when, F&& f, OnCancel&& on_cancel, std::error_code& ec,
+                        bool replaces = false) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<engine, payload>;
         ec.clear();
-        lock_type lock(mutex_);
         if (const auto how = this->admit(replaces); how != admission::accepted) {
             ec = error_of(how);
             return {};
         }
         timer_node& node = op::create(*this, std::forward<F>(f), std::forward<OnCancel>(on_cancel), this->executor());
+        if constexpr (requires { op::payload(node).callable().own_token; })
+            op::payload(node).callable().own_token = {*this, node.next_id()};
         COGWHEEL_TRY { this->arm(node, when); }
         COGWHEEL_CATCH {
             drop(lock, node);
@@ -109,8 +121,55 @@ public:
         return {*this, node.id()};
     }
 
+    /// Schedules all callables of a range of pairs (delay, callable), until the wheel refuses one.
+    template <class Range>
+    std::vector<token_type> schedule_all(Range& range, std::error_code& ec) {
+        std::vector<token_type> tokens;
+        if constexpr (requires { range.size(); }) tokens.reserve(range.size());
+        ec.clear();
+        const time_point now = Clock::now();
+        lock_type lock(mutex_);
+        for (auto&& [delay, f] : range) {
+            tokens.emplace_back(); // before the timer exists, because it may fail
+            decltype(auto) callable = wrapped(std::move(f));
+            COGWHEEL_TRY {
+                tokens.back() = schedule(lock, from_now{saturate_to_ns(delay), now},
+                                         std::forward<decltype(callable)>(callable), no_callable(), ec);
+            }
+            COGWHEEL_CATCH {
+                if (lock.owns_lock()) lock.unlock(); // the callable is destroyed next
+                COGWHEEL_RETHROW;
+            }
+            if (!ec) continue;
+            tokens.pop_back();
+            break;
+        }
+        return tokens;
+    }
+
+    /// Cancels the timers of all tokens. Returns how many were pending.
+    template <class Range>
+    std::size_t cancel_all_of(const Range& tokens) {
+        std::size_t n = 0;
+        lock_type lock(mutex_);
+        for (const token_type& t : tokens) {
+            if (t.target_ == this) {
+                n += cancel(lock, t.id_) ? 1U : 0U;
+            } else { // a timer of another wheel: its lock must not be taken inside this one
+                lock.unlock();
+                n += t.cancel() ? 1U : 0U;
+                lock.lock();
+            }
+        }
+        return n;
+    }
+
     bool cancel(timer_id id) override {
         lock_type lock(mutex_);
+        return cancel(lock, id);
+    }
+    /// The same under the lock. Releases the lock meanwhile if the callable has a destructor.
+    bool cancel(lock_type& lock, timer_id id) {
         timer_node* node = nodes.find(id);
         if (node == nullptr) return false;
         typename engine::completion_context c{*this, lock, outcome::discarded};
@@ -132,6 +191,14 @@ public:
     bool pending(timer_id id) override {
         lock_type lock(mutex_);
         return nodes.find(id) != nullptr;
+    }
+
+    timer_state state(timer_id id) override {
+        lock_type lock(mutex_);
+        if (nodes.find(id) != nullptr) return timer_state::pending;
+        const timer_node* node = nodes.find_ended(id);
+        if (node == nullptr) return timer_state::stale;
+        return has_fired(*node) ? timer_state::fired : timer_state::cancelled;
     }
 
     time_point expiry(timer_id id) override {
@@ -161,14 +228,24 @@ public:
 
     template <class Visitor>
     std::size_t stop(Visitor visit) {
-        std::vector<time_point> dropped;
+        struct dropped_timer {
+            time_point expiry;
+            timer_id id;
+        };
+        std::vector<dropped_timer> dropped;
         std::size_t n = 0;
         {
             lock_type lock(mutex_);
             dropped.reserve(wheel_->size()); // so that nothing fails half-way
-            n = engine::stop([&](timer_node& node) { dropped.push_back(this->start_of(node.deadline())); });
+            n = engine::stop(
+                [&](timer_node& node) { dropped.push_back({this->start_of(node.deadline()), node.last_id()}); });
         }
-        for (const time_point& expiry : dropped) visit(expiry); // without the lock: it is the user's code
+        for (const dropped_timer& d : dropped) { // without the lock: it is the user's code
+            if constexpr (std::invocable<Visitor&, time_point, token_type>)
+                visit(d.expiry, token_type(*this, d.id));
+            else
+                visit(d.expiry);
+        }
         return n;
     }
     std::size_t stop() {
@@ -185,6 +262,15 @@ private:
     using engine::mutex_;
     using engine::nodes;
     using engine::wheel_;
+
+    /// Returns f, or a callable that passes it the token of its timer.
+    template <class F>
+    static decltype(auto) wrapped(F&& f) {
+        if constexpr (std::invocable<F>)
+            return std::forward<F>(f);
+        else
+            return self_calling<std::decay_t<F>, token_type>{std::forward<F>(f)};
+    }
 
     void drop(lock_type& lock, timer_node& node) {
         if (!lock.owns_lock()) lock.lock();
@@ -207,4 +293,4 @@ private:
     std::optional<asio::any_io_executor> first_executor_; // only without a lock: see was_at()
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// A service of the execution context. Thread safety: any thread.
 template <class Impl>
@@ -45,7 +45,7 @@ public:
 
 private:
     void shutdown() noexcept override {
-        for (const auto& impl : impls_) impl->shutdown();
+        for (std::size_t i = 0; i < impls_.size(); ++i) impls_[i]->shutdown(); // a handler's destructor may add one
     }
 
     std::mutex mutex_;
@@ -53,4 +53,4 @@ private:
     std::vector<Impl*> idle_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -11,7 +11,7 @@
 
 #include <chrono>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 // ---- time points, and nanoseconds since the clock's epoch: machines decide in these, without a clock ----
 
@@ -127,4 +127,4 @@ private:
     time_point origin_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -19,7 +19,7 @@
 
 #include <cassert>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// A wait in the list of a wheel_timer_impl.
 template <class Handler>
@@ -206,4 +206,4 @@ private:
     Engine* engine_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

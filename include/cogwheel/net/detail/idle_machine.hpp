@@ -18,7 +18,7 @@
 #include <cassert>
 #include <optional>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Stands for the system's queues where nothing is known of them.
 struct no_queues {
@@ -170,4 +170,4 @@ private:
     std::uint32_t reading_ = 0;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -19,7 +19,7 @@
 
 #include <memory>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 template <class Monitor>
 class idle_operation {
@@ -171,4 +171,4 @@ private:
     bool hop_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -13,7 +13,7 @@
 
 #include <memory>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The user's handler with its associations. The impl records the result before the handler is called.
 template <class Impl, bool Writes, class Handler>
@@ -114,7 +114,7 @@ struct idle_stream_impl final : idle_probe {
     bool ended = false;     // closed by the user
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail
 
 template <template <class, class> class Associator, class Impl, bool Writes, class Handler, class Default>
 struct asio::associator<Associator, cogwheel::detail::observed_handler<Impl, Writes, Handler>, Default>

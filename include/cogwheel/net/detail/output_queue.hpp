@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <optional>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Returns the bytes in the send queue of a TCP or local stream socket (SIOCOUTQ; unix(7), tcp(7)). nullopt: the system
 /// does not report them. Complexity: a system call.
 std::optional<std::size_t> output_queue(int socket) noexcept;
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -17,7 +17,7 @@
 
 #include <atomic>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Needs the engine's lock for everything except factor().
 template <class Engine>
@@ -114,4 +114,4 @@ private:
     member* cursor_ = nullptr; // the member that the walk visits next; nullptr: there is no walk
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -22,7 +22,7 @@
 #include <atomic>
 #include <memory>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 template <class Key, class Response, class Engine, class Hash, class Equal>
 class pending_requests_impl final
@@ -408,4 +408,4 @@ private:
     deferred_notification notification_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

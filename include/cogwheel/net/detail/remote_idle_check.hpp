@@ -24,16 +24,7 @@
 #include <optional>
 #include <utility>
 
-namespace cogwheel::detail {
-
-template <class Executor>
-asio::execution_context& context_of(const Executor& executor) {
-    using as_reference = asio::execution::context_as_t<asio::execution_context&>;
-    if constexpr (asio::can_query<const Executor&, as_reference>::value)
-        return asio::query(executor, as_reference());
-    else
-        return executor.context();
-}
+namespace cogwheel::inline v0::detail {
 
 /// Belongs to the monitor's context, except for what the wheel does with the node. It holds one look at a time.
 template <class Look, class Engine>
@@ -161,4 +152,4 @@ private:
     travelling node_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -18,7 +18,7 @@
 #include <memory>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 enum class request_admission { accepted, duplicate_key, too_many };
 
@@ -218,4 +218,4 @@ private:
     [[no_unique_address]] Equal equal_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 class shutdown_list final : public asio::execution_context::service {
 public:
@@ -73,4 +73,4 @@ private:
     linked_list<member> members_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -20,7 +20,7 @@
 #include <functional>
 #include <new>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 template <class... Signatures>
 struct signature_list {};
@@ -138,7 +138,7 @@ inline bool assign_exception(std::exception_ptr& to, const std::exception_ptr& e
     return true;
 }
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail
 
 template <class... Signatures>
 struct asio::async_result<cogwheel::detail::signature_probe, Signatures...> {
@@ -149,7 +149,7 @@ struct asio::async_result<cogwheel::detail::signature_probe, Signatures...> {
     }
 };
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// What Asio calls with a handler to start a retry or a hedge.
 /// Function: the user's function object, called with an Attempt. Operation: retry_operation or hedge_operation.
@@ -175,4 +175,4 @@ private:
     executor_type executor_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

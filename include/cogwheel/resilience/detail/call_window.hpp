@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 class call_window {
 public:
@@ -67,4 +67,4 @@ private:
     counts all_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

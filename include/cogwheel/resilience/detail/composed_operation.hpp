@@ -16,7 +16,7 @@
 #include <new>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The allocator of a composed operation: the one associated with its handler, else Asio's recycling allocator.
 template <class Handler, class T>
@@ -147,4 +147,4 @@ private:
     allocator_type allocator_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

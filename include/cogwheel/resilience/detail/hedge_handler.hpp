@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 template <class Operation>
 struct branch_token {
@@ -58,7 +58,7 @@ private:
 template <class Operation>
 using branch_handler = with_user_allocator<branch_handler_base<Operation>, Operation>;
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail
 
 template <class Operation, class... Signatures>
 struct asio::async_result<cogwheel::detail::branch_token<Operation>, Signatures...> {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 class hedge_machine {
 public:
@@ -55,4 +55,4 @@ private:
     std::error_code last_error_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

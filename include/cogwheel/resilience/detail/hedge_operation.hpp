@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 template <class Impl, class Executor, class Function, class Signature, class Handler>
 class hedge_operation {
@@ -429,4 +429,4 @@ private:
     Handler handler_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -7,7 +7,7 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/resilience/detail/composed_operation.hpp>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The handler of an attempt or of a wait: one pointer. It has the associations of the user's handler, except for the
 /// slot.
@@ -54,7 +54,7 @@ struct attempt_token {
     Operation* operation;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail
 
 // Starts the attempt, with a timeout as by timeout_at() if it has one.
 template <class Operation, class... Signatures>
@@ -66,9 +66,10 @@ struct asio::async_result<cogwheel::detail::attempt_token<Operation>, Signatures
         using point = typename state::time_point;
         Operation& o = *token.operation;
         if (const auto until = o.attempt_limit()) {
-            cogwheel::detail::timed_initiation<std::decay_t<Initiation>, state, point, Signatures...> limited(
-                std::forward<Initiation>(initiation),
-                {&o.state(), until.expiry(), asio::cancellation_type::terminal, true});
+            cogwheel::detail::timed_initiation<std::decay_t<Initiation>, cogwheel::detail::given_wheel<state>, point,
+                                               Signatures...>
+                limited(std::forward<Initiation>(initiation),
+                        {{&o.state()}, until.expiry(), asio::cancellation_type::terminal, true});
             std::move(limited)(attempt_handler<Operation>(o), std::forward<Args>(args)...);
         } else {
             std::forward<Initiation>(initiation)(attempt_handler<Operation>(o), std::forward<Args>(args)...);

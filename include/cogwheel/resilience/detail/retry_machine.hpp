@@ -8,7 +8,7 @@
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/resilience/retry_policy.hpp>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 enum class retry_act {
     attempt, ///< start an attempt, to be cancelled at attempt().deadline()
@@ -110,4 +110,4 @@ private:
     bool cancelled_ = false;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -13,7 +13,7 @@
 #include <cogwheel/resilience/detail/retry_handler.hpp>
 #include <cogwheel/resilience/detail/retry_machine.hpp>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Impl: the wheel's. Signature: the operation's (only_signature).
 template <class Impl, class Executor, class Function, class Signature, class Handler>
@@ -328,4 +328,4 @@ private:
     Handler handler_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -15,7 +15,7 @@
 
 #include <memory>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 template <class Impl, class Handler>
 struct tick_handler {
@@ -71,7 +71,7 @@ struct interval_impl {
     bool waiting = false;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail
 
 template <template <class, class> class Associator, class Impl, class Handler, class Default>
 struct asio::associator<Associator, cogwheel::detail::tick_handler<Impl, Handler>, Default>

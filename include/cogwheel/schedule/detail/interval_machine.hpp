@@ -9,7 +9,7 @@
 
 #include <optional>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 class interval_machine {
 public:
@@ -39,4 +39,4 @@ private:
     small_random own_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -25,7 +25,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The executor of a table whose jobs do not run in the wheel's turn. A node of the wheel may outlive the table, when
 /// the caller cancelled all timers or stopped the wheel, and then also the executor's context. So only this object
@@ -154,9 +154,8 @@ public:
         if (old != table_.end()) {
             if (const std::error_code refused = arm(r, due)) return refused;
             end(**old);
-            auto place = table_.extract(old);
-            place.value() = r;
-            table_.insert(std::move(place));
+            // The keys are equal, so the record may take the place of the other. To insert it could throw.
+            const_cast<record_ptr&>(*old) = r;
             return {};
         }
         const auto place = table_.insert(r).first;
@@ -249,4 +248,4 @@ private:
     table table_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

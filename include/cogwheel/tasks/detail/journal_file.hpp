@@ -12,7 +12,7 @@
 
 #include <sys/stat.h>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The descriptor and the path of a file. The destructor closes the file.
 class journal_file {
@@ -64,4 +64,4 @@ private:
 /// Writes a directory to the disk, so that a file created or renamed in it exists after a loss of power.
 void sync_directory(const std::filesystem::path&);
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

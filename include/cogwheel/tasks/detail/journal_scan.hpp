@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 inline constexpr std::string_view journal_header = "cogwheel-journal 2\n";
 inline constexpr std::string_view journal_header_1 = "cogwheel-journal 1\n";
@@ -89,4 +89,4 @@ journal_scan scan_journal(std::string_view file);
 /// Returns the version that the first line names, if this library cannot read that version.
 std::optional<std::string> other_journal_version(std::string_view file);
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -17,7 +17,7 @@
 #include <bit>
 #include <memory>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Receives the end of a timer. `number` names the timer, so the target can distinguish a timer that was cancelled too
 /// late from the next one.
@@ -107,4 +107,4 @@ private:
     asio::any_io_executor executor_;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Returns a duration as "250ms", "1h30m" or "2d": exact, without the parts that are zero.
 std::string words(std::chrono::nanoseconds);
@@ -16,4 +16,4 @@ std::string words(std::chrono::nanoseconds);
 /// are zero.
 std::string date_text(std::chrono::sys_time<std::chrono::nanoseconds>);
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Tells the wheel to look at node `index` at `tick` (the low 32 bits of a 64-bit tick). It is only a hint: the node
 /// decides.
@@ -142,4 +142,4 @@ struct entry_chain {
     void sort(chunk_pool& pool, std::uint32_t base, unsigned bits);
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -23,11 +23,11 @@
 
 #include <vector>
 
-namespace cogwheel {
+namespace cogwheel::inline v0 {
 struct wheel_access; // lets tests set counters that take long to wrap
 }
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// The functions that hashed_wheel and hierarchical_wheel share. Thread safety: none; one caller at a time.
 class entry_wheel : private node_access {
@@ -284,4 +284,4 @@ private:
     bool interrupted_ = false;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// Cuts page-aligned pieces from slabs, which come from operator new. The slabs grow with footprint(). Not thread-safe.
 class slab_memory {
@@ -77,4 +77,4 @@ private:
     std::size_t footprint_ = 0;
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

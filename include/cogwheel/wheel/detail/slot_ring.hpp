@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace cogwheel::detail {
+namespace cogwheel::inline v0::detail {
 
 /// A bitmap of the slots that hold entries. A search reads 64 slots at a time.
 class occupancy {
@@ -114,4 +114,4 @@ struct slot_ring {
     int shift; // replaces the division by slot_ticks if that is a power of two; else -1
 };
 
-} // namespace cogwheel::detail
+} // namespace cogwheel::inline v0::detail

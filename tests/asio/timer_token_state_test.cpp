@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What a manual_token tells about its timer, and what is done with many tokens at once.
+#include "support/virtual_wheel.hpp"
+
+#include <asio/bind_executor.hpp>
+#include <asio/strand.hpp>
+#include <doctest/doctest.h>
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <tuple>
+
+using namespace cogwheel;
+using namespace cogwheel::testing;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+using manual_token = manual_timer_wheel::token_type;
+
+std::string text_of(manual_token t) {
+    std::ostringstream out;
+    out << t;
+    return out.str();
+}
+
+} // namespace
+
+TEST_CASE("state_of_a_timer_that_fires") {
+    virtual_wheel at;
+    manual_token t;
+    timer_state inside{};
+    t = at.wheel.schedule(10ms, [&] { inside = t.state(); });
+    CHECK(t.state() == timer_state::pending);
+    at.pass(30ms);
+    CHECK(inside == timer_state::fired);
+    CHECK(t.state() == timer_state::fired);
+    const manual_token next = at.wheel.schedule(10ms, [] {}); // takes over the memory
+    CHECK(t.state() == timer_state::stale);
+    CHECK(next.state() == timer_state::pending);
+}
+
+TEST_CASE("state_of_a_timer_that_is_cancelled") {
+    virtual_wheel at;
+    manual_token t;
+    SUBCASE("by_its_token") {
+        t = at.wheel.schedule(10ms, [] {});
+        t.cancel();
+    }
+    SUBCASE("by_its_token_with_a_destructor") {
+        t = at.wheel.schedule(10ms, [p = std::make_shared<int>()] { CHECK(p); });
+        t.cancel();
+    }
+    SUBCASE("by_its_token_with_on_cancel") {
+        t = at.wheel.schedule(10ms, [] {}, on_cancel([] {}));
+        t.cancel();
+        CHECK(t.state() == timer_state::cancelled);
+    }
+    SUBCASE("with_all_others") {
+        t = at.wheel.schedule(10ms, [] {});
+        at.wheel.cancel_all();
+    }
+    SUBCASE("by_stop") {
+        t = at.wheel.schedule(10ms, [] {});
+        at.wheel.stop();
+    }
+    CHECK(t.state() == timer_state::cancelled);
+    at.run();
+    CHECK(t.state() == timer_state::cancelled);
+}
+
+TEST_CASE("state_of_a_timer_whose_memory_a_refused_wait_has_had") {
+    virtual_wheel at({.max_pending = 1});
+    const manual_token fired = at.wheel.schedule(10ms, [] {});
+    at.pass(30ms);
+    at.wheel.schedule(10ms, [big = std::array<char, 100>()] { CHECK(big[0] == 0); }); // of another size
+    at.wheel.async_wait(10ms, [](std::error_code ec) { CHECK(ec == errc::too_many_timers); });
+    at.run();
+    CHECK(fired.state() != timer_state::cancelled);
+    CHECK(fired.state() != timer_state::pending);
+}
+
+TEST_CASE("state_of_timers_of_an_earlier_wheel_is_never_fired") {
+    asio::io_context io;
+    std::vector<manual_token> old;
+    {
+        manual_timer_wheel wheel(io);
+        for (int i = 0; i < 20; ++i) old.push_back(wheel.schedule(10ms, [] {}));
+        for (int round = 0; round < 3; ++round) {
+            old.front().cancel();
+            old.front() = wheel.schedule(10ms, [] {});
+        }
+    }
+    run_ready(io);
+    manual_timer_wheel wheel(io); // in the memory of the first one
+    const manual_token present = wheel.schedule(10ms, [] {});
+    for (const manual_token& t : old) CHECK(t.state() != timer_state::fired);
+    CHECK(present.pending());
+}
+
+TEST_CASE("state_of_an_empty_token_and_of_a_timer_outside_the_pool") {
+    CHECK(manual_token().state() == timer_state::stale);
+    virtual_wheel at;
+    std::array<char, 600> large{};
+    const manual_token t = at.wheel.schedule(10ms, [large] { CHECK(large[0] == 0); });
+    CHECK(t.state() == timer_state::pending);
+    at.pass(30ms);
+    CHECK(t.state() == timer_state::stale);
+}
+
+TEST_CASE("token_prints_its_id_and_state") {
+    virtual_wheel at;
+    const manual_token t = at.wheel.schedule(10ms, [] {});
+    const std::string name = text_of(t).substr(0, text_of(t).rfind(' '));
+    CHECK(text_of(t) == name + " pending");
+    CHECK(name.starts_with("timer "));
+    t.cancel();
+    CHECK(text_of(t) == name + " cancelled");
+    CHECK(text_of(manual_token()) == "timer 0:0 stale");
+    CHECK(text_of(at.wheel.schedule(10ms, [] {})) != name + " pending"); // the same memory, another timer
+}
+
+TEST_CASE("callable_that_takes_its_token_gets_it") {
+    virtual_wheel at;
+    const auto strand = asio::make_strand(at.io);
+    std::map<std::string, manual_token> all;
+    std::vector<std::string> gone;
+    const auto expire = [&](manual_token self) {
+        std::erase_if(all, [&](const auto& entry) {
+            if (entry.second == self) gone.push_back(entry.first);
+            return entry.second == self;
+        });
+    };
+    all["a"] = at.wheel.schedule(10ms, expire);
+    all["b"] = at.wheel.schedule(20ms, asio::bind_executor(strand, [&](manual_token self) {
+                                     CHECK(strand.running_in_this_thread());
+                                     CHECK(self.state() == timer_state::fired);
+                                     expire(self);
+                                 }));
+    all["c"] =
+        at.wheel.schedule_at(manual_clock::now() + 30ms, expire, on_cancel([&] { gone.push_back("cancelled"); }));
+    at.pass(60ms);
+    CHECK(gone == std::vector<std::string>{"a", "b", "c"});
+    CHECK(all.empty());
+    at.wheel.schedule(10ms, std::function<void(manual_token)>(expire)); // a copy that the wheel owns
+    at.pass(30ms);
+}
+
+TEST_CASE("schedule_or_reschedule_moves_the_pending_timer_or_starts_one") {
+    virtual_wheel at({.max_pending = 1});
+    int ran = 0;
+    manual_token t;
+    t = at.wheel.schedule_or_reschedule(t, 20ms, [&] { ++ran; });
+    const manual_token first = t;
+    at.pass(10ms);
+    t = at.wheel.schedule_or_reschedule(t, 30ms, [&] { ran += 10; }); // keeps the callable that it has
+    CHECK(t == first);
+    at.pass(20ms);
+    CHECK(ran == 0);
+    at.pass(30ms);
+    CHECK(ran == 1);
+    t = at.wheel.schedule_or_reschedule(t, 20ms, [&] { ++ran; });
+    CHECK(t != first);
+    std::error_code ec;
+    CHECK_FALSE(at.wheel.schedule_or_reschedule(first, 20ms, [] {}, ec));
+    CHECK(ec == errc::too_many_timers);
+    CHECK(at.wheel.schedule_or_reschedule(t, 20ms, [] {}, ec) == t);
+    CHECK_FALSE(ec);
+}
+
+TEST_CASE("stop_tells_the_tokens_that_it_cancels") {
+    virtual_wheel at;
+    std::map<std::string, manual_token> all{{"a", at.wheel.schedule(10ms, [] {})},
+                                            {"b", at.wheel.schedule(20ms, [] {})}};
+    at.wheel.async_wait(30ms, [](std::error_code) {});
+    std::size_t waits = 0;
+    at.wheel.stop([&](manual_clock::time_point expiry, manual_token t) {
+        const auto gone = std::erase_if(all, [&](const auto& entry) { return entry.second == t; });
+        waits += gone == 0 ? 1 : 0;
+        CHECK(expiry > manual_clock::now());
+    });
+    CHECK(all.empty());
+    CHECK(waits == 1);
+    at.run();
+}
+
+TEST_CASE("schedule_all_starts_a_batch_from_one_reading_of_the_clock") {
+    virtual_wheel at({.tick = 1ms, .max_pending = 3});
+    std::vector<int> ran;
+    std::vector<std::pair<std::chrono::milliseconds, std::function<void()>>> batch;
+    for (int i = 0; i < 5; ++i)
+        batch.emplace_back(std::chrono::milliseconds(10 * (i + 1)), [&ran, i] { ran.push_back(i); });
+    std::error_code ec;
+    const std::vector<manual_token> tokens = at.wheel.schedule_all(batch, ec);
+    CHECK(tokens.size() == 3);
+    CHECK(ec == errc::too_many_timers);
+    CHECK(at.wheel.stats().rejected == 1);
+    CHECK_FALSE(batch[0].second); // moved from
+    CHECK(batch[4].second);
+    at.pass(25ms);
+    CHECK(ran == std::vector<int>{0, 1});
+    CHECK(tokens[2].pending());
+
+    const auto one = [&](manual_token) { ran.push_back(9); };
+    std::deque<std::tuple<std::chrono::seconds, decltype(one)>> few{{1s, one}, {2s, one}};
+    CHECK(at.wheel.schedule_all(std::move(few), ec).size() == 2);
+    CHECK_FALSE(ec);
+    CHECK(counts_agree(at.wheel.stats()));
+}
+
+TEST_CASE("cancel_all_of_a_range_of_tokens") {
+    virtual_wheel at, other;
+    std::vector<manual_token> tokens;
+    bool destroyed_outside_lock = false;
+    struct user_of_the_wheel { // its destructor may use the wheel
+        manual_timer_wheel* wheel;
+        bool* done;
+        ~user_of_the_wheel() { *done = wheel->pending() <= 4; }
+    };
+    tokens.push_back(at.wheel.schedule(10ms, [] {}));
+    tokens.push_back(at.wheel.schedule(10ms, [] {}, on_cancel([] {})));
+    tokens.push_back(at.wheel.schedule(
+        10ms, [u = std::make_shared<user_of_the_wheel>(&at.wheel, &destroyed_outside_lock)] { CHECK(u); }));
+    tokens.push_back(other.wheel.schedule(10ms, [] {}));
+    tokens.emplace_back();            // empty
+    tokens.push_back(tokens.front()); // twice
+    const manual_token kept = at.wheel.schedule(10ms, [] {});
+    CHECK(at.wheel.cancel_all_of(tokens) == 4);
+    CHECK(destroyed_outside_lock);
+    CHECK(kept.pending());
+    CHECK(at.wheel.pending() == 1);
+    CHECK(other.wheel.pending() == 0);
+    CHECK(at.wheel.cancel_all_of(std::array{kept}) == 1);
+    at.run();
+    CHECK(counts_agree(at.wheel.stats()));
+}
