@@ -104,16 +104,15 @@ auto abandon_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay)
 }
 /// The same two on the wheel of the context of the operation's executor (timer_wheel_of.hpp).
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, class Token>
-    requires(!std::same_as<std::decay_t<Token>, std::source_location>)
+    requires(!std::same_as<std::decay_t<Token>, detail::call_site>)
 auto abandon_after(std::chrono::duration<Rep, Period> delay, Token&& token,
-                   std::source_location where = std::source_location::current()) {
+                   detail::call_site where = detail::call_site::here()) {
     const auto spec = detail::spec_in_context<Wheel>(saturate_to_ns(delay), asio::cancellation_type::none, true, where);
     return detail::abandoning_token<std::remove_const_t<decltype(spec)>, std::decay_t<Token>>{
         spec, std::forward<Token>(token)};
 }
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period>
-auto abandon_after(std::chrono::duration<Rep, Period> delay,
-                   std::source_location where = std::source_location::current()) {
+auto abandon_after(std::chrono::duration<Rep, Period> delay, detail::call_site where = detail::call_site::here()) {
     const auto spec = detail::spec_in_context<Wheel>(saturate_to_ns(delay), asio::cancellation_type::none, true, where);
     return detail::partial_abandoning_token<std::remove_const_t<decltype(spec)>>{spec};
 }

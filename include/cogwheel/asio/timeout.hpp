@@ -50,13 +50,13 @@ asio::awaitable<T, Executor> timeout(const Wheel& wheel, typename Wheel::time_po
 /// The same two on the wheel of the context on which the coroutine runs (timer_wheel_of.hpp).
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, class T, class Executor>
 asio::awaitable<T, Executor> timeout(std::chrono::duration<Rep, Period> delay, asio::awaitable<T, Executor> a,
-                                     std::source_location where = std::source_location::current()) {
+                                     detail::call_site where = detail::call_site::here()) {
     return detail::await_with_timeout(timeout_after<Wheel>(delay, asio::cancellation_type::terminal, where).spec,
                                       std::move(a));
 }
 template <any_timer_wheel Wheel = timer_wheel, class T, class Executor>
 asio::awaitable<T, Executor> timeout(typename Wheel::time_point at, asio::awaitable<T, Executor> a,
-                                     std::source_location where = std::source_location::current()) {
+                                     detail::call_site where = detail::call_site::here()) {
     return detail::await_with_timeout(timeout_at<Wheel>(at, asio::cancellation_type::terminal, where).spec,
                                       std::move(a));
 }

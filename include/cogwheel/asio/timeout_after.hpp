@@ -53,7 +53,7 @@ template <class Wheel>
 struct context_wheel {
     using impl_type = detail::impl_type<Wheel>;
     static constexpr bool named = false;
-    std::source_location where;
+    detail::call_site where;
 
     template <class Executor>
     impl_type& find(const Executor& executor) const {
@@ -158,7 +158,7 @@ auto spec_on(const Wheel& wheel, When when, asio::cancellation_type type, bool r
     return timeout_spec<place, When>{{&impl_of(wheel)}, when, type, report};
 }
 template <class Wheel, class When>
-auto spec_in_context(When when, asio::cancellation_type type, bool report, const std::source_location& where) {
+auto spec_in_context(When when, asio::cancellation_type type, bool report, detail::call_site where) {
     return timeout_spec<context_wheel<Wheel>, When>{{where}, when, type, report};
 }
 
@@ -191,14 +191,14 @@ auto timeout_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, detail::not_a_type Token>
 auto timeout_after(std::chrono::duration<Rep, Period> delay, Token&& token,
                    asio::cancellation_type type = asio::cancellation_type::terminal,
-                   std::source_location where = std::source_location::current()) {
+                   detail::call_site where = detail::call_site::here()) {
     return detail::timed(detail::spec_in_context<Wheel>(saturate_to_ns(delay), type, true, where),
                          std::forward<Token>(token));
 }
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period>
 auto timeout_after(std::chrono::duration<Rep, Period> delay,
                    asio::cancellation_type type = asio::cancellation_type::terminal,
-                   std::source_location where = std::source_location::current()) {
+                   detail::call_site where = detail::call_site::here()) {
     return detail::timed(detail::spec_in_context<Wheel>(saturate_to_ns(delay), type, true, where));
 }
 
@@ -218,12 +218,12 @@ auto timeout_at(const Wheel& wheel, typename Wheel::time_point at,
 template <any_timer_wheel Wheel = timer_wheel, detail::not_a_type Token>
 auto timeout_at(typename Wheel::time_point at, Token&& token,
                 asio::cancellation_type type = asio::cancellation_type::terminal,
-                std::source_location where = std::source_location::current()) {
+                detail::call_site where = detail::call_site::here()) {
     return detail::timed(detail::spec_in_context<Wheel>(at, type, true, where), std::forward<Token>(token));
 }
 template <any_timer_wheel Wheel = timer_wheel>
 auto timeout_at(typename Wheel::time_point at, asio::cancellation_type type = asio::cancellation_type::terminal,
-                std::source_location where = std::source_location::current()) {
+                detail::call_site where = detail::call_site::here()) {
     return detail::timed(detail::spec_in_context<Wheel>(at, type, true, where));
 }
 
@@ -244,14 +244,14 @@ auto cancel_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, detail::not_a_type Token>
 auto cancel_after(std::chrono::duration<Rep, Period> delay, Token&& token,
                   asio::cancellation_type type = asio::cancellation_type::terminal,
-                  std::source_location where = std::source_location::current()) {
+                  detail::call_site where = detail::call_site::here()) {
     return detail::timed(detail::spec_in_context<Wheel>(saturate_to_ns(delay), type, false, where),
                          std::forward<Token>(token));
 }
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period>
 auto cancel_after(std::chrono::duration<Rep, Period> delay,
                   asio::cancellation_type type = asio::cancellation_type::terminal,
-                  std::source_location where = std::source_location::current()) {
+                  detail::call_site where = detail::call_site::here()) {
     return detail::timed(detail::spec_in_context<Wheel>(saturate_to_ns(delay), type, false, where));
 }
 
@@ -271,12 +271,12 @@ auto cancel_at(const Wheel& wheel, typename Wheel::time_point at,
 template <any_timer_wheel Wheel = timer_wheel, detail::not_a_type Token>
 auto cancel_at(typename Wheel::time_point at, Token&& token,
                asio::cancellation_type type = asio::cancellation_type::terminal,
-               std::source_location where = std::source_location::current()) {
+               detail::call_site where = detail::call_site::here()) {
     return detail::timed(detail::spec_in_context<Wheel>(at, type, false, where), std::forward<Token>(token));
 }
 template <any_timer_wheel Wheel = timer_wheel>
 auto cancel_at(typename Wheel::time_point at, asio::cancellation_type type = asio::cancellation_type::terminal,
-               std::source_location where = std::source_location::current()) {
+               detail::call_site where = detail::call_site::here()) {
     return detail::timed(detail::spec_in_context<Wheel>(at, type, false, where));
 }
 

@@ -38,8 +38,7 @@ class initiate_context_wait {
 public:
     using executor_type = Executor;
 
-    initiate_context_wait(const Executor& executor, const std::source_location& where)
-        : executor_(executor), where_(where) {}
+    initiate_context_wait(const Executor& executor, detail::call_site where) : executor_(executor), where_(where) {}
     executor_type get_executor() const noexcept { return executor_; }
 
     template <class Handler, class When>
@@ -63,19 +62,19 @@ private:
     }
 
     Executor executor_;
-    std::source_location where_;
+    detail::call_site where_;
 };
 } // namespace detail
 
 /// Returns the wheel of the executor's context, of type `Wheel`. Makes it at the first call.
 /// Errors: std::bad_alloc. Thread safety: any thread.
 template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor>
-Wheel& timer_wheel_of(const Executor& executor, const std::source_location& where = std::source_location::current()) {
+Wheel& timer_wheel_of(const Executor& executor, detail::call_site where = detail::call_site::here()) {
     return detail::find_wheel<Wheel>(executor, where);
 }
 /// The same for the executor of a context.
 template <any_timer_wheel Wheel = timer_wheel, detail::any_context Context>
-Wheel& timer_wheel_of(Context& context, const std::source_location& where = std::source_location::current()) {
+Wheel& timer_wheel_of(Context& context, detail::call_site where = detail::call_site::here()) {
     return detail::find_wheel<Wheel>(context.get_executor(), where);
 }
 
@@ -84,7 +83,7 @@ Wheel& timer_wheel_of(Context& context, const std::source_location& where = std:
 ///   see wheel_options), std::bad_alloc. Thread safety: any thread.
 template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor>
 Wheel& make_timer_wheel_of(const Executor& executor, const wheel_options& options,
-                           const std::source_location& where = std::source_location::current()) {
+                           detail::call_site where = detail::call_site::here()) {
     using service = detail::context_wheel_service<Wheel>;
     asio::execution_context& context = detail::context_of(executor);
     return asio::use_service<service>(context).use(executor, &options, where);
@@ -92,7 +91,7 @@ Wheel& make_timer_wheel_of(const Executor& executor, const wheel_options& option
 /// The same for the executor of a context.
 template <any_timer_wheel Wheel = timer_wheel, detail::any_context Context>
 Wheel& make_timer_wheel_of(Context& context, const wheel_options& options,
-                           const std::source_location& where = std::source_location::current()) {
+                           detail::call_site where = detail::call_site::here()) {
     return make_timer_wheel_of<Wheel>(context.get_executor(), options, where);
 }
 
@@ -101,7 +100,7 @@ Wheel& make_timer_wheel_of(Context& context, const wheel_options& options,
 template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor, class Rep, class Period,
           class Token = typename asio::default_completion_token<Executor>::type>
 auto async_wait(const Executor& executor, std::chrono::duration<Rep, Period> delay, Token&& token = {},
-                const std::source_location& where = std::source_location::current()) {
+                detail::call_site where = detail::call_site::here()) {
     return asio::async_initiate<Token, void(std::error_code)>(
         detail::initiate_context_wait<Wheel, Executor>(executor, where), token, saturate_to_ns(delay));
 }
@@ -109,7 +108,7 @@ auto async_wait(const Executor& executor, std::chrono::duration<Rep, Period> del
 template <any_timer_wheel Wheel = timer_wheel, detail::any_context Context, class Rep, class Period,
           class Token = typename asio::default_completion_token<typename Context::executor_type>::type>
 auto async_wait(Context& context, std::chrono::duration<Rep, Period> delay, Token&& token = {},
-                const std::source_location& where = std::source_location::current()) {
+                detail::call_site where = detail::call_site::here()) {
     return async_wait<Wheel>(context.get_executor(), delay, std::forward<Token>(token), where);
 }
 

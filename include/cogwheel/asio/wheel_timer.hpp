@@ -35,7 +35,6 @@ template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class E
 class basic_wheel_timer {
     using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
     using engine = typename impl_type::engine;
-    using source_location = std::source_location;
 
     template <class, class, timing_wheel, class>
     friend class basic_wheel_timer;
@@ -95,28 +94,28 @@ public:
     }
 
     /// The same three on the wheel of the executor's context (see timer_wheel_of). Errors: std::bad_alloc.
-    explicit basic_wheel_timer(const Executor& executor, source_location where = source_location::current())
+    explicit basic_wheel_timer(const Executor& executor, detail::call_site where = detail::call_site::here())
         : basic_wheel_timer(detail::find_wheel<context_wheel_type>(executor, where), executor) {}
-    basic_wheel_timer(const Executor& executor, time_point expiry, source_location where = source_location::current())
+    basic_wheel_timer(const Executor& executor, time_point expiry, detail::call_site where = detail::call_site::here())
         : basic_wheel_timer(executor, where) {
         expiry_ = expiry;
     }
     template <class Rep, class Period>
     basic_wheel_timer(const Executor& executor, std::chrono::duration<Rep, Period> expiry,
-                      source_location where = source_location::current())
+                      detail::call_site where = detail::call_site::here())
         : basic_wheel_timer(executor, where) {
         set_expiry(expiry, Clock::now());
     }
     /// The same three with the executor of a context.
     template <detail::context_for<Executor> Context>
-    explicit basic_wheel_timer(Context& context, source_location where = source_location::current())
+    explicit basic_wheel_timer(Context& context, detail::call_site where = detail::call_site::here())
         : basic_wheel_timer(Executor(context.get_executor()), where) {}
     template <detail::context_for<Executor> Context>
-    basic_wheel_timer(Context& context, time_point expiry, source_location where = source_location::current())
+    basic_wheel_timer(Context& context, time_point expiry, detail::call_site where = detail::call_site::here())
         : basic_wheel_timer(Executor(context.get_executor()), expiry, where) {}
     template <detail::context_for<Executor> Context, class Rep, class Period>
     basic_wheel_timer(Context& context, std::chrono::duration<Rep, Period> expiry,
-                      source_location where = source_location::current())
+                      detail::call_site where = detail::call_site::here())
         : basic_wheel_timer(Executor(context.get_executor()), expiry, where) {}
 
     /// Takes the expiry and the waits over. `other` is then like a new timer of the same wheel.

@@ -9,12 +9,12 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/detail/call_site.hpp>
 
 #include <asio/detail/throw_exception.hpp>
 #include <asio/execution/outstanding_work.hpp>
 #include <asio/prefer.hpp>
 
-#include <source_location>
 #include <stdexcept>
 
 namespace cogwheel::inline v0::detail {
@@ -78,7 +78,7 @@ asio::any_io_executor executor_for_turns(const Executor& executor) {
     if constexpr (requires { context_of(executor).get_executor(); }) {
         return context_of(executor).get_executor();
     } else {
-        const asio::any_io_executor e = untracked(executor);
+        asio::any_io_executor e = untracked(executor);
         if (asio::io_context* io = loop_of(e)) return io->get_executor();
         return e;
     }
@@ -104,7 +104,7 @@ public:
     /// Returns the wheel for `executor`. Makes it at the first call, from `options` if given, and remembers `where`.
     /// Errors: std::logic_error if there are options but the wheel exists already; those of the wheel's constructor.
     template <class Executor>
-    Wheel& use(const Executor& executor, const wheel_options* options, const std::source_location& where) {
+    Wheel& use(const Executor& executor, const wheel_options* options, call_site where) {
         const std::lock_guard lock(mutex_);
         if (shut_down_ && !wheels_.empty()) return wheels_.front()->wheel; // all are shut down
         cached_.reserve(cached_.size() + 1);                               // so that remember() cannot fail
@@ -130,10 +130,9 @@ public:
 private:
     struct record {
         Wheel wheel;
-        std::source_location where;
+        call_site where;
 
-        record(const typename Wheel::executor_type& executor, const wheel_options* options,
-               const std::source_location& w)
+        record(const typename Wheel::executor_type& executor, const wheel_options* options, call_site w)
             : wheel(executor, options != nullptr ? *options : wheel_options()), where(w) {}
     };
     // Each library that hides its symbols has a cache of its own.
@@ -164,10 +163,10 @@ private:
         made.wheel.executor_ = typename Wheel::executor_type();
     }
 
-    static void refuse_options(const std::source_location& where) {
+    static void refuse_options(call_site where) {
         asio::detail::throw_exception(std::logic_error(
-            std::string("this context has its timer wheel already, made at ") + where.file_name() + ':' +
-            std::to_string(where.line()) + "; give the options before the first use of timer_wheel_of(), " +
+            std::string("this context has its timer wheel already, made at ") + where.file + ':' +
+            std::to_string(where.line) + "; give the options before the first use of timer_wheel_of(), " +
             "timeout_after(delay), async_wait(executor, delay) or wheel_timer(executor)"));
     }
 
@@ -179,7 +178,7 @@ private:
 
 /// Returns the wheel of a context for an executor. Makes it at the first call.
 template <class Wheel, class Executor>
-Wheel& find_wheel(const Executor& executor, const std::source_location& where) {
+Wheel& find_wheel(const Executor& executor, call_site where) {
     asio::execution_context& context = context_of(executor);
     using service = context_wheel_service<Wheel>;
     if (Wheel* wheel = wheel_cache<Wheel>::find(context)) [[likely]]
