@@ -148,24 +148,24 @@ void node_table::trim() noexcept {
 }
 
 bool node_table::release_all() noexcept {
-    std::uint32_t highest = generation_floor_;
-    bool used_up = false;
+    std::uint32_t lowest = ~0U, highest = 0, floor = generation_floor_;
     for (std::size_t number = 0; number < pages_.size(); ++number) {
         const page& p = pages_[number];
         for (std::size_t i = 0; i < p.used; ++i) {
             const std::uint32_t generation = generation_at(index_of(number, i));
-            highest = std::max(highest, generation + 2); // above, so that find_ended() finds no new node
-            used_up |= is_used_up(generation) || generation < generation_floor_;
+            lowest = std::min(lowest, generation);
+            highest = std::max(highest, generation);
         }
-        highest = std::max(highest, p.floor);
+        floor = std::max(floor, p.floor);
     }
+    const bool used_up = is_used_up(highest) || lowest < generation_floor_;
     memory_.release();
     pages_.clear();
     limit_ = 0;
     pages_.shrink_to_fit();
     classes_ = {};
     free_place_ = place_page_ = none;
-    generation_floor_ = highest;
+    generation_floor_ = std::max(floor, highest + 2); // above, so that find_ended() finds no new node
     return !used_up;
 }
 

@@ -29,61 +29,35 @@
 #pragma once
 
 #include <cogwheel/asio/detail/abandonable.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/detail/timed_token.hpp>
 
 namespace cogwheel::inline v0 {
 
 namespace detail {
 
-/// A completion token that abandons its operation.
-template <class Spec, class Token>
-struct abandoning_token {
-    Spec spec;
-    Token token;
-};
+/// A timer that abandons the operation.
+template <class Place>
+struct abandon_spec {
+    Place place;
+    std::chrono::nanoseconds when;
 
-/// The same without a token. As a token, it means the operation's default token.
-template <class Spec>
-struct partial_abandoning_token {
-    Spec spec;
-
-    template <class Token>
-    abandoning_token<Spec, std::decay_t<Token>> operator()(Token&& token) const {
-        return {spec, std::forward<Token>(token)};
-    }
-};
-
-/// Starts the operation of `Initiation`, which a timer abandons.
-template <class Initiation, class Place, class Signature>
-class abandoning_initiation {
-    using impl = typename Place::impl_type;
-    using results = typename signature_traits<Signature>::results;
-
-public:
-    using executor_type = typename Initiation::executor_type;
-
-    template <class I>
-    abandoning_initiation(I&& initiation, const timeout_spec<Place, std::chrono::nanoseconds>& s)
-        : initiation_(std::forward<I>(initiation)), spec_(s) {}
-
-    executor_type get_executor() const noexcept { return initiation_.get_executor(); }
-
-    template <class Handler, class... Args>
-    void operator()(Handler&& handler, Args&&... args) && {
+    /// Starts the operation by `initiate(handler)`.
+    template <class Signature, class Handler, class Executor, class Initiate>
+    void start(Handler&& handler, const Executor& io_executor, Initiate initiate) const {
+        using results = typename signature_traits<Signature>::results;
         static_assert(can_fail<Signature>, "the operation cannot report a timeout: its first result is "
                                            "no error, or one has no default constructor");
         static_assert(all_own_their_data<results>, "a late result of this operation may use memory of the "
                                                    "caller: use timeout_after()");
-        const executor_type executor = get_executor();
-        abandonable<impl, std::decay_t<Handler>, executor_type, results>::start(
-            spec_.place.find(executor), std::forward<Handler>(handler), executor, spec_.when,
-            [&](auto&& instead) { std::move(initiation_)(std::move(instead), std::forward<Args>(args)...); });
+        abandonable<typename Place::impl_type, std::decay_t<Handler>, Executor, results>::start(
+            place.find(io_executor), std::forward<Handler>(handler), io_executor, when, initiate);
     }
-
-private:
-    Initiation initiation_;
-    timeout_spec<Place, std::chrono::nanoseconds> spec_;
 };
+
+template <class Wheel>
+auto abandon_spec_on(const Wheel& wheel, std::chrono::nanoseconds delay) {
+    return abandon_spec<given_wheel<impl_type<Wheel>>>{{&impl_of(wheel)}, delay};
+}
 
 } // namespace detail
 
@@ -92,81 +66,24 @@ private:
 /// Errors: std::bad_alloc when the operation starts; it has then not started.
 template <any_timer_wheel Wheel, class Rep, class Period, class Token>
 auto abandon_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Token&& token) {
-    const auto spec = detail::spec_on(wheel, saturate_to_ns(delay), asio::cancellation_type::none, true);
-    return detail::abandoning_token<std::remove_const_t<decltype(spec)>, std::decay_t<Token>>{
-        spec, std::forward<Token>(token)};
+    return detail::timed(detail::abandon_spec_on(wheel, saturate_to_ns(delay)), std::forward<Token>(token));
 }
 /// The same with the operation's default token.
 template <any_timer_wheel Wheel, class Rep, class Period>
 auto abandon_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
-    const auto spec = detail::spec_on(wheel, saturate_to_ns(delay), asio::cancellation_type::none, true);
-    return detail::partial_abandoning_token<std::remove_const_t<decltype(spec)>>{spec};
+    return detail::timed(detail::abandon_spec_on(wheel, saturate_to_ns(delay)));
 }
 /// The same two on the wheel of the context of the operation's executor (timer_wheel_of.hpp).
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, class Token>
     requires(!std::same_as<std::decay_t<Token>, detail::call_site>)
 auto abandon_after(std::chrono::duration<Rep, Period> delay, Token&& token,
                    detail::call_site where = detail::call_site::here()) {
-    const auto spec = detail::spec_in_context<Wheel>(saturate_to_ns(delay), asio::cancellation_type::none, true, where);
-    return detail::abandoning_token<std::remove_const_t<decltype(spec)>, std::decay_t<Token>>{
-        spec, std::forward<Token>(token)};
+    return detail::timed(detail::abandon_spec<detail::context_wheel<Wheel>>{{where}, saturate_to_ns(delay)},
+                         std::forward<Token>(token));
 }
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period>
 auto abandon_after(std::chrono::duration<Rep, Period> delay, detail::call_site where = detail::call_site::here()) {
-    const auto spec = detail::spec_in_context<Wheel>(saturate_to_ns(delay), asio::cancellation_type::none, true, where);
-    return detail::partial_abandoning_token<std::remove_const_t<decltype(spec)>>{spec};
+    return detail::timed(detail::abandon_spec<detail::context_wheel<Wheel>>{{where}, saturate_to_ns(delay)});
 }
 
 } // namespace cogwheel::inline v0
-
-template <class Spec, class Token, class Signature>
-struct asio::async_result<cogwheel::detail::abandoning_token<Spec, Token>, Signature> {
-    template <class Initiation>
-    using abandoning =
-        cogwheel::detail::abandoning_initiation<std::decay_t<Initiation>, decltype(Spec::place), Signature>;
-    template <class RawToken>
-    using token = std::conditional_t<std::is_const_v<std::remove_reference_t<RawToken>>, const Token, Token>;
-
-    template <class Initiation, class RawToken, class... Args>
-        requires cogwheel::detail::knows_executor<std::decay_t<Initiation>>
-    static auto initiate(Initiation&& initiation, RawToken&& raw, Args&&... args)
-        -> decltype(asio::async_initiate<token<RawToken>, Signature>(std::declval<abandoning<Initiation>>(),
-                                                                     std::declval<token<RawToken>&>(),
-                                                                     std::declval<Args>()...)) {
-        return asio::async_initiate<token<RawToken>, Signature>(
-            abandoning<Initiation>(std::forward<Initiation>(initiation), raw.spec), raw.token,
-            std::forward<Args>(args)...);
-    }
-
-    // Asio's check of whether a token fits names this function, with an initiation without executor. It never calls it.
-    template <class Initiation, class RawToken, class... Args>
-        requires(!cogwheel::detail::knows_executor<std::decay_t<Initiation>>)
-    static void initiate(Initiation&&, const RawToken&, Args&&...) {
-        static_assert(cogwheel::detail::knows_executor<std::decay_t<Initiation>>,
-                      "this operation does not say its executor, which "
-                      "abandon_after() needs");
-    }
-};
-
-template <class Spec, class Signature>
-struct asio::async_result<cogwheel::detail::partial_abandoning_token<Spec>, Signature> {
-    template <class Initiation, class RawToken, class... Args>
-        requires cogwheel::detail::knows_executor<std::decay_t<Initiation>>
-    static auto initiate(Initiation&& initiation, const RawToken& raw, Args&&... args) {
-        using default_token =
-            typename asio::default_completion_token<typename std::decay_t<Initiation>::executor_type>::type;
-        static_assert(!std::is_void_v<default_token>, "this operation has no default token: give "
-                                                      "abandon_after(...) one, or use as_default_on");
-        auto token = raw(default_token());
-        return asio::async_initiate<decltype(token), Signature>(std::forward<Initiation>(initiation), token,
-                                                                std::forward<Args>(args)...);
-    }
-
-    // As above.
-    template <class Initiation, class RawToken, class... Args>
-    static void initiate(Initiation&&, const RawToken&, Args&&...) {
-        static_assert(cogwheel::detail::knows_executor<std::decay_t<Initiation>>,
-                      "this operation does not say what its default token is: give "
-                      "abandon_after(...) one");
-    }
-};

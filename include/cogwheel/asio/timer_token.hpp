@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <iosfwd>
+#include <string_view>
 
 namespace cogwheel::inline v0 {
 
@@ -24,7 +25,7 @@ enum class timer_state {
     stale      ///< it has ended, and the wheel does not know any more how; also: the token is empty
 };
 
-constexpr const char* to_string(timer_state state) noexcept {
+constexpr std::string_view to_string(timer_state state) noexcept {
     switch (state) {
     case timer_state::pending:
         return "pending";
@@ -124,7 +125,7 @@ public:
     /// fmt::streamed(token).
     template <class Traits>
     friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, basic_timer_token t) {
-        return out << "timer " << t.id_.index << ':' << t.id_.generation << ' ' << to_string(t.state());
+        return out << "timer " << t.id_.index << ':' << t.id_.generation << ' ' << to_string(t.state()).data();
     }
 
 private:

@@ -257,8 +257,7 @@ private:
     std::array<size_class, class_count> classes_{};
     std::uint32_t free_place_ = none;
     std::uint32_t place_page_ = none;
-    std::uint32_t generation_floor_ =
-        2; // first generation of new nodes: even; an id with generation zero names no timer
+    std::uint32_t generation_floor_ = 2; // first one of new nodes: even, and not zero, which names no timer
 };
 
 static_assert(sizeof(std::uintptr_t) <= sizeof(std::uint64_t));

@@ -31,13 +31,10 @@ class wheel_cache {
 public:
     /// Returns nullptr if the cache does not know the context. Complexity: O(1); reads at most 4 entries.
     static Wheel* find(const asio::execution_context& context) noexcept {
-        const std::size_t first = place_of(context);
-        for (std::size_t i = 0; i < probes; ++i) {
-            const cached_wheel& entry = entries_[(first + i) % size];
-            if (entry.context.load(std::memory_order_acquire) == &context) [[likely]]
-                return static_cast<Wheel*>(entry.wheel.load(std::memory_order_relaxed));
-        }
-        return nullptr;
+        const cached_wheel& entry = entries_[place_of(context)];
+        if (entry.context.load(std::memory_order_acquire) == &context) [[likely]]
+            return static_cast<Wheel*>(entry.wheel.load(std::memory_order_relaxed));
+        return find_further(context);
     }
 
     /// Returns the entry that find() reads from now on, or nullptr if none is free. Preconditions: the cache does not
@@ -57,6 +54,16 @@ public:
 
 private:
     static constexpr std::size_t size = 64, probes = 4;
+
+    [[gnu::noinline]] static Wheel* find_further(const asio::execution_context& context) noexcept {
+        const std::size_t first = place_of(context);
+        for (std::size_t i = 1; i < probes; ++i) {
+            const cached_wheel& entry = entries_[(first + i) % size];
+            if (entry.context.load(std::memory_order_acquire) == &context)
+                return static_cast<Wheel*>(entry.wheel.load(std::memory_order_relaxed));
+        }
+        return nullptr;
+    }
 
     static std::size_t place_of(const asio::execution_context& context) noexcept {
         // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): neighbours get places far apart.
@@ -176,15 +183,19 @@ private:
     std::vector<cached_wheel*> cached_;
 };
 
+template <class Wheel, class Executor>
+[[gnu::noinline]] Wheel& look_up_wheel(asio::execution_context& context, const Executor& executor, call_site where) {
+    return asio::use_service<context_wheel_service<Wheel>>(context).use(executor, nullptr, where);
+}
+
 /// Returns the wheel of a context for an executor. Makes it at the first call.
 template <class Wheel, class Executor>
 Wheel& find_wheel(const Executor& executor, call_site where) {
     asio::execution_context& context = context_of(executor);
-    using service = context_wheel_service<Wheel>;
-    if (Wheel* wheel = wheel_cache<Wheel>::find(context)) [[likely]]
-        if (service::serves(*wheel, executor)) [[likely]]
-            return *wheel;
-    return asio::use_service<service>(context).use(executor, nullptr, where);
+    Wheel* wheel = wheel_cache<Wheel>::find(context);
+    if (wheel != nullptr && context_wheel_service<Wheel>::serves(*wheel, executor)) [[likely]]
+        return *wheel;
+    return look_up_wheel<Wheel>(context, executor, where);
 }
 
 } // namespace cogwheel::inline v0::detail

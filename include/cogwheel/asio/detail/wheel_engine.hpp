@@ -26,7 +26,7 @@
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <asio/io_context.hpp>
-#include <asio/post.hpp>
+#include <asio/require.hpp>
 #include <asio/strand.hpp>
 
 #include <atomic>
@@ -68,12 +68,15 @@ public:
     wheel_engine(const wheel_engine&) = delete;
     wheel_engine& operator=(const wheel_engine&) = delete;
 
-    lock_type lock() { return lock_type(mutex_); }
+    lock_type lock() {
+        mutex_.lock(); // unique_lock::lock() would first check for mistakes that cannot happen here
+        return lock_type(mutex_, std::adopt_lock);
+    }
 
     node_table nodes{node_table::adjacent::pointer}; // the nodes of the core wheel
     node_table waits; // nodes that are never in the core wheel: waits of a wheel_timer, back links
 
-    const asio::any_io_executor& executor() const noexcept { return *executor_; }
+    const asio::any_io_executor& executor() const noexcept { return executor_; }
     bool is_shut_down() const noexcept { return shut_down_; }
     bool is_stopped() const noexcept { return stopped_; }
 
@@ -133,13 +136,12 @@ public:
     void request_turn() {
         if (turning_ || turn_coming() || shut_down_) return;
         COGWHEEL_TRY {
-            asio::post(*executor_, posted_turn(*this));
+            asio::require(executor_, asio::execution::blocking.never).execute(posted_turn(*this));
             turn_posted_ = true;
         }
         COGWHEEL_CATCH {
             if (planned_ != never) return cancel_wait();
-            const tick next = time_.reached() + 1; // not at once: memory may be available again by then
-            plan(start_of(next), next);
+            plan(time_.reached() + 1); // not at once: memory may be available again by then
         }
     }
 
@@ -207,7 +209,7 @@ protected:
             wheel_.reset();
             COGWHEEL_RETHROW;
         }
-        executor_.emplace(executor);
+        executor_ = executor;
         loop_ = loop_of(executor);
         time_ = wheel_time<Clock>(options.tick, Clock::now());
         options_ = options;
@@ -241,7 +243,7 @@ protected:
         shut_down_ = stopped_ = true;
         loop_ = nullptr;
         driver_.reset();
-        executor_.reset(); // a strand must not outlive its service, which the context may destroy before ours
+        executor_ = nullptr; // a strand must not outlive its service, which the context may destroy before ours
         completion_context c{*this, lock, outcome::collected};
         if (wheel_) wheel_->clear([&](timer_node& n) { n.complete(&c); });
         c.how = outcome::destroyed;
@@ -307,7 +309,7 @@ private:
         }
         void operator()() {
             wheel_engine& e = *std::exchange(engine_, nullptr);
-            lock_type lock(e.mutex_);
+            lock_type lock = e.lock();
             e.turn_posted_ = false;
             e.run_turn(lock);
         }
@@ -324,12 +326,12 @@ private:
         if (a.at_once || a.due <= wheel_->now() || (planned_ == never && (wheel_->size() != 0 || !ended_.empty())))
             request_turn();
         else if (a.due.value < planned_)
-            plan(start_of(a.due), a.due);
+            plan(a.due);
     }
 
     // Arms the driver. Preconditions: no turn is coming. Errors: std::bad_alloc; a replaced wait then comes as a turn.
-    void plan(time_point at, tick until) {
-        COGWHEEL_TRY { driver_->arm(at, serial_ + 1); }
+    void plan(tick until) {
+        COGWHEEL_TRY { driver_->arm(start_of(until), serial_ + 1); }
         COGWHEEL_CATCH {
             wait_cancelled_ = planned_ != never;
             planned_ = never;
@@ -340,7 +342,7 @@ private:
     }
     void plan_for(tick due) {
         if (due.value >= planned_ || turn_coming()) return;
-        COGWHEEL_TRY { plan(start_of(due), due); }
+        COGWHEEL_TRY { plan(due); }
         COGWHEEL_CATCH {
             if (!turn_coming()) request_turn();
         }
@@ -463,7 +465,7 @@ private:
         wait_cancelled_ = rearmed_quickly_ = false;
         wheel_.reset();
         extension_.reset();
-        executor_.reset();
+        executor_ = nullptr;
         const bool usable = nodes.release_all() && waits.release_all();
         lock.unlock();
         if (usable) recycle();
@@ -489,7 +491,7 @@ private:
     ended_timers ended_;
     driver_memory driver_memory_;
     std::optional<wheel_driver<Clock>> driver_;
-    std::optional<asio::any_io_executor> executor_;
+    asio::any_io_executor executor_;   // empty while the wheel is not open
     asio::io_context* loop_ = nullptr; // nullptr if the context is of another kind, or not known
     std::unique_ptr<wheel_extension> extension_;
 };

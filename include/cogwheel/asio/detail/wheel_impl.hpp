@@ -59,13 +59,13 @@ public:
     /// Aborts all pending timers, for a timer_wheel that is destroyed. The owner gets the impl back after their
     /// delivery.
     void close() noexcept {
-        lock_type lock(mutex_);
+        lock_type lock = engine::lock();
         engine::close(lock);
     }
 
     /// Destroys all handlers without a call, for an execution context that shuts down. May be called twice.
     void shutdown() {
-        lock_type lock(mutex_);
+        lock_type lock = engine::lock();
         engine::shutdown(lock);
         first_executor_.reset();
     }
@@ -90,14 +90,14 @@ public:
     }
 
     /// Schedules a callable. Returns an empty token and sets `ec` if the wheel takes no timer. `replaces`: see admit().
+    // Not inlined: g++ 12.2 -O1 could then lose the old value of the variable that is assigned to, if this throws.
     template <class When, class F, class OnCancel>
-    token_type schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec, bool replaces = false) {
+    [[gnu::noinline]] token_type schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec,
+                                          bool replaces = false) {
         decltype(auto) callable = wrapped(std::forward<F>(f)); // outside the lock: it may be destroyed here
-        lock_type lock(mutex_);
-        // Named: otherwise g++ 12.2 -O1 loses the old value of the variable that is assigned to, if this throws.
-        token_type token = schedule(lock, when, std::forward<decltype(callable)>(callable),
-                                    std::forward<OnCancel>(on_cancel), ec, replaces);
-        return token;
+        lock_type lock = engine::lock();
+        return schedule(lock, when, std::forward<decltype(callable)>(callable), std::forward<OnCancel>(on_cancel), ec,
+                        replaces);
     }
     /// The same under the lock.
     template <class When, class F, class OnCancel>
@@ -128,7 +128,7 @@ public:
         if constexpr (requires { range.size(); }) tokens.reserve(range.size());
         ec.clear();
         const time_point now = Clock::now();
-        lock_type lock(mutex_);
+        lock_type lock = engine::lock();
         for (auto&& [delay, f] : range) {
             tokens.emplace_back(); // before the timer exists, because it may fail
             decltype(auto) callable = wrapped(std::move(f));
@@ -151,7 +151,7 @@ public:
     template <class Range>
     std::size_t cancel_all_of(const Range& tokens) {
         std::size_t n = 0;
-        lock_type lock(mutex_);
+        lock_type lock = engine::lock();
         for (const token_type& t : tokens) {
             if (t.target_ == this) {
                 n += cancel(lock, t.id_) ? 1U : 0U;
@@ -165,7 +165,7 @@ public:
     }
 
     bool cancel(timer_id id) override {
-        lock_type lock(mutex_);
+        lock_type lock = engine::lock();
         return cancel(lock, id);
     }
     /// The same under the lock. Releases the lock meanwhile if the callable has a destructor.
@@ -189,12 +189,12 @@ public:
     bool reschedule_at(timer_id id, time_point at) override { return reschedule_to(id, at); }
 
     bool pending(timer_id id) override {
-        lock_type lock(mutex_);
+        const guard lock(mutex_);
         return nodes.find(id) != nullptr;
     }
 
     timer_state state(timer_id id) override {
-        lock_type lock(mutex_);
+        const guard lock(mutex_);
         if (nodes.find(id) != nullptr) return timer_state::pending;
         const timer_node* node = nodes.find_ended(id);
         if (node == nullptr) return timer_state::stale;
@@ -202,7 +202,7 @@ public:
     }
 
     time_point expiry(timer_id id) override {
-        lock_type lock(mutex_);
+        const guard lock(mutex_);
         const timer_node* node = nodes.find(id);
         return node != nullptr ? this->start_of(node->deadline()) : time_point::min();
     }
@@ -210,17 +210,17 @@ public:
     // ---- all timers ----
 
     std::size_t pending() {
-        lock_type lock(mutex_);
+        const guard lock(mutex_);
         return wheel_->size();
     }
 
     std::size_t cancel_all() {
-        lock_type lock(mutex_);
+        const guard lock(mutex_);
         return engine::abort_all([](timer_node&) {});
     }
 
     bool trim() {
-        lock_type lock(mutex_);
+        const guard lock(mutex_);
         if (this->is_behind() || !wheel_->trim()) return false;
         this->waits.trim();
         return true;
@@ -235,7 +235,7 @@ public:
         std::vector<dropped_timer> dropped;
         std::size_t n = 0;
         {
-            lock_type lock(mutex_);
+            lock_type lock = engine::lock();
             dropped.reserve(wheel_->size()); // so that nothing fails half-way
             n = engine::stop(
                 [&](timer_node& node) { dropped.push_back({this->start_of(node.deadline()), node.last_id()}); });
@@ -249,16 +249,17 @@ public:
         return n;
     }
     std::size_t stop() {
-        lock_type lock(mutex_);
+        const guard lock(mutex_);
         return engine::stop([](timer_node&) {});
     }
 
     wheel_stats stats() {
-        lock_type lock(mutex_);
+        const guard lock(mutex_);
         return engine::stats();
     }
 
 private:
+    using guard = std::lock_guard<typename Locking::mutex>;
     using engine::mutex_;
     using engine::nodes;
     using engine::wheel_;
@@ -280,7 +281,7 @@ private:
 
     template <class When>
     bool reschedule_to(timer_id id, When when) {
-        lock_type lock(mutex_);
+        const guard lock(mutex_);
         timer_node* node = nodes.find(id);
         if (node == nullptr) return false;
         this->rearm(*node, when);

@@ -150,8 +150,9 @@ private:
     }
 
     // Adds a wait. Returns false if the wheel refuses it; the next turn then completes it. `named`: it gets an id.
+    // Inlined by force: several callers would otherwise keep the compiler from it.
     template <class When>
-    bool enter(timer_node& wait, When when, bool named) {
+    [[gnu::always_inline]] bool enter(timer_node& wait, When when, bool named) {
         if (empty()) {
             if (const admission how = engine_->admit(); how != admission::accepted) {
                 engine_->request_turn();

@@ -66,10 +66,10 @@ struct asio::async_result<cogwheel::detail::attempt_token<Operation>, Signatures
         using point = typename state::time_point;
         Operation& o = *token.operation;
         if (const auto until = o.attempt_limit()) {
-            cogwheel::detail::timed_initiation<std::decay_t<Initiation>, cogwheel::detail::given_wheel<state>, point,
-                                               Signatures...>
-                limited(std::forward<Initiation>(initiation),
-                        {{&o.state()}, until.expiry(), asio::cancellation_type::terminal, true});
+            using timeout = cogwheel::detail::timeout_spec<cogwheel::detail::given_wheel<state>, point>;
+            cogwheel::detail::timed_initiation<std::decay_t<Initiation>, timeout, Signatures...> limited(
+                std::forward<Initiation>(initiation),
+                {{&o.state()}, until.expiry(), asio::cancellation_type::terminal, true});
             std::move(limited)(attempt_handler<Operation>(o), std::forward<Args>(args)...);
         } else {
             std::forward<Initiation>(initiation)(attempt_handler<Operation>(o), std::forward<Args>(args)...);
