@@ -16,7 +16,7 @@ interval_machine::interval_machine(const interval_options& options, nanoseconds 
       own_(options.jitter != nanoseconds::zero() && !options.random ? fresh_seed(this, start) : 0) {}
 
 std::optional<interval_machine::nanoseconds> interval_machine::next(nanoseconds now) {
-    if (options_.pace == interval_pace::fixed_delay && count_ != 0) due_ = saturating_add(now, options_.period);
+    if (options_.pace == interval_pace::fixed_delay && !first_) due_ = saturating_add(now, options_.period);
     if (count_ >= static_cast<std::uint64_t>(options_.times) || due_ > end_) return std::nullopt;
     if (options_.jitter == nanoseconds::zero()) return due_;
     const std::uint64_t bits = options_.random ? options_.random() : own_();
@@ -28,6 +28,7 @@ std::optional<interval_machine::nanoseconds> interval_machine::next(nanoseconds 
 interval_machine::nanoseconds interval_machine::ticked(nanoseconds now) noexcept {
     const nanoseconds was_due = due_;
     ++count_;
+    first_ = false;
     if (options_.pace == interval_pace::fixed_rate) due_ = after_missed(now);
     return was_due;
 }

@@ -9,7 +9,7 @@
 
 namespace cogwheel::inline v0 {
 
-void interval_options::validate() const {
+void interval_options::validate(bool has_start) const {
     const auto refuse = [](const std::string& why) {
         throw std::invalid_argument("cogwheel::interval_options: " + why);
     };
@@ -19,6 +19,9 @@ void interval_options::validate() const {
         refuse("period is " + ns(period) + ", but must be above zero; for work without a pause post() it again");
     if (first_delay && *first_delay < zero)
         refuse("first_delay is " + ns(*first_delay) + ", but must be zero or more; zero ticks at once");
+    if (first_delay && has_start)
+        refuse("first_delay is " + ns(*first_delay) +
+               ", but the first tick has a point in time; leave one of them out");
     if (times < 1)
         refuse("times is " + std::to_string(times) + ", but must be at least 1; leave it out to tick for ever");
     if (jitter < zero || jitter >= period)

@@ -131,7 +131,7 @@ TEST_CASE("interval_a_second_tick_at_once_is_refused_and_the_first_goes_on") {
     every.async_tick(log.note());
     every.async_tick(log.note());
     at.run();
-    CHECK(log.errors == std::vector<std::error_code>{asio::error::already_started});
+    CHECK(log.errors == std::vector{std::error_code(asio::error::already_started)});
     at.pass(100ms);
     CHECK(log.errors.back() == std::error_code());
 }
@@ -164,7 +164,7 @@ TEST_CASE("interval_destroyed_or_its_wheel_gone") {
     every->async_tick(log.note());
     every.reset();
     run_ready(io);
-    CHECK(log.errors == std::vector<std::error_code>{asio::error::operation_aborted});
+    CHECK(log.errors == std::vector{std::error_code(asio::error::operation_aborted)});
 
     // It has come already, and is on its way to the handler.
     auto strand = asio::make_strand(io);
@@ -198,11 +198,117 @@ TEST_CASE("interval_moved_keeps_its_tick") {
     CHECK(three.count() == 1);
 }
 
+TEST_CASE("interval_begins_at_a_point") {
+    virtual_wheel at({.tick = 10ms});
+    const point noon = manual_clock::now() + 1s;
+    tick_log log;
+    ticking every(at.wheel, noon, {.period = 100ms});
+    every.async_tick(log.note());
+    at.pass(990ms);
+    CHECK(log.due.empty());
+    at.pass(10ms);
+    every.async_tick(log.note());
+    at.pass(100ms);
+    CHECK(log.due == std::vector{noon, noon + 100ms});
+
+    ticking late(at.wheel, manual_clock::now() - 250ms, {.period = 100ms}); // as a late tick: skips to the grid ahead
+    const point past = manual_clock::now() - 250ms;
+    late.async_tick(log.note());
+    at.pass(10ms);
+    late.async_tick(log.note());
+    at.pass(100ms);
+    CHECK(log.due[2] == past);
+    CHECK(log.due[3] == past + 300ms);
+    CHECK(late.missed() == 2);
+}
+
+TEST_CASE("interval_reset_counts_from_now") {
+    virtual_wheel at({.tick = 10ms});
+    tick_log log;
+    ticking every(at.wheel, {.period = 100ms});
+    every.async_tick(log.note());
+    at.pass(60ms);
+    const point first = manual_clock::now() + 100ms;
+    every.reset(); // moves the pending tick
+    at.pass(90ms);
+    CHECK(log.due.empty());
+    at.pass(10ms);
+    every.async_tick(log.note());
+    at.pass(100ms);
+    CHECK(log.due == std::vector{first, first + 100ms});
+    CHECK(every.count() == 2);
+
+    every.reset(30ms); // while no tick is pending
+    const point next = manual_clock::now() + 30ms;
+    every.async_tick(log.note());
+    at.pass(30ms);
+    CHECK(log.due.back() == next);
+    every.async_tick(log.note());
+    every.reset(-1s);
+    const point now = manual_clock::now();
+    at.pass(10ms);
+    CHECK(log.due.back() == now);
+    every.async_tick(log.note());
+    every.reset_at(now + 40ms); // sooner than the grid
+    at.pass(30ms);
+    CHECK(log.due.back() == now + 40ms);
+}
+
+TEST_CASE("interval_reset_does_not_lose_a_tick_that_is_on_its_way") {
+    virtual_wheel at({.tick = 10ms});
+    asio::io_context other;
+    const point start = manual_clock::now();
+    tick_log log;
+    ticking every(at.wheel, {.period = 100ms});
+    every.async_tick(asio::bind_executor(other, log.note()));
+    at.pass(100ms); // expired; the handler is queued
+    every.reset(50ms);
+    run_ready(other);
+    REQUIRE(log.due == std::vector{start + 100ms});
+    every.async_tick(asio::bind_executor(other, log.note()));
+    at.pass(50ms);
+    run_ready(other);
+    CHECK(log.due.back() == start + 150ms);
+    CHECK(every.missed() == 0);
+}
+
+TEST_CASE("interval_reset_starts_a_fixed_delay_and_beyond_the_end_there_is_no_tick") {
+    virtual_wheel at({.tick = 10ms});
+    const point start = manual_clock::now();
+    tick_log log;
+    ticking every(at.wheel, {.period = 100ms, .pace = interval_pace::fixed_delay}, start + 500ms);
+    every.async_tick(log.note());
+    at.pass(100ms);
+    every.reset(20ms); // not a period from the next call
+    every.async_tick(log.note());
+    at.pass(20ms);
+    every.async_tick(log.note());
+    at.pass(100ms);
+    CHECK(log.due == std::vector{start + 100ms, start + 120ms, start + 220ms});
+
+    every.async_tick(log.note());
+    every.reset_at(start + 501ms);
+    at.run();
+    CHECK(log.errors.back() == asio::error::eof);
+    every.async_tick(log.note());
+    at.run();
+    CHECK(log.errors.size() == 5);
+    CHECK(log.errors.back() == asio::error::eof);
+    every.reset_at(start + 500ms); // there is one again
+    every.async_tick(log.note());
+    at.pass(280ms);
+    CHECK(log.due.back() == start + 500ms);
+}
+
 TEST_CASE("interval_options_that_make_no_sense_are_refused") {
     CHECK(refusal_of_interval({.period = 1ns}).empty());
     CHECK(refusal_of_interval({}).find("period is 0 ns") != std::string::npos);
     CHECK(refusal_of_interval({.period = -1s}).find("above zero") != std::string::npos);
     CHECK(refusal_of_interval({.period = 1s, .first_delay = -1ns}).find("first_delay is -1 ns") != std::string::npos);
+    virtual_wheel at;
+    CHECK_THROWS_WITH_AS(ticking(at.wheel, point(), {.period = 1s, .first_delay = 2s}),
+                         doctest::Contains("first_delay is 2000000000 ns, but the first tick has a point"),
+                         std::invalid_argument);
     CHECK(refusal_of_interval({.period = 1s, .times = 0}).find("times is 0") != std::string::npos);
     CHECK(refusal_of_interval({.period = 1s, .jitter = 1s}).find("below the period of 1000000000 ns") !=
           std::string::npos);

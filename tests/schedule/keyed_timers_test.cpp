@@ -394,6 +394,75 @@ TEST_CASE("keyed_period_that_a_full_wheel_refuses_is_told") {
     CHECK(other.cancel());
 }
 
+TEST_CASE("keyed_add_at_and_touch_at_take_points") {
+    virtual_wheel at({.tick = 10ms});
+    ids timers(at.wheel);
+    std::vector<int> ran;
+    const auto note = [&](int key) { ran.push_back(key); };
+    const auto start = manual_clock::now();
+    CHECK(!timers.add_at(1, start + 50ms, note));
+    CHECK(!timers.add_at(2, start + 20ms, recurrence::every(100ms, 2), note));
+    CHECK(!timers.add_at(3, start - 70ms, recurrence::every(100ms), note)); // at once, then on the grid of that point
+    CHECK(timers.add_at(1, start, note) == schedule_errc::duplicate_key);
+    CHECK(timers.add_at(4, start, recurrence{.period = 0s}, note) == schedule_errc::bad_period);
+    CHECK(timers.earliest() == std::pair(3, start - 70ms));
+    at.pass(10ms);
+    CHECK(ran == std::vector{3});
+    CHECK(timers.expiry(3) == start + 30ms);
+    CHECK(timers.earliest() == std::pair(2, start + 20ms));
+    CHECK(timers.touch_at(1, start + 40ms));
+    CHECK(!timers.touch_at(9, start));
+    at.pass(30ms);
+    CHECK(ran == std::vector{3, 2, 3, 1});
+    CHECK(timers.expiry(2) == start + 120ms);
+    CHECK(timers.remove(2));
+    CHECK(timers.remove(3));
+    CHECK(timers.earliest() == std::nullopt);
+
+    CHECK(!timers.add_at(5, manual_clock::now() + 50ms, note));
+    at.pass(30ms);
+    CHECK(timers.touch(5)); // the delay that add_at() was given: 50 ms
+    CHECK(timers.expiry(5) == manual_clock::now() + 50ms);
+}
+
+TEST_CASE("keyed_extract_takes_the_job_out") {
+    virtual_wheel at({.tick = 10ms});
+    names timers(at.wheel), others(at.wheel);
+    run_log log;
+    const auto start = manual_clock::now();
+    CHECK(!timers.add("ann", recurrence::every(100ms, 5), log.note()));
+    at.pass(100ms);
+    auto taken = timers.extract(std::string_view("ann"));
+    REQUIRE(taken);
+    CHECK(taken->key == "ann");
+    CHECK(taken->expiry == start + 200ms);
+    CHECK(taken->remaining_runs == 4);
+    CHECK(!timers.contains("ann"));
+    CHECK(!timers.extract("ann"));
+    CHECK(at.wheel.pending() == 0);
+    CHECK(!others.add_at(taken->key, taken->expiry, std::move(taken->job)));
+    at.pass(100ms);
+    CHECK(log.ran == std::vector{"ann"s, "ann"s});
+
+    bool refused = false; // a job cannot be taken away while it runs
+    CHECK(!timers.add("self", recurrence::every(10ms, 2), [&] { refused = !timers.extract("self"); }));
+    at.pass(10ms);
+    CHECK(refused);
+    CHECK(timers.extract("self"));
+}
+
+TEST_CASE("keyed_extract_of_a_posted_job_wins") {
+    virtual_wheel at({.tick = 10ms});
+    asio::io_context jobs;
+    names timers(at.wheel, jobs.get_executor());
+    run_log log;
+    CHECK(!timers.add("late", 10ms, log.note()));
+    at.pass(10ms); // the job is queued
+    CHECK(timers.extract("late"));
+    run_ready(jobs);
+    CHECK(log.ran.empty());
+}
+
 TEST_CASE("keyed_table_does_not_move_to_the_next_wheel") {
     asio::io_context io;
     std::optional<testing::manual_timer_wheel> wheel(io);

@@ -20,6 +20,7 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/schedule/detail/interval_handler.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace cogwheel::inline v0 {
@@ -41,6 +42,14 @@ public:
     ///   later ones with errc::stopped. The wheel's execution context must outlive the interval.
     basic_interval(const Wheel& wheel, const interval_options& options, time_point end = time_point::max())
         : impl_((options.validate(), std::make_shared<impl>(wheel, options, end))) {}
+
+    /// The same, but the first tick is due at `first`. If that is past, the first async_tick() completes at once, and
+    /// the ticks between are late ones (see interval_misfire). Errors: also if the options have a first_delay.
+    basic_interval(const Wheel& wheel, time_point first, const interval_options& options,
+                   time_point end = time_point::max())
+        : impl_((options.validate(true), std::make_shared<impl>(wheel, options, end))) {
+        reset_at(first);
+    }
 
     basic_interval(basic_interval&&) noexcept = default;
     basic_interval& operator=(basic_interval&& other) noexcept {
@@ -78,6 +87,20 @@ public:
     /// Cancels a pending tick, which completes with operation_aborted. Returns false if none is pending, or if it has
     /// already expired. Errors: std::bad_alloc; nothing changes.
     bool cancel() { return impl_->timer.cancel() != 0; }
+
+    /// Makes the next tick due one period from now; later ticks count from that one. Moves a pending tick, too, but not
+    /// one that has already expired: that one comes first. The numbers of ticks and of missed ticks stay. If the next
+    /// tick is then due after the interval's end, a pending one completes with asio::error::eof.
+    /// Complexity: O(1). Errors: std::bad_alloc; nothing changes.
+    void reset() { reset(impl_->machine.period()); }
+    /// The same with another delay to the next tick. Zero or less: now.
+    template <class Rep, class Period>
+    void reset(std::chrono::duration<Rep, Period> first_delay) {
+        impl_->reset(saturating_add(detail::present<clock_type>(),
+                                    std::max(saturate_to_ns(first_delay), std::chrono::nanoseconds::zero())));
+    }
+    /// The same with the point of the next tick.
+    void reset_at(time_point first) { impl_->reset(saturate_to_ns(first.time_since_epoch())); }
 
     /// Returns the number of ticks that have completed with success.
     std::uint64_t count() const noexcept { return impl_->machine.count(); }

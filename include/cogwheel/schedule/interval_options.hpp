@@ -53,7 +53,8 @@ struct interval_options {
     random_ref random{};
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
-    void validate() const;
+    /// has_start: the first tick has a point in time, so first_delay must not be set.
+    void validate(bool has_start = false) const;
 };
 
 } // namespace cogwheel::inline v0

@@ -20,6 +20,7 @@
 
 #include <cogwheel/schedule/detail/keyed_timers_impl.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <ranges>
@@ -79,10 +80,7 @@ public:
     template <class F>
         requires std::invocable<F&, const Key&> || std::invocable<F&>
     std::error_code add(Key key, const recurrence& schedule, F job, on_duplicate policy = on_duplicate::reject) {
-        if constexpr (std::invocable<F&, const Key&>)
-            return impl_->add(std::move(key), schedule, Job(std::move(job)), policy);
-        else
-            return impl_->add(std::move(key), schedule, Job([f = std::move(job)](const Key&) mutable { f(); }), policy);
+        return add_due(std::move(key), schedule, impl_type::from_present(schedule.delay), std::move(job), policy);
     }
 
     /// Schedules one run of `job`, after `delay`.
@@ -90,6 +88,22 @@ public:
     std::error_code add(Key key, std::chrono::duration<Rep, Period> delay, F job,
                         on_duplicate policy = on_duplicate::reject) {
         return add(std::move(key), recurrence::once(saturate_to_ns(delay)), std::move(job), policy);
+    }
+
+    /// The same two with the point of the first run. If it is past, that run comes in the next turn, or at the end of
+    /// the present tick; later runs lie on the grid of the point. schedule.delay: only touch() without a delay uses
+    /// it, if there is no period.
+    template <class F>
+        requires std::invocable<F&, const Key&> || std::invocable<F&>
+    std::error_code add_at(Key key, time_point at, const recurrence& schedule, F job,
+                           on_duplicate policy = on_duplicate::reject) {
+        return add_due(std::move(key), schedule, since_epoch(at), std::move(job), policy);
+    }
+    template <class F>
+        requires std::invocable<F&, const Key&> || std::invocable<F&>
+    std::error_code add_at(Key key, time_point at, F job, on_duplicate policy = on_duplicate::reject) {
+        const recurrence once = recurrence::once(detail::distance(Wheel::clock_type::now(), at));
+        return add_due(std::move(key), once, since_epoch(at), std::move(job), policy);
     }
 
     /// Calls add() for each element, a tuple of its arguments, until the table refuses one. Moves from the elements.
@@ -117,6 +131,26 @@ public:
         return true;
     }
 
+    /// What extract() takes out of a table.
+    struct extracted {
+        Key key;
+        Job job;
+        time_point expiry; ///< of the next run
+        std::int64_t remaining_runs;
+    };
+
+    /// Removes a key and returns what the table knew of it, for instance to run the job at once or in another table.
+    /// Returns nothing, and changes nothing, for an unknown key and for that of a job that runs now.
+    /// Exception safety: if the move of the key or the job throws, the key is removed.
+    template <class K>
+    std::optional<extracted> extract(const K& key) {
+        const auto at = impl_->all().find(key);
+        if (at == impl_->all().end() || (*at)->running) return {};
+        const auto r = *at; // so that the record lives until it is moved from
+        impl_->remove(at);
+        return extracted{std::move(r->key), std::move(r->job), detail::point_at<time_point>(r->due), r->left};
+    }
+
     /// Removes all keys.
     void clear() noexcept { impl_->clear(); }
 
@@ -126,14 +160,21 @@ public:
     template <class K>
     bool touch(const K& key) {
         const auto at = impl_->all().find(key);
-        return at != impl_->all().end() && impl_->touch(**at, (*at)->pause);
+        return at != impl_->all().end() && impl_->touch(**at, impl_type::from_present((*at)->pause));
     }
 
     /// Moves the next run to `delay` from now. Later runs follow it, one period apart. Returns as touch(key).
     template <class K, class Rep, class Period>
     bool touch(const K& key, std::chrono::duration<Rep, Period> delay) {
         const auto at = impl_->all().find(key);
-        return at != impl_->all().end() && impl_->touch(**at, saturate_to_ns(delay));
+        return at != impl_->all().end() && impl_->touch(**at, impl_type::from_present(saturate_to_ns(delay)));
+    }
+
+    /// The same with a point; for a past one, as add_at().
+    template <class K>
+    bool touch_at(const K& key, time_point at) {
+        const auto found = impl_->all().find(key);
+        return found != impl_->all().end() && impl_->touch(**found, since_epoch(at));
     }
 
     template <class K>
@@ -155,6 +196,17 @@ public:
         return at != impl_->all().end() ? std::optional(detail::point_at<time_point>((*at)->due)) : std::nullopt;
     }
 
+    /// Returns the key whose next run is due first, and when; nothing if the table is empty.
+    /// Complexity: O(keys). The wheel keeps no order among its timers.
+    std::optional<std::pair<Key, time_point>> earliest() const
+        requires std::copy_constructible<Key>
+    {
+        const auto& all = impl_->all();
+        const auto first = std::ranges::min_element(all, {}, [](const auto& r) { return r->due; });
+        if (first == all.end()) return {};
+        return std::pair((*first)->key, detail::point_at<time_point>((*first)->due));
+    }
+
     std::size_t size() const noexcept { return impl_->all().size(); }
     bool empty() const noexcept { return size() == 0; }
 
@@ -166,6 +218,20 @@ public:
     }
 
 private:
+    static std::chrono::nanoseconds since_epoch(time_point at) noexcept {
+        return saturate_to_ns(at.time_since_epoch());
+    }
+
+    template <class F>
+    std::error_code add_due(Key&& key, const recurrence& schedule, std::chrono::nanoseconds due, F&& job,
+                            on_duplicate policy) {
+        if constexpr (std::invocable<F&, const Key&>)
+            return impl_->add(std::move(key), schedule, due, Job(std::forward<F>(job)), policy);
+        else
+            return impl_->add(std::move(key), schedule, due,
+                              Job([f = std::forward<F>(job)](const Key&) mutable { f(); }), policy);
+    }
+
     std::unique_ptr<impl_type> impl_;
 };
 

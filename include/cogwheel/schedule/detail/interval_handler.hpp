@@ -14,6 +14,8 @@
 #include <asio/error.hpp>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace cogwheel::inline v0::detail {
 
@@ -28,9 +30,8 @@ struct tick_handler {
 
     /// Completes a tick whose wait has ended.
     void operator()(std::error_code ec) {
-        impl->waiting = false;
         typename Impl::time_point due{};
-        if (!ec) due = impl->ticked();
+        impl->end_wait(ec, due);
         impl.reset(); // now, because the handler may take long
         std::move(handler)(ec, due);
     }
@@ -44,8 +45,6 @@ struct interval_impl {
 
     interval_impl(const Wheel& wheel, const interval_options& options, time_point end)
         : timer(wheel), machine(options, present<clock>(), saturate_to_ns(end.time_since_epoch())) {}
-
-    time_point ticked() { return point_at<time_point>(machine.ticked(present<clock>())); }
 
     /// Waits for the next tick, or posts the handler with an error if there is no tick to wait for.
     template <class Handler>
@@ -66,9 +65,34 @@ struct interval_impl {
         }
     }
 
+    /// Makes `first` the point of the next tick, also of one that is pending. Errors: std::bad_alloc; nothing changes.
+    void reset(std::chrono::nanoseconds first) {
+        interval_machine changed = machine;
+        changed.reset(first);
+        if (waiting) {
+            const auto due = changed.next(present<clock>());
+            if (due ? !timer.reschedule_at(point_at<time_point>(*due)) : timer.cancel() == 0) {
+                after_this = first; // the pending tick has already expired
+                return;
+            }
+            over = !due;
+        }
+        machine = changed;
+    }
+
+    /// Tells the result of a wait that has ended: changes `ec` if there are no more ticks, else sets `due`.
+    void end_wait(std::error_code& ec, time_point& due) {
+        waiting = false;
+        if (!ec) due = point_at<time_point>(machine.ticked(present<clock>()));
+        if (std::exchange(over, false)) ec = asio::error::eof;
+        if (after_this) machine.reset(*std::exchange(after_this, std::nullopt));
+    }
+
     timer_type timer;
     interval_machine machine;
     bool waiting = false;
+    bool over = false;                                  // reset() left no tick for the wait
+    std::optional<std::chrono::nanoseconds> after_this; // of reset(), while a tick that has expired is on its way
 };
 
 } // namespace cogwheel::inline v0::detail

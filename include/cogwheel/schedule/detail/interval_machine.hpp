@@ -18,12 +18,20 @@ public:
     interval_machine(const interval_options& options, nanoseconds start, nanoseconds end);
 
     /// Returns when the tick that the caller requests at `now` is due, with jitter; nothing after the last tick.
-    /// A repeated call requests the same tick, with new jitter. From the second tick on, it starts a fixed delay anew.
+    /// A repeated call requests the same tick, with new jitter. It starts a fixed delay anew, except before the first
+    /// tick.
     std::optional<nanoseconds> next(nanoseconds now);
+
+    /// Makes `first` the point of the next tick, and later ticks count from it.
+    void reset(nanoseconds first) noexcept {
+        due_ = first;
+        first_ = true;
+    }
 
     /// Counts the requested tick, which came at `now`. Returns when it was due, without jitter.
     nanoseconds ticked(nanoseconds now) noexcept;
 
+    nanoseconds period() const noexcept { return options_.period; }
     std::uint64_t count() const noexcept { return count_; }
     std::uint64_t missed() const noexcept { return missed_; }
 
@@ -31,7 +39,8 @@ private:
     nanoseconds after_missed(nanoseconds now) noexcept;
 
     interval_options options_;
-    nanoseconds due_; // without jitter; with a fixed delay, next() sets it
+    nanoseconds due_;   // without jitter; with a fixed delay, next() sets it
+    bool first_ = true; // due_ is the point of a first tick: next() does not set it
     nanoseconds end_;
     nanoseconds drawn_{}; // the jitter of the requested tick
     std::uint64_t count_ = 0;

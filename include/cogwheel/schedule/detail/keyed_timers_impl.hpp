@@ -102,6 +102,7 @@ public:
         typename Wheel::token_type token{};
         nanoseconds due{}; // since the clock's epoch
         bool removed = false;
+        bool running = false; // its job
     };
     using record_ptr = std::shared_ptr<record>;
 
@@ -142,15 +143,19 @@ public:
 
     table& all() noexcept { return table_; }
 
-    /// Adds a key. If it returns an error or throws, the table is unchanged.
-    std::error_code add(Key&& key, const recurrence& schedule, Job&& job, on_duplicate policy) {
+    /// Returns the point `delay` from now. Takes a negative delay for zero: a grid must not begin in the past.
+    static nanoseconds from_present(nanoseconds delay) {
+        return saturating_add(present<clock>(), std::max(delay, nanoseconds::zero()));
+    }
+
+    /// Adds a key, first due at `due`. If it returns an error or throws, the table is unchanged.
+    std::error_code add(Key&& key, const recurrence& schedule, nanoseconds due, Job&& job, on_duplicate policy) {
         if (const std::error_code bad = schedule.check()) return bad;
         const auto old = table_.find(key);
         if (old != table_.end() && policy == on_duplicate::reject) return schedule_errc::duplicate_key;
         if (old != table_.end() && policy == on_duplicate::keep) return {};
         const record_ptr replaced = old != table_.end() ? *old : nullptr; // destroyed last: it may use the table
         const auto r = std::make_shared<record>(*this, std::move(key), std::move(job), schedule);
-        const nanoseconds due = from_present(schedule.delay);
         if (old != table_.end()) {
             if (const std::error_code refused = arm(r, due)) return refused;
             end(**old);
@@ -183,18 +188,20 @@ public:
         for (const record_ptr& r : all) end(*r);
     }
 
-    bool touch(record& r, nanoseconds delay) {
-        const nanoseconds due = from_present(delay);
+    bool touch(record& r, nanoseconds due) {
         if (!r.token.reschedule_at(point_at<time_point>(due))) return false;
         r.due = due;
         return true;
     }
 
 private:
-    // Takes a negative delay for zero: a grid must not begin in the past.
-    static nanoseconds from_present(nanoseconds delay) {
-        return saturating_add(present<clock>(), std::max(delay, nanoseconds::zero()));
-    }
+    struct running {
+        record& r;
+        explicit running(record& of) noexcept : r(of) { r.running = true; }
+        running(const running&) = delete;
+        running& operator=(const running&) = delete;
+        ~running() { r.running = false; }
+    };
 
     static void end(record& r) noexcept {
         r.removed = true;
@@ -234,6 +241,7 @@ private:
             lost = std::current_exception();
             if (!r->removed) drop(r);
         }
+        const running mark(*r);
         r->job(r->key);
         if (lost) std::rethrow_exception(lost);
     }
