@@ -4,10 +4,16 @@
 // Checks the timeouts of idle connections.
 #include <cogwheel/net/idle_timeouts.hpp>
 
+#include <array>
 #include <stdexcept>
 #include <string>
 
 namespace cogwheel::inline v0 {
+
+std::string_view to_string(idle_kind k) noexcept {
+    constexpr std::array<std::string_view, 3> names{"reader", "writer", "all"};
+    return names[static_cast<std::size_t>(k)];
+}
 
 void idle_timeouts::validate() const {
     if (!(jitter >= 0 && jitter <= 1))

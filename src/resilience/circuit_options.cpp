@@ -4,10 +4,16 @@
 // Checks the options of a circuit breaker.
 #include <cogwheel/resilience/circuit_options.hpp>
 
+#include <array>
 #include <stdexcept>
 #include <string>
 
 namespace cogwheel::inline v0 {
+
+std::string_view to_string(circuit_state s) noexcept {
+    constexpr std::array<std::string_view, 3> names{"closed", "open", "half_open"};
+    return names[static_cast<std::size_t>(s)];
+}
 
 void circuit_breaker_options::validate() const {
     const auto refuse = [](const std::string& why) {

@@ -7,11 +7,18 @@
 #include <asio/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 
 namespace cogwheel::inline v0 {
+
+std::string_view to_string(retry_end e) noexcept {
+    constexpr std::array<std::string_view, 7> names{"succeeded", "not_retryable", "attempts_used", "out_of_time",
+                                                    "budget",    "cancelled",     "wheel"};
+    return names[static_cast<std::size_t>(e)];
+}
 
 bool is_transient(const std::error_code& ec) noexcept {
     struct passing {

@@ -36,6 +36,15 @@ void testing::manual_clock::advance(duration by) {
     for (auto* driver : d.drivers) driver->notify(time_point(d.now));
 }
 
+std::optional<testing::manual_clock::time_point> testing::manual_clock::next_wake() noexcept {
+    dial& d = dial::the();
+    const std::lock_guard lock(d.mutex);
+    std::optional<time_point> next;
+    for (const auto* driver : d.drivers)
+        if (const auto at = driver->planned(); at && (!next || *at < *next)) next = at;
+    return next;
+}
+
 namespace detail {
 
 wheel_driver<testing::manual_clock>::wheel_driver(const asio::any_io_executor& executor, wake_target& target,

@@ -199,6 +199,33 @@ TEST_CASE("netty_6150_8912_bytes_leaving_a_slow_peers_queue_are_activity") {
     CHECK(r.event_at(70s).kind == idle_kind::all); // counts from 40 s
 }
 
+TEST_CASE("output_sampled_at_a_write_the_event_for_a_stuck_peer_is_on_time") {
+    machine_rig r({.writer = 16s});
+    const auto write = [&](nanoseconds now, std::uint64_t left) {
+        r.system.output = left;
+        r.written(now);
+        r.sample(now, r.system);
+    };
+    write(0s, 100);
+    write(5s, 300); // the peer has taken bytes, and then takes no more
+    CHECK(r.system.asked == 2);
+    CHECK(r.look_at(16s) == 21s);
+    CHECK(r.event_at(21s).idle_for == 16s);
+
+    r.system.asked = 0; // eight times a timeout at most
+    for (int ms = 30'000; ms < 46'000; ++ms) write(std::chrono::milliseconds(ms), 300);
+    CHECK(r.system.asked == 8);
+    r.system.output = 301; // what leaves after the sample is activity
+    CHECK(r.look_at(61'999ms) == 77'999ms);
+
+    machine_rig off({});
+    off.sample(0s, off.system);
+    CHECK(off.system.asked == 0);
+    off.set_limits({.all = 1s});
+    off.sample(0s, off.system);
+    CHECK(off.system.asked == 1);
+}
+
 TEST_CASE("output_progress_not_observed_only_completed_writes_count") {
     machine_rig r({.writer = 10s});
     CHECK(r.event_at(10s).first);
@@ -218,6 +245,24 @@ TEST_CASE("netty_16982_reset_resets_times_and_first_flags") {
         CHECK(e.kind == kind);
         CHECK(e.first);
     }
+}
+
+TEST_CASE("reset_read_counts_reads_anew_and_forgets_a_message_under_way") {
+    machine_rig r({.reader = 10s, .writer = 100s});
+    r.begin_read();
+    r.begin_read();
+    r.reset_read(5s);
+    CHECK(r.event_at(15s).first);
+    r.end_read(20s); // one of the two: a read, and no more
+    CHECK(r.event_at(30s).first);
+    CHECK(r.event_at(100s).kind == idle_kind::reader);
+    CHECK(r.event_at(100s).kind == idle_kind::writer); // has not been reset
+}
+
+TEST_CASE("idle_kind_has_words") {
+    CHECK(to_string(idle_kind::reader) == "reader");
+    CHECK(to_string(idle_kind::writer) == "writer");
+    CHECK(to_string(idle_kind::all) == "all");
 }
 
 TEST_CASE("netty_973_jitter_spreads_those_who_fell_silent_together") {

@@ -167,6 +167,40 @@ TEST_CASE_TEMPLATE("probe_is_asked_only_when_an_event_would_be_due", Wheel, BOTH
     CHECK(probe.asked == 2);
 }
 
+TEST_CASE_TEMPLATE("probe_is_asked_at_a_write", Wheel, BOTH_WHEELS) {
+    struct : idle_probe {
+        std::uint64_t left = 0;
+        std::optional<std::uint64_t> output_progress() noexcept override { return left; }
+    } probe;
+    idle_rig<Wheel> r({.writer = 10s});
+    r.idle.set_probe(&probe);
+    r.wait();
+    probe.left = 5;
+    r.idle.touch_write();
+    r.pass(10s);
+    CHECK(r.log.size() == 1); // the peer has taken nothing since
+    r.wait();
+    probe.left = 7;
+    r.pass(10s);
+    CHECK(r.log.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("reset_of_reads_or_writes", Wheel, BOTH_WHEELS) {
+    idle_rig<Wheel> r({.reader = 10s, .writer = 10s});
+    r.wait();
+    r.pass(5s);
+    r.idle.begin_read();
+    r.idle.reset_read();
+    r.pass(5s);
+    REQUIRE(r.log.size() == 1);
+    CHECK(r.log.last().event.kind == idle_kind::writer);
+    r.wait();
+    r.idle.reset_write();
+    r.pass(5s);
+    REQUIRE(r.log.size() == 2);
+    CHECK(r.log.last().event.kind == idle_kind::reader);
+}
+
 TEST_CASE_TEMPLATE("limits_changed_while_waiting_take_effect_at_once", Wheel, BOTH_WHEELS) {
     idle_rig<Wheel> r({});
     r.wait(); // all off

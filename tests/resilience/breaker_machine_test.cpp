@@ -46,6 +46,12 @@ std::string refusal(const circuit_breaker_options& options) {
 
 } // namespace
 
+TEST_CASE("circuit_state_has_words") {
+    CHECK(to_string(circuit_state::closed) == "closed");
+    CHECK(to_string(circuit_state::open) == "open");
+    CHECK(to_string(circuit_state::half_open) == "half_open");
+}
+
 TEST_CASE("breaker_opens_at_the_last_of_so_many_failures_in_a_row") {
     breaker_script s({.failures_in_a_row = 3});
     s.fail(2);

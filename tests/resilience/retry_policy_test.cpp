@@ -52,6 +52,16 @@ TEST_CASE("transient_errors_are_known_by_the_standards_names_too") {
     }
 }
 
+TEST_CASE("retry_end_has_words") {
+    CHECK(to_string(retry_end::succeeded) == "succeeded");
+    CHECK(to_string(retry_end::not_retryable) == "not_retryable");
+    CHECK(to_string(retry_end::attempts_used) == "attempts_used");
+    CHECK(to_string(retry_end::out_of_time) == "out_of_time");
+    CHECK(to_string(retry_end::budget) == "budget");
+    CHECK(to_string(retry_end::cancelled) == "cancelled");
+    CHECK(to_string(retry_end::wheel) == "wheel");
+}
+
 TEST_CASE("policy_without_attempts_is_refused") {
     retry_policy p;
     CHECK_NOTHROW(p.validate());

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <vector>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -86,4 +87,58 @@ TEST_CASE("run_blocks_on_a_pending_timer_until_another_handler_advances") {
     w.io.restart();
     w.io.run(); // returns: nothing is left
     CHECK(fired);
+}
+
+TEST_CASE("next_wake_is_the_earliest_of_all_wheels") {
+    virtual_wheel a, b;
+    CHECK(!manual_clock::next_wake());
+    const auto start = manual_clock::now();
+    a.wheel.schedule(50ms, [] {});
+    auto soon = b.wheel.schedule(20ms, [] {});
+    CHECK(manual_clock::next_wake() == start + 20ms);
+    manual_clock::advance(20ms);
+    CHECK(manual_clock::next_wake() == start + 50ms); // the turn of b is posted
+    b.run();
+    soon = b.wheel.schedule(1ms, [] {});
+    CHECK(manual_clock::next_wake() == start + 30ms); // the next tick
+    soon.cancel();
+    CHECK(manual_clock::next_wake() == start + 50ms);
+}
+
+TEST_CASE("run_until_idle_turns_the_clock_from_wake_to_wake") {
+    virtual_wheel at({.tick = 10ms});
+    const auto start = manual_clock::now();
+    std::vector<manual_clock::duration> seen;
+    const auto hours = [&](auto again, int left) -> void {
+        seen.push_back(manual_clock::now() - start);
+        if (left != 0) at.wheel.schedule(1h, [=] { again(again, left - 1); });
+    };
+    asio::post(at.io, [&] { hours(hours, 3); });
+    CHECK(run_until_idle(at.io) == 1 + 3);
+    CHECK(seen == std::vector<manual_clock::duration>{0h, 1h, 2h, 3h});
+    CHECK(manual_clock::now() - start == 3h);
+    CHECK(run_until_idle(at.io) == 0);
+    CHECK(manual_clock::now() - start == 3h);
+}
+
+TEST_CASE("run_until_idle_ends_after_its_time_and_at_stop") {
+    virtual_wheel at({.tick = 10ms});
+    const auto start = manual_clock::now();
+    int runs = 0;
+    const auto for_ever = [&](auto again) -> void {
+        ++runs;
+        at.wheel.schedule(10ms, [=] { again(again); });
+    };
+    for_ever(for_ever);
+    run_until_idle(at.io, 105ms);
+    CHECK(runs == 1 + 10);
+    CHECK(manual_clock::now() - start == 105ms);
+    run_until_idle(at.io, -1s);
+    CHECK(manual_clock::now() - start == 105ms);
+    run_until_idle(at.io, 5ms); // the end of the time belongs to it
+    CHECK(runs == 1 + 11);
+    at.wheel.schedule(50ms, [&] { at.io.stop(); });
+    run_until_idle(at.io);
+    CHECK(manual_clock::now() - start == 160ms);
+    at.wheel.cancel_all();
 }

@@ -44,8 +44,9 @@ public:
     virtual bool under_way() noexcept { return false; }
 
     /// Returns how many bytes have left towards the peer, while more bytes wait to leave; nullopt if that is unknown or
-    /// none wait. A change since the previous call shows that a slow peer takes bytes. The change counts as a write at
-    /// the time of this call. So the event for a peer that has stopped taking bytes is up to one timeout late.
+    /// none wait. A change since the previous call shows that a slow peer takes bytes. If the call is made because an
+    /// event would be due, the change counts as a write at that time. So the event for a peer that has stopped taking
+    /// bytes is up to one timeout late; it is on time if the peer stopped before the last touch_write() that asked.
     virtual std::optional<std::uint64_t> output_progress() noexcept { return {}; }
 
 protected:
@@ -136,7 +137,8 @@ public:
     // ---- activity ----
 
     /// Records a read and a completed write. touch_read() and touch_write() record one of them.
-    /// Parameters: `now`: a reading of the clock; overloads without it read the clock. Complexity: a store for each.
+    /// Parameters: `now`: a reading of the clock; overloads without it read the clock.
+    /// Complexity: a store for each. With a probe, touch_write() also asks it, eight times a timeout at most.
     void touch() noexcept { touch(Clock::now()); }
     void touch(time_point now) noexcept {
         touch_read(now);
@@ -145,15 +147,22 @@ public:
     void touch_read() noexcept { touch_read(Clock::now()); }
     void touch_read(time_point now) noexcept { machine_.read(since_epoch(now)); }
     void touch_write() noexcept { touch_write(Clock::now()); }
-    void touch_write(time_point now) noexcept { machine_.written(since_epoch(now)); }
+    void touch_write(time_point now) noexcept {
+        machine_.written(since_epoch(now));
+        if (probe_ != nullptr) machine_.sample(since_epoch(now), queues{probe_});
+    }
 
     /// Marks the start and the end of the processing of what was read. Until the end, there is no event of the kinds
     /// reader and all. end_read() counts as a read. The calls nest.
     void begin_read() noexcept { machine_.begin_read(); }
     void end_read() noexcept { machine_.end_read(present()); }
 
-    /// Sets all recorded times to now. The next event of each kind is a first one (idle_event::first).
+    /// Sets all recorded times to now, and forgets every begin_read(). The next event of each kind is a first one
+    /// (idle_event::first). reset_read() and reset_write() do one of them, as Netty's resetReadTimeout() and
+    /// resetWriteTimeout().
     void reset() noexcept { machine_.reset(present()); }
+    void reset_read() noexcept { machine_.reset_read(present()); }
+    void reset_write() noexcept { touch_write(); }
 
     // ---- settings ----
 

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 namespace cogwheel::inline v0 {
 
@@ -14,6 +15,7 @@ enum class idle_kind : unsigned char {
     writer, ///< no write completed
     all,    ///< nothing was read, and no write completed
 };
+std::string_view to_string(idle_kind) noexcept; ///< the name of the constant
 
 /// When a connection is idle.
 /// Example:

@@ -7,6 +7,7 @@
 #include <cogwheel/resilience/backoff.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace cogwheel::inline v0 {
 
@@ -15,6 +16,7 @@ enum class circuit_state {
     open,      ///< the breaker refuses calls
     half_open, ///< the breaker allows a few calls, as probes
 };
+std::string_view to_string(circuit_state) noexcept; ///< the name of the constant
 
 /// When a breaker opens and closes. A closed one opens when failures_in_a_row or failure_rate is reached. 0 turns
 /// either off; one must be on. Each change of state starts both counts anew.

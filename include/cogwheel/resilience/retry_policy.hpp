@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 namespace cogwheel::inline v0 {
@@ -80,6 +81,7 @@ enum class retry_end {
     cancelled,
     wheel, ///< the wheel took no timer, or cancelled the timer of the wait
 };
+std::string_view to_string(retry_end) noexcept; ///< the name of the constant
 
 struct retry_result {
     std::uint32_t attempts = 0; ///< attempts, including one that failed to start

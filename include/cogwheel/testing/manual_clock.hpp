@@ -15,8 +15,14 @@
 
 #include <cogwheel/asio/timer_wheel.hpp>
 
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/wait_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 
 namespace cogwheel::inline v0::testing {
 
@@ -34,10 +40,41 @@ public:
     /// Moves the time by `by`; saturates. Each wheel whose planned wake-up has come posts one turn to its executor. A
     /// negative `by` moves the time back: wheels then do not advance until the clock has caught up.
     static void advance(duration by);
+
+    /// Returns when the next wheel plans to wake up, of all wheels on this clock in the process. A wheel may wake up
+    /// without firing a timer. Returns nothing if no wheel plans it: they have no timers, or have posted a turn.
+    static std::optional<time_point> next_wake() noexcept;
 };
 
 using manual_timer_wheel = basic_timer_wheel<manual_clock, multi_threaded>;
 using manual_local_timer_wheel = basic_timer_wheel<manual_clock, single_threaded>;
+
+/// Runs the handlers of `io` that are ready. Whenever none is ready, turns the clock to the next wake-up of a wheel.
+/// Ends when no wake-up is planned, when the next one is more than `at_most` after the start (the clock then stands at
+/// the end of that time), or when a handler stops `io`. So a test of hours takes milliseconds:
+///
+///     co_spawn(io, session(wheel), detached); // waits, retries, times out
+///     cogwheel::testing::run_until_idle(io);  // all of it has happened
+///
+/// Returns the number of handlers. Work that always repeats needs `at_most`. An operation on a socket is not ready as
+/// long as its peer does nothing; the clock does not wait for it.
+/// Errors: std::bad_alloc; exceptions of handlers leave the function.
+/// Thread safety: as io.poll(). No other thread may turn the clock meanwhile.
+inline std::size_t run_until_idle(asio::io_context& io,
+                                  manual_clock::duration at_most = manual_clock::duration::max()) {
+    io.restart();
+    const auto work = asio::make_work_guard(io); // so that only stop() stops the context
+    const manual_clock::time_point end = detail::point_after(manual_clock::now(), std::max(at_most, at_most.zero()));
+    std::size_t handlers = 0;
+    for (;;) {
+        handlers += io.poll();
+        if (io.stopped()) return handlers;
+        const std::optional<manual_clock::time_point> next = manual_clock::next_wake();
+        if (!next) return handlers;
+        manual_clock::advance(std::min(*next, end) - manual_clock::now());
+        if (*next > end) return handlers;
+    }
+}
 
 } // namespace cogwheel::inline v0::testing
 
@@ -69,6 +106,10 @@ public:
 
     /// Posts the wake-up if it is due by `now`. Preconditions: the caller holds the clock's mutex.
     void notify(testing::manual_clock::time_point now) noexcept;
+    /// Preconditions: as above.
+    std::optional<testing::manual_clock::time_point> planned() const noexcept {
+        return armed_ ? std::optional(at_) : std::nullopt;
+    }
 
 private:
     asio::steady_timer timer_; // never expires; cancelling it posts the wake-up

@@ -14,8 +14,8 @@
 #include <cogwheel/resilience/random.hpp>
 #include <cogwheel/wheel/tick.hpp>
 
+#include <algorithm>
 #include <array>
-#include <cassert>
 #include <optional>
 
 namespace cogwheel::inline v0::detail {
@@ -47,24 +47,45 @@ public:
     void read(nanoseconds now) noexcept { stamps_[0] = now; }
     void written(nanoseconds now) noexcept { stamps_[1] = now; }
 
+    /// Takes note of the output's progress at a write, eight times a timeout at most. Later, only what leaves after
+    /// that is activity. `queues`: see next().
+    template <class Queues>
+    void sample(nanoseconds now, Queues&& queues) noexcept {
+        if (now < sample_at_) return;
+        nanoseconds limit = nanoseconds::max();
+        for (const std::size_t i : {writer, all})
+            if (kinds_[i].limit != nanoseconds::zero()) limit = std::min(limit, kinds_[i].limit);
+        sample_at_ = saturating_add(now, limit / 8);
+        if (limit == nanoseconds::max()) return;
+        if (const std::optional<std::uint64_t> progress = queues.output_progress()) progress_ = *progress;
+    }
+
     /// Marks the time in which the program processes what it has read. It is not idle in that time. The calls nest.
     void begin_read() noexcept { ++reading_; }
     void end_read(nanoseconds now) noexcept {
-        assert(reading_ != 0 && "an end_read() without its begin_read()");
-        --reading_;
+        if (reading_ != 0) --reading_; // zero: a reset came between
         read(now);
     }
 
     // ---- settings ----
 
     /// Resets the times, as if the connection had begun now. The next event of each kind is a first one.
-    void reset(nanoseconds now) noexcept { stamps_ = {now, now}; }
+    void reset(nanoseconds now) noexcept {
+        reset_read(now);
+        written(now);
+    }
+    /// The same for reads only. Forgets a begin_read().
+    void reset_read(nanoseconds now) noexcept {
+        reading_ = 0;
+        read(now);
+    }
 
     /// Sets other timeouts. They count from the last activity or event, which may be longer ago than a timeout.
     void set_limits(const idle_timeouts& limits) noexcept {
         if (limits.seed != 0) random_ = small_random(limits.seed);
         const std::array values{limits.reader, limits.writer, limits.all};
         jitter_ = static_cast<float>(limits.jitter);
+        sample_at_ = nanoseconds::min();
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
             kinds_[i].limit = later(values[i], nanoseconds::zero());
             kinds_[i].extra = draw();
@@ -165,6 +186,7 @@ private:
     alignas(16) std::array<nanoseconds, 2> stamps_; // the last read and the last write, in one cache line: one store
     std::array<kind_state, 3> kinds_{};
     std::uint64_t progress_ = 0;
+    nanoseconds sample_at_{}; // not before this time
     small_random random_;
     float jitter_ = 0;
     std::uint32_t reading_ = 0;

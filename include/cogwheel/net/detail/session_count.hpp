@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// session_count: what a session_group shares with its members and with a drain, because any of them may end last.
+// drain_handler: tells how the drain ended, then calls the user's handler.
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/wheel_timer.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+
+#include <asio/associator.hpp>
+#include <asio/error.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace cogwheel::inline v0::detail {
+
+template <class Count, class Handler>
+struct drain_handler {
+    std::shared_ptr<Count> count;
+    Handler handler;
+    std::error_code result{};
+
+    /// Completes a drain that did not wait. Posted by drain().
+    void operator()() { std::move(handler)(result); }
+
+    /// Completes a drain whose wait has ended.
+    void operator()(std::error_code ec) {
+        ec = std::exchange(count, nullptr)->ended(ec);
+        std::move(handler)(ec);
+    }
+};
+
+template <class Wheel>
+class session_count {
+    using timer_type = decltype(basic_wheel_timer(std::declval<const Wheel&>()));
+
+public:
+    explicit session_count(const Wheel& wheel) : executor_(wheel.get_executor()), timer_(std::in_place, wheel) {}
+
+    const typename Wheel::executor_type& get_executor() const noexcept { return executor_; }
+    std::size_t size() const noexcept { return sessions_.load(std::memory_order_acquire); }
+
+    void enter() noexcept { sessions_.fetch_add(1, std::memory_order_relaxed); }
+    void leave() noexcept {
+        if (sessions_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+        const std::lock_guard lock(mutex_);
+        if (waiting_) note_empty();
+    }
+
+    /// Ends a drain for a group that is destroyed.
+    void close() noexcept {
+        const std::lock_guard lock(mutex_);
+        timer_.reset();
+    }
+
+    template <class Handler>
+    static void drain(const std::shared_ptr<session_count>& self, Handler&& handler, std::chrono::nanoseconds at_most) {
+        using full = drain_handler<session_count, std::decay_t<Handler>>;
+        if (const auto result = self->begin())
+            return post_to_its_own(self->executor_, full{nullptr, std::forward<Handler>(handler), *result});
+        COGWHEEL_TRY {
+            self->timer_->expires_after(at_most);
+            // Without the mutex: if the context shuts down, this destroys the handler, which may own a member.
+            self->timer_->async_wait(full{self, std::forward<Handler>(handler)});
+        }
+        COGWHEEL_CATCH {
+            const std::lock_guard lock(self->mutex_);
+            self->waiting_ = false;
+            COGWHEEL_RETHROW;
+        }
+        const std::lock_guard lock(self->mutex_);
+        if (self->waiting_ && self->emptied_) self->cancel(); // the last one left before the wait had begun
+    }
+
+    /// Returns the result of a drain whose wait ended with `ec`.
+    std::error_code ended(std::error_code ec) noexcept {
+        const std::lock_guard lock(mutex_);
+        waiting_ = false;
+        if (emptied_) return {};
+        return ec ? ec : asio::error::timed_out;
+    }
+
+private:
+    // Returns the result of a drain that need not wait.
+    std::optional<std::error_code> begin() noexcept {
+        const std::lock_guard lock(mutex_);
+        if (waiting_) return asio::error::already_started;
+        emptied_ = size() == 0;
+        if (emptied_) return std::error_code();
+        waiting_ = true;
+        return {};
+    }
+    void note_empty() noexcept {
+        emptied_ = true;
+        cancel();
+    }
+    void cancel() noexcept {
+        COGWHEEL_TRY {
+            if (timer_) timer_->cancel();
+        }
+        COGWHEEL_CATCH {
+            // There is no memory to post the end of the wait: it ends when its time has passed.
+        }
+    }
+
+    typename Wheel::executor_type executor_;
+    std::atomic<std::size_t> sessions_{0};
+    std::mutex mutex_; // guards the members below, except that drain() starts the wait without it
+    bool waiting_ = false;
+    bool emptied_ = false; // during the present drain, there was a moment without a session
+    std::optional<timer_type> timer_;
+};
+
+} // namespace cogwheel::inline v0::detail
+
+template <template <class, class> class Associator, class Count, class Handler, class Default>
+struct asio::associator<Associator, cogwheel::detail::drain_handler<Count, Handler>, Default>
+    : Associator<Handler, Default> {
+    using draining = cogwheel::detail::drain_handler<Count, Handler>;
+    static decltype(auto) get(const draining& h) noexcept { return Associator<Handler, Default>::get(h.handler); }
+    static decltype(auto) get(const draining& h, const Default& d) noexcept {
+        return Associator<Handler, Default>::get(h.handler, d);
+    }
+};

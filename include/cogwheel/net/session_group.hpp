@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Waits until all sessions of a server have ended, at most so long:
+//
+//     cogwheel::session_group sessions{wheel};
+//
+//     asio::awaitable<void> serve(tcp::socket socket, cogwheel::session_group::member in); // leaves with the frame
+//     co_spawn(io, serve(std::move(socket), sessions.enter()), asio::detached);
+//
+//     acceptor.close(); // first, so that no session begins any more; then tell the sessions to end
+//     co_await sessions.async_drain(30s, asio::redirect_error(asio::use_awaitable, ec));
+//     if (ec == asio::error::timed_out) close_the_rest();
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/wheel_timer.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/net/detail/session_count.hpp>
+
+namespace cogwheel::inline v0 {
+
+/// Counts the sessions of a server.
+/// Thread safety: any thread may call enter(), size() and the functions of members; call the others from one thread or
+/// strand at a time.
+template <any_timer_wheel Wheel>
+class basic_session_group {
+    using count = detail::session_count<Wheel>;
+
+public:
+    using executor_type = typename Wheel::executor_type;
+
+    /// One session. Movable; leaves the group when it is destroyed. It may outlive the group.
+    class member {
+    public:
+        /// Makes a member of no group.
+        member() noexcept = default;
+        member(member&& other) noexcept = default;
+        member& operator=(member&& other) noexcept {
+            member(std::move(other)).count_.swap(count_); // the temporary leaves
+            return *this;
+        }
+        ~member() { leave(); }
+
+        /// Leaves the group before the end of the object. Does nothing the second time.
+        void leave() noexcept {
+            if (const auto c = std::exchange(count_, nullptr)) c->leave();
+        }
+
+    private:
+        friend basic_session_group;
+        explicit member(std::shared_ptr<count> c) noexcept : count_(std::move(c)) { count_->enter(); }
+
+        std::shared_ptr<count> count_;
+    };
+
+    /// Errors: std::bad_alloc. Lifetime: the wheel may be destroyed first; a drain under way then completes with
+    /// operation_aborted, a later one with errc::stopped. The wheel's execution context must outlive the group.
+    explicit basic_session_group(const Wheel& wheel) : count_(std::make_shared<count>(wheel)) {}
+    basic_session_group(const basic_session_group&) = delete;
+    basic_session_group& operator=(const basic_session_group&) = delete;
+
+    /// A drain under way completes with operation_aborted.
+    ~basic_session_group() { count_->close(); }
+
+    executor_type get_executor() const noexcept { return count_->get_executor(); }
+
+    /// Adds a session. Complexity: O(1), two atomic additions.
+    member enter() noexcept { return member(count_); }
+
+    /// Returns the number of sessions.
+    std::size_t size() const noexcept { return count_->size(); }
+    bool empty() const noexcept { return size() == 0; }
+
+    /// Waits until there is no session, at most for `at_most`. Never completes inline. A session that enters meanwhile
+    /// counts, too.
+    /// Completion signature: void(std::error_code).
+    ///   success: at some moment of the wait, there was no session.
+    ///   asio::error::timed_out: the time has passed; size() says how many are left.
+    ///   asio::error::operation_aborted: the drain was cancelled by its slot, by the destructor, or by the wheel.
+    ///   asio::error::already_started: another drain is under way. This call does not affect it.
+    ///   errc::stopped, errc::too_many_timers: the wheel takes no timer.
+    /// Cancellation: terminal, partial and total; O(1). Executor: the handler's associated one, else the wheel's.
+    /// Memory: as timer_wheel::async_wait(). Complexity: O(1).
+    /// Errors: std::bad_alloc; the handler is then destroyed. If there is no memory to tell the end of the last
+    ///   session, success comes when the time has passed.
+    template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
+    auto async_drain(std::chrono::duration<Rep, Period> at_most, Token&& token = {}) {
+        return asio::async_initiate<Token, void(std::error_code)>(initiate_drain(count_), token,
+                                                                  saturate_to_ns(at_most));
+    }
+
+private:
+    class initiate_drain {
+    public:
+        using executor_type = typename Wheel::executor_type;
+
+        explicit initiate_drain(std::shared_ptr<count> c) noexcept : count_(std::move(c)) {}
+        executor_type get_executor() const noexcept { return count_->get_executor(); }
+
+        template <class Handler>
+        void operator()(Handler&& handler, std::chrono::nanoseconds at_most) {
+            count::drain(count_, std::forward<Handler>(handler), at_most);
+        }
+
+    private:
+        std::shared_ptr<count> count_;
+    };
+
+    std::shared_ptr<count> count_;
+};
+
+/// The sessions of a server on a timer_wheel.
+using session_group = basic_session_group<timer_wheel>;
+
+/// The sessions of a server on a local_timer_wheel: all on the wheel's thread or strand.
+using local_session_group = basic_session_group<local_timer_wheel>;
+
+} // namespace cogwheel::inline v0
