@@ -25,6 +25,25 @@ sys_seconds moment(local_seconds at, seconds offset) { return sys_seconds(at.tim
 
 } // namespace
 
+time_zone detail::take_zone(std::string_view& text, time_zone otherwise) {
+    const auto skip_blanks = [&](std::string_view from) {
+        return from.substr(std::min(from.find_first_not_of(" \t"), from.size()));
+    };
+    const std::string_view all = skip_blanks(text);
+    for (const std::string_view head : {"TZ=", "CRON_TZ="}) {
+        if (!all.starts_with(head)) continue;
+        const std::size_t end = std::min(all.find_first_of(" \t"), all.size());
+        text = skip_blanks(all.substr(end));
+        return time_zone(all.substr(head.size(), end - head.size()));
+    }
+    return otherwise;
+}
+
+cron_schedule::cron_schedule(std::string_view text, time_zone zone, dst_policy policy)
+    : cron_schedule(cron_expression("@daily"), detail::take_zone(text, zone), policy) {
+    expression_ = cron_expression(text);
+}
+
 // The local times of a stretch at which the expression can run.
 struct cron_schedule::window {
     local_seconds first, end; // the range is [first, end)

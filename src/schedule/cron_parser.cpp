@@ -118,7 +118,8 @@ void cron_parser::macro() {
     for (const auto& [name, meaning] : macros)
         if (same(name)) return cron_parser(meaning, out_).parse();
     refuse("'" + detail::visible_text(word) +
-           "' is unknown; there are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly");
+           "' is unknown; there are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly; of tasks also "
+           "@every, as in @every 1h30m");
 }
 
 // Reads items with commas between them, up to a blank or the end. Returns where the field begins.
@@ -140,20 +141,17 @@ std::uint64_t cron_parser::plain_field(const field& f) {
 
 // Reads all values, one value or a range, and a step. With a step, one value is a range to the end of the field.
 std::uint64_t cron_parser::ranges(const field& f) {
-    const std::size_t begin = position_;
     range r{f.lowest, f.highest, 1};
     const bool for_days = f.lowest == 1 && f.highest == 31;
     const bool for_weekdays = f.highest == 7;
+    const int count = for_weekdays ? 7 : f.highest - f.lowest + 1;
     const bool all = take('*') || ((for_days || for_weekdays) && take('?'));
     if (all && for_weekdays) r.to = 6;
     if (!all) {
         r.from = r.to = value(f);
         if (take('-')) {
             r.to = value(f);
-            if (for_weekdays && r.to == 0 && r.from > 0) r.to = 7; // FRI-SUN
-            if (r.to < r.from)
-                refuse_at(begin, std::string(f.name) + " goes backwards from " + std::to_string(r.from) + " to " +
-                                     std::to_string(r.to) + "; write two ranges, with a comma between");
+            if (r.to < r.from) r.to += count; // on past the end of the field, as in 22-4
         } else if (peek() == '/') {
             if (for_weekdays) r.from %= 7;
             r.to = for_weekdays ? 6 : f.highest;
@@ -161,7 +159,7 @@ std::uint64_t cron_parser::ranges(const field& f) {
     }
     if (take('/')) r.step = number("a step", 1, f.highest);
     std::uint64_t bits = 0;
-    for (int n = r.from; n <= r.to; n += r.step) bits |= bit(n);
+    for (int n = r.from; n <= r.to; n += r.step) bits |= bit(f.lowest + (n - f.lowest) % count);
     return bits;
 }
 

@@ -7,6 +7,7 @@
 #include <cogwheel/tasks/task_trigger.hpp>
 
 #include <algorithm>
+#include <charconv>
 
 namespace cogwheel::inline v0 {
 
@@ -23,13 +24,46 @@ std::optional<nanoseconds> point(const std::optional<sys_seconds>& at) {
     return ns == nanoseconds::max() || ns == nanoseconds::min() ? std::nullopt : std::optional(ns);
 }
 
+bool begins_with_every(std::string_view text) {
+    constexpr std::string_view word = "@every";
+    return text.size() > word.size() && (text[word.size()] == ' ' || text[word.size()] == '\t') &&
+           std::equal(word.begin(), word.end(), text.begin(), [](char a, char b) { return a == (b | 0x20) || a == b; });
+}
+
+// Parses the period of "@every 1h30m".
+nanoseconds period_of(std::string_view text) {
+    const std::size_t end = text.find_last_not_of(" \t") + 1;
+    std::size_t at = std::min(text.find_first_not_of(" \t", std::string_view("@every").size()), end);
+    nanoseconds sum{};
+    do {
+        std::int64_t n = 0;
+        const auto number = std::from_chars(text.data() + at, text.data() + end, n);
+        if (number.ec == std::errc::invalid_argument || text[at] == '-')
+            throw cron_error(text, at, "a number with its unit must come here, as in @every 1h30m");
+        const auto unit_at = static_cast<std::size_t>(number.ptr - text.data());
+        const std::string_view rest = text.substr(unit_at, end - unit_at);
+        const std::string_view unit = rest.substr(0, std::min(rest.find_first_of("0123456789 \t"), rest.size()));
+        const auto* const known = std::ranges::find(detail::duration_units, unit, &detail::duration_unit::name);
+        if (known == detail::duration_units.end())
+            throw cron_error(text, unit_at, "a unit must come here: ns, us, ms, s, m, h or d, as in @every 1h30m");
+        if (number.ec != std::errc() || n > nanoseconds::max().count() / known->size)
+            throw cron_error(text, at, "the period must not exceed 106751d (292 years)");
+        sum = saturating_add(sum, nanoseconds(n * known->size));
+        at = unit_at + unit.size();
+    } while (at != end);
+    if (sum == nanoseconds::zero()) throw cron_error(text, 0, "the period is 0s, but must be above zero");
+    return sum;
+}
+
 sys_seconds second_of(nanoseconds at) { return sys_seconds(std::chrono::floor<seconds>(at)); }
 
 } // namespace
 
 task_trigger task_trigger::cron(std::string_view expression, time_zone zone, dst_policy policy) {
+    const time_zone own = detail::take_zone(expression, zone);
+    if (begins_with_every(expression)) return every(period_of(expression));
     task_trigger t(kind::cron, {}, {}, forever);
-    t.cron_.emplace(cron_expression(expression), zone, policy);
+    t.cron_.emplace(cron_expression(expression), own, policy);
     t.expression_ = expression;
     return t;
 }

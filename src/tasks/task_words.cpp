@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdio>
-#include <utility>
 
 namespace cogwheel::inline v0 {
 
@@ -13,17 +12,11 @@ namespace detail {
 
 std::string words(std::chrono::nanoseconds d) {
     if (d == std::chrono::nanoseconds::zero()) return "0s";
-    constexpr std::array<std::pair<std::uint64_t, const char*>, 7> units{{{86'400'000'000'000, "d"},
-                                                                          {3'600'000'000'000, "h"},
-                                                                          {60'000'000'000, "m"},
-                                                                          {1'000'000'000, "s"},
-                                                                          {1'000'000, "ms"},
-                                                                          {1'000, "us"},
-                                                                          {1, "ns"}}};
     std::string text(d.count() < 0 ? "-" : "");
     auto left = d.count() < 0 ? 0 - static_cast<std::uint64_t>(d.count()) : static_cast<std::uint64_t>(d.count());
-    for (const auto& [size, unit] : units) {
-        if (left >= size) text += std::to_string(left / size) + unit;
+    for (const duration_unit& unit : duration_units) {
+        const auto size = static_cast<std::uint64_t>(unit.size);
+        if (left >= size) text.append(std::to_string(left / size)).append(unit.name);
         left %= size;
     }
     return text;

@@ -43,6 +43,44 @@ TEST_CASE("task_trigger_first_after_of_an_expression_is_its_earliest_run") {
     CHECK(hourly.latest(noon, noon + 2h) == noon + 2h);
 }
 
+TEST_CASE("task_trigger_every_as_text") {
+    CHECK(task_trigger::cron("@every 10s").text() == "every 10s");
+    CHECK(task_trigger::cron("@EVERY 1h30m ").period() == 90min);
+    CHECK(task_trigger::cron("TZ=UTC @every\t1d2h3m4s5ms6us7ns").period() ==
+          24h + 2h + 3min + 4s + 5ms + std::chrono::microseconds(6) + 7ns);
+    CHECK(task_trigger::cron("@every 200000s").period() == 200'000s);
+    CHECK(task_trigger::cron("@every 106751d").text() == "every 106751d");
+    const auto fault = [](const char* text) {
+        try {
+            task_trigger::cron(text);
+            return std::pair<std::size_t, std::string>();
+        } catch (const cron_error& e) {
+            return std::pair(e.column(), std::string(e.what()));
+        }
+    };
+    CHECK(fault("@every ").first == 7);
+    CHECK(fault("@every -5s").first == 8);
+    CHECK(fault("@every 1.5h").first == 9);
+    CHECK(fault("@every 10").first == 10);
+    CHECK(fault("@every 10 s").first == 10);
+    CHECK(fault("@every 1h 5m").first == 10);
+    CHECK(fault("@every 106752d").second.find("must not exceed 106751d") != std::string::npos);
+    CHECK(fault("@every 99999999999999999999ns").second.find("must not exceed") != std::string::npos);
+    CHECK(fault("@every 0s").second.find("must be above zero") != std::string::npos);
+    CHECK(fault("@everyday").second.find("as in @every 1h30m") != std::string::npos);
+}
+
+TEST_CASE("task_trigger_zone_before_the_expression") {
+    const auto in_berlin = task_trigger::cron("TZ=Europe/Berlin 0 7 * * MON-FRI");
+    CHECK(in_berlin.text() == "0 7 * * MON-FRI Europe/Berlin");
+    CHECK(task_trigger::cron(" CRON_TZ=Asia/Tokyo  @daily", time_zone("Europe/Berlin")).text() == "@daily Asia/Tokyo");
+    CHECK(in_berlin.first(0s) == task_trigger::cron("0 7 * * MON-FRI", time_zone("Europe/Berlin")).first(0s));
+    CHECK(cron_schedule("TZ=Europe/Berlin 0 7 * * *").zone().name() == "Europe/Berlin");
+    CHECK(cron_schedule("0 7 * * *").next(std::chrono::sys_seconds()) == std::chrono::sys_seconds(7h));
+    CHECK_THROWS_WITH(task_trigger::cron("TZ=Mars/Olympus @daily"), doctest::Contains("Mars/Olympus"));
+    CHECK_THROWS_AS(task_trigger::cron("TZ=Europe/Berlin"), cron_error);
+}
+
 TEST_CASE("task_trigger_refuses_what_cannot_be") {
     CHECK(task_trigger::every(0s).check() == schedule_errc::bad_period);
     CHECK(task_trigger::every(-1s).check() == schedule_errc::bad_period);

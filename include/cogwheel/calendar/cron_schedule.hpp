@@ -27,6 +27,12 @@ enum class dst_policy {
     follow_clock
 };
 
+namespace detail {
+/// Removes "TZ=..." or "CRON_TZ=..." and the blanks around it from the front of `text`. Returns that zone, else
+/// `otherwise`. Errors: those of time_zone's constructor.
+time_zone take_zone(std::string_view& text, time_zone otherwise);
+} // namespace detail
+
 /// A cron expression, a time zone and a policy: a value. Thread safety: any thread may call its const functions.
 class cron_schedule {
 public:
@@ -36,6 +42,10 @@ public:
     explicit cron_schedule(const cron_expression& expression, time_zone zone = {},
                            dst_policy policy = dst_policy::vixie)
         : expression_(expression), zone_(zone), policy_(policy) {}
+
+    /// The same with an expression as text. "TZ=Europe/Berlin " or "CRON_TZ=Europe/Berlin " before it names the zone,
+    /// and goes before `zone`. Errors: cron_error, those of time_zone's constructor.
+    explicit cron_schedule(std::string_view text, time_zone zone = {}, dst_policy policy = dst_policy::vixie);
 
     /// Returns the first run strictly after `after`, or nothing if there is none up to the year 9999.
     std::optional<sys_seconds> next(sys_seconds after) const;

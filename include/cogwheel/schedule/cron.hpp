@@ -8,7 +8,7 @@
 //     noon.describe();                        // "at 12:00, on Monday to Friday"
 //
 //     second (optional)  0-59        ,  list        5,10,15
-//     minute             0-59        -  range       9-17, MON-FRI
+//     minute             0-59        -  range       9-17, MON-FRI, 22-4 (22 to 23, and 0 to 4), FRI-MON
 //     hour               0-23        /  step        */5, 10-40/10, 30/10 (from 30 on)
 //     day of month       1-31  L W   *  all         ?  the same, in the two day fields
 //     month              1-12, JAN-DEC

@@ -55,7 +55,10 @@ public:
         return task_trigger(kind::periodic, saturate_to_ns(period), saturate_to_ns(period), forever);
     }
 
-    /// Returns a trigger with a run at each match of the expression. Errors: cron_error that marks the column.
+    /// Returns a trigger with a run at each match of the expression. "TZ=Europe/Berlin " or "CRON_TZ=Europe/Berlin "
+    /// before the expression names the zone, and goes before `zone`. "@every 1h30m" is every(1h + 30min); its units are
+    /// ns, us, ms, s, m, h and d.
+    /// Errors: cron_error that marks the column; those of time_zone's constructor.
     static task_trigger cron(std::string_view expression, time_zone zone = {}, dst_policy policy = dst_policy::vixie);
 
     /// Returns this trigger with a limit on the number of runs. Missed and dropped runs do not count.

@@ -4,10 +4,26 @@
 // Durations and dates as text for people.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace cogwheel::inline v0::detail {
+
+/// The units of a duration in words, the largest first.
+struct duration_unit {
+    std::string_view name;
+    std::int64_t size; // nanoseconds
+};
+inline constexpr std::array<duration_unit, 7> duration_units{{{"d", 86'400'000'000'000},
+                                                              {"h", 3'600'000'000'000},
+                                                              {"m", 60'000'000'000},
+                                                              {"s", 1'000'000'000},
+                                                              {"ms", 1'000'000},
+                                                              {"us", 1'000},
+                                                              {"ns", 1}}};
 
 /// Returns a duration as "250ms", "1h30m" or "2d": exact, without the parts that are zero.
 std::string words(std::chrono::nanoseconds);
