@@ -30,6 +30,8 @@ const char* words(schedule_errc e) noexcept {
         return "the run was missed, and its misfire policy is to skip";
     case schedule_errc::interrupted:
         return "its process or its scheduler ended while it ran";
+    case schedule_errc::bad_jitter:
+        return "the jitter must be zero or more, and below the period";
     }
     return nullptr;
 }

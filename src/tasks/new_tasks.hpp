@@ -48,7 +48,7 @@ public:
                 if (impl_.recorder_.keeps(*old) && !impl_.recorder_.keeps(*a.entry)) impl_.recorder_.erase(*old);
                 impl_.remove(s, old);
             }
-            impl_.recorder_.notify(task_event::kind::added, a.entry->spec.name, 0, {});
+            impl_.recorder_.notify(task_event::kind::added, a.entry->spec.name, {});
         }
     }
 

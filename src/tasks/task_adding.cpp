@@ -15,6 +15,7 @@ task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::share
     refused = stopped_         ? make_error_code(errc::stopped)
               : t.name.empty() ? make_error_code(schedule_errc::no_name)
                                : t.when.check();
+    if (!refused && t.most_at_once == 0) refused = schedule_errc::bad_times;
     if (refused) return nullptr;
     if (job == nullptr) {
         const auto defined = jobs_.find(t.job);
@@ -29,6 +30,8 @@ task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::share
         return nullptr;
     }
     auto entry = std::make_shared<task_entry>(shared_from_this(), std::move(t), std::move(job), options_.misfire_grace);
+    if (const auto until = entry->spec.when.until())
+        entry->machine.ends_at(point_of(*wheel_, entry->spec.when, *until));
     entry->machine.begin(present_of(*wheel_, entry->spec.when));
     if (!entry->machine.next()) refused = schedule_errc::never;
     return refused ? nullptr : entry;

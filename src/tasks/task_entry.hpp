@@ -63,16 +63,19 @@ public:
     task_machine machine;
 
     any_token timer;
-    std::uint64_t timer_number = 0;                   // the number of the armed timer; 0: none
-    std::chrono::nanoseconds armed_at{}, wall_then{}; // when the timer was armed, by both clocks
+    std::uint64_t timer_number = 0;                    // the number of the armed timer; 0: none
+    std::chrono::nanoseconds armed_at{}, wall_then{};  // when the timer was armed, by both clocks
+    std::optional<std::chrono::nanoseconds> drawn_for; // the point that `drawn`, a random delay, belongs to
+    std::chrono::nanoseconds drawn{};
     std::vector<std::shared_ptr<active_run>> runs;
 
     std::optional<task_state> ended; // set when there is no further run
+    bool paused = false;             // no run begins
     bool cancelled = false;          // cancel() was called: the runs under way are the last ones
     bool cut_short = false;          // cancel() prevented further runs
     bool gone = false;               // not in the table any more
     std::uint64_t completed = 0, failed = 0, cancellations = 0;
-    std::string message;
+    std::string message, result;
     std::vector<task_attempt> history; // the oldest one first
 };
 
@@ -96,16 +99,19 @@ public:
     void next_attempt() {
         std::list<std::stop_source> fresh(1);
         stop_ = fresh.front();
+        result_.clear();
         stop.swap(fresh);
         ++attempt_;
         why = reason::none;
         interrupted_ = false;
     }
+    std::string take_result() noexcept { return std::exchange(result_, {}); }
     void note_interruption() noexcept { interrupted_ = true; }
     void set_attempt(std::uint32_t n) noexcept { attempt_ = n; }
 
     std::shared_ptr<task_scheduler_impl> impl;
     std::shared_ptr<task_entry> of;
+    std::uint64_t run_number = 0; // in this scheduler, from 1
     phase at = phase::on_its_way;
     phase kept = phase::on_its_way;   // the phase before `over`, which the storage keeps after stop()
     reason why = reason::none;        // why it was told to stop
@@ -124,6 +130,10 @@ public:
 
 inline std::chrono::nanoseconds present_of(const task_wheel& wheel, const task_trigger& t) {
     return t.on_the_wall() ? wheel.wall() : wheel.now();
+}
+inline std::chrono::nanoseconds point_of(const task_wheel& wheel, const task_trigger& t, task_trigger::wall_point at) {
+    const std::chrono::nanoseconds wall = at.time_since_epoch();
+    return t.on_the_wall() ? wall : saturating_add(wheel.now(), saturating_add(wall, -wheel.wall()));
 }
 inline task_trigger::wall_point wall_of(const task_wheel& wheel, const task_trigger& t,
                                         std::chrono::nanoseconds point) {

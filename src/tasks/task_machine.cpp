@@ -28,18 +28,22 @@ std::uint64_t points_between(const task_trigger& when, nanoseconds first, nanose
 } // namespace
 
 task_machine::task_machine(const task& of, nanoseconds grace)
-    : when_(of.when), misfire_(of.misfire), overlap_(of.overlap), grace_(grace) {
+    : when_(of.when),
+      misfire_(of.misfire),
+      overlap_(of.overlap),
+      most_at_once_(of.overlap == task_overlap::allow ? of.most_at_once : 1),
+      grace_(grace) {
     at_.left = of.when.runs();
 }
 
 void task_machine::begin(nanoseconds now) {
-    at_.next = when_.first(now);
+    at_.next = up_to_end(when_.first(now));
     at_.done = now;
 }
 
 bool task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
                           std::list<nanoseconds> waiting, nanoseconds now) {
-    at_.next = next;
+    at_.next = up_to_end(next);
     at_.left = left;
     at_.active = active;
     at_.waiting = std::move(waiting);
@@ -48,7 +52,7 @@ bool task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, st
     if (when_.what() == task_trigger::kind::periodic)
         furthest = saturating_add(at_.done, std::max(when_.first_delay(), when_.period()));
     if (!at_.next || !furthest || *at_.next <= *furthest || when_.what() == task_trigger::kind::date) return false;
-    at_.next = furthest;
+    at_.next = up_to_end(furthest);
     return true;
 }
 
@@ -59,7 +63,7 @@ bool task_machine::clock_put_back(nanoseconds by, nanoseconds elapsed, nanosecon
                        cron.policy() == dst_policy::follow_clock;
     nanoseconds from = saturating_add(now, -elapsed); // the earliest point to which the clock may have been put back
     if (at_.done <= now || (at_.was_due && !again)) from = std::max(from, at_.done);
-    const std::optional<nanoseconds> point = at_.was_due ? when_.after(from) : when_.first(from);
+    const std::optional<nanoseconds> point = up_to_end(at_.was_due ? when_.after(from) : when_.first(from));
     if (!point || *point >= *at_.next) return false;
     at_.next = point;
     return true;
@@ -67,12 +71,11 @@ bool task_machine::clock_put_back(nanoseconds by, nanoseconds elapsed, nanosecon
 
 task_machine::decision task_machine::expired(nanoseconds now) {
     decision d;
-    const nanoseconds last = when_.latest(*at_.next, now);
+    const nanoseconds last = when_.latest(*at_.next, std::min(now, end_));
     at_.done = last;
     at_.was_due = true;
     for (const nanoseconds point : due_by(*at_.next, last, now)) {
-        const bool free = at_.active == 0 && at_.waiting.empty();
-        if (overlap_ == task_overlap::allow || free) {
+        if (has_room() && at_.waiting.empty()) {
             start(d, point);
         } else if (overlap_ == task_overlap::replace) {
             d.replace = true;
@@ -81,7 +84,7 @@ task_machine::decision task_machine::expired(nanoseconds now) {
             wait(point, misfire_.what() == task_misfire::kind::catch_up ? misfire_.most() : 0);
         }
     }
-    at_.next = static_cast<std::uint64_t>(at_.left) > at_.waiting.size() ? when_.after(last) : std::nullopt;
+    at_.next = static_cast<std::uint64_t>(at_.left) > at_.waiting.size() ? up_to_end(when_.after(last)) : std::nullopt;
     return d;
 }
 
@@ -119,7 +122,7 @@ void task_machine::wait(nanoseconds point, std::size_t most) {
 }
 
 std::optional<nanoseconds> task_machine::begin_waiting() noexcept {
-    if (at_.waiting.empty() || at_.active != 0) return std::nullopt;
+    if (at_.waiting.empty() || !has_room()) return std::nullopt;
     const nanoseconds point = at_.waiting.front();
     at_.waiting.pop_front();
     ++at_.active;

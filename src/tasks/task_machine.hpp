@@ -18,6 +18,9 @@ public:
 
     task_machine(const task& of, nanoseconds grace);
 
+    /// Sets the last point: no run is due after it. Preconditions: neither begin() nor resume() was called.
+    void ends_at(nanoseconds last) noexcept { end_ = last; }
+
     /// Starts a new task.
     void begin(nanoseconds now);
 
@@ -62,7 +65,7 @@ public:
     /// Counts a run that has ended.
     void ended() noexcept { --at_.active; }
 
-    /// Begins a run that has waited, and returns its point; nothing if none waits or another run is under way.
+    /// Begins a run that has waited, and returns its point; nothing if none waits or there is no room for it.
     std::optional<nanoseconds> begin_waiting() noexcept;
 
     /// Ends the task: no run begins any more.
@@ -84,11 +87,17 @@ private:
     std::vector<nanoseconds> due_by(nanoseconds first, nanoseconds last, nanoseconds now);
     void start(decision&, nanoseconds point);
     void wait(nanoseconds point, std::size_t most);
+    std::optional<nanoseconds> up_to_end(std::optional<nanoseconds> point) const noexcept {
+        return point && *point <= end_ ? point : std::nullopt;
+    }
+    bool has_room() const noexcept { return at_.active < most_at_once_; }
 
     task_trigger when_;
     task_misfire misfire_;
     task_overlap overlap_;
+    std::size_t most_at_once_;
     nanoseconds grace_;
+    nanoseconds end_ = nanoseconds::max();
     progress at_;
 };
 

@@ -83,6 +83,16 @@ std::string to_text(const task_record& record) {
         fields.number(run.attempt);
         fields.point(run.retry_at);
     }
+    // Later fields, which only tasks that need them have: an earlier version reads all others.
+    const bool limited = task.most_at_once != cogwheel::task().most_at_once;
+    if (record.paused || limited || task.when.jitter() != nanoseconds::zero() || task.when.until() ||
+        !record.result.empty()) {
+        fields.number(record.paused ? 1 : 0);
+        fields.number(task.most_at_once);
+        fields.number(task.when.jitter().count());
+        fields.point(task.when.until());
+        fields.text(record.result);
+    }
     return fields.take();
 }
 
@@ -102,6 +112,13 @@ task_record task_record_from(std::string_view text) {
         run.scheduled = wall_point(nanoseconds(fields.number("scheduled")));
         run.attempt = fields.number<std::uint32_t>("attempt");
         run.retry_at = fields.point("retry at");
+    }
+    if (fields.more()) {
+        record.paused = fields.number<std::uint8_t>("paused") != 0;
+        record.task.most_at_once = fields.number<std::uint32_t>("most at once");
+        record.task.when = record.task.when.jitter(nanoseconds(fields.number("jitter")));
+        if (const auto until = fields.point("until")) record.task.when = record.task.when.until(*until);
+        record.result = fields.text("result");
     }
     fields.end();
     return record;

@@ -10,7 +10,7 @@ using phase = active_run::phase;
 bool task_recorder::keeps(const task_entry& e) const noexcept { return storage_ != nullptr && !e.spec.job.empty(); }
 
 task_record task_recorder::record_of(const task_entry& e) const {
-    task_record r{e.spec, e.machine.left(), {}, {}};
+    task_record r{e.spec, e.machine.left(), {}, {}, e.paused, e.result};
     if (const auto next = e.machine.next()) r.next = wall_of(*wheel_, e.spec.when, *next);
     for (const auto& run : e.runs) {
         task_run_record& under_way = r.runs.emplace_back();
@@ -36,7 +36,7 @@ std::string task_recorder::save(const task_entry& e) noexcept {
         return {};
     } catch (...) {
         std::string message = message_of(std::current_exception());
-        notify(task_event::kind::unrecorded, e.spec.name, 0, message);
+        notify(task_event::kind::unrecorded, e.spec.name, message);
         return message;
     }
 }
@@ -46,14 +46,15 @@ void task_recorder::erase(const task_entry& e) noexcept {
     try {
         storage_->erase(e.spec.name);
     } catch (...) {
-        notify(task_event::kind::unrecorded, e.spec.name, 0, message_of(std::current_exception()));
+        notify(task_event::kind::unrecorded, e.spec.name, message_of(std::current_exception()));
     }
 }
 
-void task_recorder::notify(task_event::kind what, const std::string& name, std::uint32_t attempt,
-                           const std::string& message) noexcept {
-    if (observer_ != nullptr)
-        observer_->on_event({what, name, attempt, task_trigger::wall_point(wheel_->wall()), message});
+void task_recorder::notify(task_event::kind what, const std::string& name, const std::string& message,
+                           const active_run* run) noexcept {
+    if (observer_ == nullptr) return;
+    observer_->on_event({what, name, run != nullptr ? run->attempt() : 0, task_trigger::wall_point(wheel_->wall()),
+                         message, run != nullptr ? run->run_number : 0});
 }
 
 } // namespace cogwheel::inline v0::detail

@@ -30,7 +30,8 @@ public:
     /// also sends to the observer.
     std::string save(const task_entry&) noexcept;
     void erase(const task_entry&) noexcept;
-    void notify(task_event::kind, const std::string& name, std::uint32_t attempt, const std::string& message) noexcept;
+    void notify(task_event::kind, const std::string& name, const std::string& message,
+                const active_run* = nullptr) noexcept;
 
 private:
     const std::unique_ptr<task_wheel>& wheel_;

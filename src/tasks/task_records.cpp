@@ -36,7 +36,7 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
         return;
     }
     std::error_code bad = record.task.when.check();
-    if (!bad && record.runs_left < 0) bad = schedule_errc::bad_times;
+    if (!bad && (record.runs_left < 0 || record.task.most_at_once == 0)) bad = schedule_errc::bad_times;
     if (bad) {
         result.warnings.push_back("task '" + record.task.name + "' makes no sense: " + bad.message());
         return;
@@ -44,21 +44,21 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
     const auto entry =
         std::make_shared<task_entry>(shared_from_this(), std::move(record.task), job->second, options_.misfire_grace);
     const task_trigger& when = entry->spec.when;
-    const auto point_of = [&](task_trigger::wall_point at) {
-        const nanoseconds wall = at.time_since_epoch();
-        return when.on_the_wall() ? wall : saturating_add(wheel_->now(), saturating_add(wall, -wheel_->wall()));
-    };
+    const auto point = [&](task_trigger::wall_point at) { return point_of(*wheel_, when, at); };
     std::list<nanoseconds> waiting;
     std::size_t active = 0;
     for (const task_run_record& r : record.runs) {
         if (r.attempt == 0)
-            waiting.push_back(point_of(r.scheduled));
+            waiting.push_back(point(r.scheduled));
         else
             ++active;
     }
+    if (when.until()) entry->machine.ends_at(point(*when.until()));
+    entry->paused = record.paused;
+    entry->result = std::move(record.result);
     const bool found_anew =
-        entry->machine.resume(record.next ? std::optional(point_of(*record.next)) : std::nullopt, record.runs_left,
-                              active, std::move(waiting), present_of(*wheel_, when));
+        entry->machine.resume(record.next ? std::optional(point(*record.next)) : std::nullopt, record.runs_left, active,
+                              std::move(waiting), present_of(*wheel_, when));
     s.drop(entry);
     if (entry->machine.finished()) {
         result.warnings.push_back("task '" + entry->spec.name + "' has no run left");
@@ -72,6 +72,7 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
         runs.push_back(std::make_shared<active_run>(shared_from_this(), entry, r.scheduled));
         active_run& run = *runs.back();
         run.set_attempt(r.attempt - 1);
+        run.run_number = ++last_run_;
         if (r.retry_at) {
             run.at = phase::between_attempts;
             run.retry_at = *r.retry_at;
@@ -107,7 +108,7 @@ void task_scheduler_impl::go_on(locked_scope& s, const active_ptr& run) noexcept
             pause = std::min(pause, run->attempt() == 0 ? nanoseconds::zero() : pause_before_next(*run));
         return park(s, run, pause);
     }
-    recorder_.notify(task_event::kind::interrupted, run->name(), run->attempt(), {});
+    recorder_.notify(task_event::kind::interrupted, run->name(), {}, run.get());
     if (options_.interrupted == interrupted_runs::again)
         submit(s, run);
     else
@@ -120,6 +121,7 @@ task_info task_scheduler_impl::info_of(const task_entry& e) const {
     i.job = e.spec.job;
     i.when = e.spec.when.text();
     i.state = e.state();
+    i.paused = e.paused && !e.ended;
     if (const auto next = e.machine.next()) i.next = wall_of(*wheel_, e.spec.when, *next);
     i.runs_left = e.machine.left();
     if (!e.runs.empty()) i.attempt = e.runs.back()->attempt();
@@ -129,6 +131,7 @@ task_info task_scheduler_impl::info_of(const task_entry& e) const {
     i.missed = e.machine.missed();
     i.dropped = e.machine.dropped();
     i.message = e.message;
+    i.result = e.result;
     i.history.assign(e.history.begin(), e.history.end());
     return i;
 }

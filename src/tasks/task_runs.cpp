@@ -9,8 +9,18 @@
 #include <asio/error.hpp>
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace cogwheel::inline v0 {
+
+void task_run::result(std::string text) {
+    if (text.size() > max_result)
+        throw std::length_error("cogwheel::task_run: a result has " + std::to_string(text.size()) +
+                                " bytes, but must not exceed " + std::to_string(max_result) +
+                                "; store the data elsewhere, and its place here");
+    result_ = std::move(text);
+}
 
 void task_run::throw_if_stopped() const {
     if (stop_requested()) throw std::system_error(asio::error::operation_aborted, "told to stop");
@@ -60,6 +70,7 @@ std::vector<task_scheduler_impl::active_ptr> task_scheduler_impl::make_runs(cons
         made.push_back(
             std::make_shared<active_run>(shared_from_this(), entry, wall_of(*wheel_, entry->spec.when, point)));
         made.back()->next_attempt();
+        made.back()->run_number = ++last_run_;
     }
     auto& all = entry->runs;
     if (all.capacity() - all.size() < made.size()) all.reserve(std::max(2 * all.size(), all.size() + made.size()));
@@ -73,17 +84,18 @@ void task_scheduler_impl::begin(locked_scope& s, const active_ptr& run) noexcept
     submit(s, run);
 }
 
-// Begins the next run that has waited.
+// Begins the runs that have waited, as long as there is room.
 void task_scheduler_impl::begin_waiting(locked_scope& s, const entry_ptr& entry) noexcept {
     task_entry& e = *entry;
+    if (e.paused) return;
     while (const auto point = e.machine.begin_waiting()) {
         try {
-            return begin(s, make_runs(entry, {*point}).front());
+            begin(s, make_runs(entry, {*point}).front());
         } catch (...) { // no memory: this run has failed, and the task goes on
             e.machine.ended();
             ++e.failed;
             e.message = message_of(std::current_exception());
-            recorder_.notify(task_event::kind::failed, e.spec.name, 0, e.message);
+            recorder_.notify(task_event::kind::failed, e.spec.name, e.message);
         }
     }
 }
@@ -142,7 +154,7 @@ void task_scheduler_impl::execute(const active_ptr& run) noexcept {
             leave_pool(s, *run);
             return attempt_over(s, run, task_state::failed, trouble);
         }
-        recorder_.notify(task_event::kind::started, run->name(), run->attempt(), {});
+        recorder_.notify(task_event::kind::started, run->name(), {}, run.get());
         const auto& own = run->of->job->options.executor;
         where = own ? own : options_.executor ? options_.executor : pool_.executor(); // copied: end() clears it
     }
@@ -247,9 +259,11 @@ void task_scheduler_impl::attempt_over(locked_scope& s, const active_ptr& run, t
     task_entry& e = *run->of;
     const wall_point now = wall();
     const bool began = run->at == phase::running;
+    std::string result = began ? run->take_result() : std::string();
     if (options_.history != 0) {
         try {
-            task_attempt made{run->scheduled(), began ? run->started : now, now, run->attempt(), state, message};
+            task_attempt made{
+                run->scheduled(), began ? run->started : now, now, run->attempt(), state, message, result};
             e.history.reserve(std::min(e.history.size() + 1, options_.history));
             if (e.history.size() == options_.history) e.history.erase(e.history.begin());
             e.history.push_back(std::move(made));
@@ -257,6 +271,7 @@ void task_scheduler_impl::attempt_over(locked_scope& s, const active_ptr& run, t
             // There is no memory: the history leaves this attempt out.
         }
     }
+    if (!result.empty()) e.result = std::move(result);
     if (state == task_state::failed && !e.gone && !e.cancelled && !stopped_ && retry(s, run, message)) return;
     run_over(s, run, state, message);
 }
@@ -265,7 +280,7 @@ bool task_scheduler_impl::retry(locked_scope& s, const active_ptr& run, const st
     if (run->attempt() >= run->of->job->options.attempts) return false;
     run->waited = pause_before_next(*run);
     note(run->of->message, message);
-    recorder_.notify(task_event::kind::retrying, run->name(), run->attempt(), message);
+    recorder_.notify(task_event::kind::retrying, run->name(), message, run.get());
     park(s, run, run->waited);
     return true;
 }
@@ -316,7 +331,7 @@ void task_scheduler_impl::run_over(locked_scope& s, const active_ptr& run, task_
     const auto what = state == task_state::completed ? task_event::kind::completed
                       : state == task_state::failed  ? task_event::kind::failed
                                                      : task_event::kind::cancelled;
-    recorder_.notify(what, e.spec.name, run->attempt(), message);
+    recorder_.notify(what, e.spec.name, message, run.get());
     if (e.gone || interrupted) return;
     e.machine.ended();
     if (!stopped_) begin_waiting(s, entry);

@@ -33,6 +33,8 @@ task_batch_result task_scheduler::add_all(std::vector<task> tasks, on_duplicate 
 }
 
 task_cancel_result task_scheduler::cancel(std::string_view name) { return impl_->cancel(name); }
+bool task_scheduler::pause(std::string_view name) { return impl_->pause(name); }
+bool task_scheduler::resume(std::string_view name) { return impl_->resume(name); }
 bool task_scheduler::forget(std::string_view name) { return impl_->forget(name); }
 std::optional<task_info> task_scheduler::find(std::string_view name) const { return impl_->find(name); }
 std::vector<task_info> task_scheduler::snapshot() const { return impl_->snapshot(); }

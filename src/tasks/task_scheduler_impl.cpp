@@ -61,15 +61,34 @@ std::error_code task_scheduler_impl::arm(task_entry& e, bool admitted) {
     disarm(e);
     const auto next = e.machine.next();
     if (!next) return {};
-    nanoseconds due = *next;
     if (e.spec.when.on_the_wall()) {
         e.armed_at = wheel_->now();
         e.wall_then = wheel_->wall();
+    }
+    if (e.paused) return {};
+    nanoseconds due = saturating_add(*next, delay_of(e, *next));
+    if (e.spec.when.on_the_wall()) {
         due = saturating_add(e.armed_at, std::min(saturating_add(due, -e.wall_then), options_.recheck));
     }
     const std::error_code refused = wheel_->arm(e.timer, due, e.weak_from_this(), ++last_timer_, admitted);
     if (!refused) e.timer_number = last_timer_;
     return refused;
+}
+
+// Returns the random delay of the run at `point`, the next one. It stays the same while that is so.
+nanoseconds task_scheduler_impl::delay_of(task_entry& e, nanoseconds point) noexcept {
+    if (e.spec.when.jitter() == nanoseconds::zero()) return {};
+    if (e.drawn_for != point) {
+        std::uint64_t bits = own_random_();
+        try {
+            if (jitter_) bits = jitter_();
+        } catch (...) { // the user's source failed: ours does
+        }
+        const std::uint64_t ns = scale_bits(bits, static_cast<std::uint64_t>(e.spec.when.jitter().count()));
+        e.drawn = nanoseconds(static_cast<std::int64_t>(ns));
+        e.drawn_for = point;
+    }
+    return e.drawn;
 }
 
 void task_scheduler_impl::disarm(task_entry& e) noexcept {
@@ -116,9 +135,10 @@ void task_scheduler_impl::task_due(task_entry& e, std::uint64_t number) {
     std::vector<active_ptr> runs;
     try {
         look_at_the_wall(e);
-        const nanoseconds now = present_of(*wheel_, e.spec.when);
+        const nanoseconds next = *e.machine.next();
+        const nanoseconds now = saturating_add(present_of(*wheel_, e.spec.when), -delay_of(e, next));
         before = e.machine.present();
-        if (*e.machine.next() <= now) d = e.machine.expired(now);
+        if (next <= now) d = e.machine.expired(now);
         runs = make_runs(entry, d.begin);
         arm(e, true); // a stopped wheel refuses: the task stays in the storage
     } catch (...) {
@@ -163,6 +183,32 @@ task_cancel_result task_scheduler_impl::cancel(std::string_view name) {
     return task_cancel_result::cancelled;
 }
 
+bool task_scheduler_impl::pause(std::string_view name) {
+    locked_scope s(*this);
+    const entry_ptr entry = entry_named(name);
+    if (entry == nullptr || entry->ended || entry->cancelled) return false;
+    if (std::exchange(entry->paused, true)) return true;
+    disarm(*entry);
+    recorder_.save(*entry);
+    return true;
+}
+
+bool task_scheduler_impl::resume(std::string_view name) {
+    locked_scope s(*this);
+    const entry_ptr entry = entry_named(name);
+    if (entry == nullptr || entry->ended || entry->cancelled) return false;
+    if (!std::exchange(entry->paused, false)) return true;
+    try {
+        if (entry->machine.next()) look_at_the_wall(*entry);
+        if (!stopped_) arm(*entry, true);
+    } catch (...) {
+        come_back(*entry); // no memory: the task's timer comes a little later
+    }
+    recorder_.save(*entry);
+    if (!stopped_) begin_waiting(s, entry);
+    return true;
+}
+
 // Tells the runs with a running job to stop, and ends the others.
 void task_scheduler_impl::drop_runs(locked_scope& s, task_entry& e, active_run::reason why) noexcept {
     std::size_t i = 0;
@@ -190,7 +236,7 @@ void task_scheduler_impl::finish(locked_scope& s, const entry_ptr& entry, task_s
     disarm(*entry);
     if (entry->gone) return;
     if (!entry->cancelled) recorder_.erase(*entry);
-    recorder_.notify(task_event::kind::finished, entry->spec.name, 0, message);
+    recorder_.notify(task_event::kind::finished, entry->spec.name, message);
     finished_.push(entry);
     if (finished_.size() <= options_.finished) return;
     const entry_ptr oldest = finished_.pop();

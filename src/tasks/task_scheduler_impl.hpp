@@ -38,6 +38,8 @@ public:
     std::error_code add(task, std::shared_ptr<const defined_job>, on_duplicate);
     task_batch_result add_all(std::vector<task>, on_duplicate);
     task_cancel_result cancel(std::string_view name);
+    bool pause(std::string_view name);
+    bool resume(std::string_view name);
     bool forget(std::string_view name);
     std::optional<task_info> find(std::string_view name) const;
     std::vector<task_info> snapshot() const;
@@ -67,6 +69,7 @@ private:
     entry_ptr prepare(task&&, std::shared_ptr<const defined_job>, on_duplicate, std::error_code&);
     entry_ptr entry_named(std::string_view name) const;
     std::error_code arm(task_entry&, bool admitted);
+    nanoseconds delay_of(task_entry&, nanoseconds point) noexcept;
     void disarm(task_entry&) noexcept;
     bool come_back(task_entry&) noexcept;
     void arm_adrift() noexcept;
@@ -111,7 +114,7 @@ private:
     calling_threads callers_;
     std::size_t active_ = 0;
     asio::any_io_executor work_; // keeps run() from returning while a run is under way
-    std::uint64_t last_timer_ = 0;
+    std::uint64_t last_timer_ = 0, last_run_ = 0;
     bool stopped_ = false;
     named<std::shared_ptr<const defined_job>> jobs_;
     named<entry_ptr> tasks_;

@@ -61,6 +61,7 @@ sys_seconds second_of(nanoseconds at) { return sys_seconds(std::chrono::floor<se
 
 task_trigger task_trigger::cron(std::string_view expression, time_zone zone, dst_policy policy) {
     const time_zone own = detail::take_zone(expression, zone);
+    expression.remove_prefix(std::min(expression.find_first_not_of(" \t"), expression.size()));
     if (begins_with_every(expression)) return every(period_of(expression));
     task_trigger t(kind::cron, {}, {}, forever);
     t.cron_.emplace(cron_expression(expression), own, policy);
@@ -79,6 +80,8 @@ std::error_code task_trigger::check() const noexcept {
     const bool repeats = kind_ == kind::periodic || kind_ == kind::cron;
     if (kind_ == kind::periodic ? period_ <= nanoseconds::zero() : !repeats && runs_ > 1)
         return schedule_errc::bad_period;
+    if (jitter_ < nanoseconds::zero() || (kind_ == kind::periodic && jitter_ >= period_))
+        return schedule_errc::bad_jitter;
     return {};
 }
 
@@ -90,6 +93,8 @@ std::string task_trigger::text() const {
     if (kind_ == kind::cron) words = expression_ + ' ' + cron_->zone().name();
     const bool repeats = kind_ == kind::periodic || kind_ == kind::cron;
     if (repeats && runs_ != forever) words += ", " + std::to_string(runs_) + " times";
+    if (jitter_ != nanoseconds::zero()) words += ", jitter " + detail::words(jitter_);
+    if (until_) words += ", until " + detail::date_text(*until_);
     return words;
 }
 

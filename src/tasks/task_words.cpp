@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/tasks/detail/task_words.hpp>
 #include <cogwheel/tasks/task.hpp>
+#include <cogwheel/tasks/task_options.hpp>
 
 #include <array>
 #include <cstdio>
@@ -50,6 +51,12 @@ std::string task_misfire::text() const {
 std::string_view to_string(task_state s) noexcept {
     constexpr std::array<std::string_view, 6> names{"pending", "queued", "running", "completed", "failed", "cancelled"};
     return names[static_cast<std::size_t>(s)];
+}
+
+std::string_view to_string(task_event::kind k) noexcept {
+    constexpr std::array<std::string_view, 9> names{"added",     "started",  "retrying",    "completed", "failed",
+                                                    "cancelled", "finished", "interrupted", "unrecorded"};
+    return names[static_cast<std::size_t>(k)];
 }
 
 std::string_view to_string(task_overlap o) noexcept {

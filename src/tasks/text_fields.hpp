@@ -96,6 +96,7 @@ public:
         return field_point(std::chrono::nanoseconds(number_in<std::int64_t>(field, found)));
     }
 
+    bool more() const noexcept { return rest_.has_value(); }
     void end() const;
 
 private:

@@ -61,7 +61,7 @@ inline cogwheel::task_record record_of(std::string name, std::string body) {
 
 inline bool same_trigger(const cogwheel::task_trigger& a, const cogwheel::task_trigger& b) {
     if (a.what() != b.what() || a.first_delay() != b.first_delay() || a.period() != b.period() ||
-        a.runs() != b.runs() || a.expression() != b.expression())
+        a.runs() != b.runs() || a.expression() != b.expression() || a.jitter() != b.jitter() || a.until() != b.until())
         return false;
     return a.what() != cogwheel::task_trigger::kind::cron ||
            (a.schedule().expression() == b.schedule().expression() && a.schedule().zone() == b.schedule().zone() &&
@@ -71,7 +71,8 @@ inline bool same_trigger(const cogwheel::task_trigger& a, const cogwheel::task_t
 inline bool same_record(const cogwheel::task_record& a, const cogwheel::task_record& b) {
     return a.task.name == b.task.name && a.task.job == b.task.job && a.task.body == b.task.body &&
            same_trigger(a.task.when, b.task.when) && a.task.misfire == b.task.misfire &&
-           a.task.overlap == b.task.overlap && a.runs_left == b.runs_left && a.next == b.next && a.runs == b.runs;
+           a.task.overlap == b.task.overlap && a.runs_left == b.runs_left && a.next == b.next && a.runs == b.runs &&
+           a.paused == b.paused && a.result == b.result && a.task.most_at_once == b.task.most_at_once;
 }
 
 inline std::string random_bytes(random_source& random, std::uint64_t most) {
@@ -109,6 +110,8 @@ inline cogwheel::task_trigger random_trigger(random_source& random) {
     default:
         break;
     }
+    if (random.below(3) == 0) t = t.jitter(std::chrono::nanoseconds(random_number(random)));
+    if (random.below(3) == 0) t = t.until(task_trigger::wall_point(std::chrono::nanoseconds(random_number(random))));
     return random.below(2) == 0 ? t : t.times(random_number(random));
 }
 
@@ -123,6 +126,9 @@ inline cogwheel::task_record random_record(random_source& random, std::string na
                                      task_misfire::catch_up(static_cast<std::uint32_t>(random()))};
     record.task.misfire = policies[random.below(3)];
     record.task.overlap = static_cast<cogwheel::task_overlap>(random.below(3));
+    if (random.below(3) == 0) record.task.most_at_once = static_cast<std::uint32_t>(random());
+    record.paused = random.below(3) == 0;
+    if (random.below(3) == 0) record.result = random_bytes(random, 30);
     record.runs_left = random_number(random);
     if (random.below(2) == 0) record.next = point();
     for (auto n = random.below(4); n > 0; --n) {

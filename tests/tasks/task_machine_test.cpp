@@ -172,3 +172,50 @@ TEST_CASE("task_machine_extreme_points_neither_overflow_nor_wrap") {
     CHECK(eight_days.expired(8 * 24h + 30s).begin.size() == 8 * 24 * 60 + 1);
     CHECK(eight_days.missed() == 0);
 }
+
+TEST_CASE("task_machine_allow_up_to_so_many_at_once") {
+    task t = every_ten(task_misfire::fire_once());
+    t.most_at_once = 2;
+    task_machine m = begun(t);
+    CHECK(m.expired(10s).begin == point_list{10s});
+    CHECK(m.expired(20s).begin == point_list{20s});
+    CHECK(m.expired(30s).begin.empty());
+    CHECK(m.dropped() == 1);
+    m.ended();
+    CHECK(m.expired(40s).begin == point_list{40s});
+
+    t.misfire = task_misfire::catch_up(1);
+    task_machine waits = begun(t);
+    for (const auto now : {10s, 20s}) CHECK(waits.expired(now).begin.size() == 1);
+    for (const auto now : {30s, 40s}) CHECK(waits.expired(now).begin.empty());
+    CHECK(waits.dropped() == 1);
+    CHECK(!waits.begin_waiting());
+    waits.ended();
+    CHECK(waits.begin_waiting() == std::optional<std::chrono::nanoseconds>(40s));
+    CHECK(waits.active() == 2);
+    CHECK(!waits.begin_waiting());
+}
+
+TEST_CASE("task_machine_ends_at_its_last_point") {
+    const auto ending = [](task_misfire misfire, std::chrono::nanoseconds last) {
+        task_machine m(every_ten(misfire), 1s);
+        m.ends_at(last);
+        m.begin(0s);
+        return m;
+    };
+    task_machine m = ending(task_misfire::fire_once(), 30s);
+    CHECK(m.expired(10s).begin == point_list{10s});
+    CHECK(m.expired(20s).begin == point_list{20s});
+    CHECK(m.next() == std::optional<std::chrono::nanoseconds>(30s)); // the end belongs to it
+    CHECK(m.expired(95s).begin == point_list{30s});
+    CHECK(m.missed() == 0);
+    CHECK(!m.next());
+    task_machine late = ending(task_misfire::catch_up(9), 39s);
+    CHECK(late.expired(95s).begin == point_list{10s, 20s, 30s});
+    CHECK(!late.next());
+    CHECK(!ending(task_misfire::skip(), 9s).next());
+    task_machine again(every_ten(task_misfire::skip()), 1s);
+    again.ends_at(30s);
+    again.resume(40s, forever, 0, {}, 5s);
+    CHECK(!again.next());
+}

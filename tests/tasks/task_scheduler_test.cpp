@@ -292,3 +292,97 @@ TEST_CASE("task_scheduler_refuses_options_with_a_sentence") {
     CHECK_THROWS_AS(task_scheduler_options{.recheck = 0s}.validate(), std::invalid_argument);
     CHECK_THROWS_AS((task_scheduler_options{.pool = {.threads = 100'000}}.validate()), std::invalid_argument);
 }
+
+TEST_CASE("task_paused_begins_no_run_and_resumed_follows_its_misfire_policy") {
+    task_rig tasks;
+    tasks->add({.name = "a", .when = task_trigger::every(100ms)}, tasks.note());
+    tasks.pass(150ms);
+    CHECK(tasks->pause("a"));
+    CHECK(tasks->pause("a"));
+    CHECK(!tasks->pause("b"));
+    CHECK(!tasks->resume("b"));
+    CHECK(tasks->find("a")->paused);
+    CHECK(tasks->find("a")->state == task_state::pending);
+    CHECK(tasks.at.wheel.pending() == 0);
+    tasks.pass(10s);
+    CHECK(tasks.ran == run_times{100});
+    CHECK(tasks->resume("a"));
+    CHECK(!tasks->find("a")->paused);
+    tasks.pass(20ms);
+    REQUIRE(tasks.ran.size() == 2); // fire_once: the last of those that were due
+    tasks.pass(100ms);
+    CHECK(tasks.ran.size() == 3);
+    CHECK(tasks->find("a")->missed == 99);
+    CHECK(tasks->cancel("a") == task_cancel_result::cancelled);
+    CHECK(!tasks->pause("a"));
+    CHECK(!tasks->find("a")->paused);
+}
+
+TEST_CASE("task_resumed_with_runs_that_wait_begins_as_many_as_may_run") {
+    task_rig tasks;
+    tasks->add({.name = "a",
+                .when = task_trigger::every(100ms).times(8),
+                .misfire = task_misfire::catch_up(5),
+                .overlap = task_overlap::allow,
+                .most_at_once = 3},
+               tasks.lasting(750ms));
+    tasks.pass(820ms); // three run, five wait
+    CHECK(tasks.began.size() == 3);
+    CHECK(tasks->pause("a"));
+    tasks.pass(1s);
+    CHECK(tasks.ran.size() == 3);
+    CHECK(tasks.began.size() == 3);
+    CHECK(tasks->resume("a"));
+    tasks.pass(20ms);
+    CHECK(tasks.began.size() == 6);
+    tasks.pass(2s);
+    CHECK(tasks->find("a")->completed == 8);
+    CHECK(tasks->find("a")->dropped == 0);
+}
+
+TEST_CASE("task_paused_before_its_only_run") {
+    task_rig tasks;
+    tasks->add({.name = "skips", .when = task_trigger::once(1s), .misfire = task_misfire::skip()}, tasks.note());
+    tasks->add({.name = "late", .when = task_trigger::once(1s)}, tasks.note());
+    tasks->add({.name = "in time", .when = task_trigger::once(1h)}, tasks.note());
+    for (const char* name : {"skips", "late", "in time"}) CHECK(tasks->pause(name));
+    tasks.pass(1min);
+    CHECK(tasks.ran.empty());
+    for (const char* name : {"skips", "late", "in time"}) CHECK(tasks->resume(name));
+    tasks.pass(20ms);
+    CHECK(tasks.ran.size() == 1);
+    CHECK(tasks->find("skips")->state == task_state::failed);
+    CHECK(tasks->find("late")->state == task_state::completed);
+    CHECK(tasks->find("in time")->state == task_state::pending);
+}
+
+TEST_CASE("task_jitter_delays_runs_by_a_random_part_and_keeps_the_grid") {
+    task_rig tasks;
+    tasks->add({.name = "a", .when = task_trigger::every(100ms).jitter(50ms).times(20)}, tasks.note());
+    tasks.pass(10s);
+    REQUIRE(tasks.ran.size() == 20);
+    bool later = false;
+    for (long i = 0; i < 20; ++i) {
+        const long due = 100 * (i + 1), ran = tasks.ran[static_cast<std::size_t>(i)];
+        CHECK(ran >= due);
+        CHECK(ran <= due + 60);
+        later |= ran > due + 10;
+    }
+    CHECK(later);
+    const auto a = tasks->find("a").value();
+    CHECK(a.missed == 0);
+    CHECK(a.history.back().scheduled == task_noon + 2s);
+}
+
+TEST_CASE("task_ends_at_its_date") {
+    task_rig tasks;
+    tasks->add({.name = "every", .when = task_trigger::every(100ms).until(task_noon + 350ms)}, tasks.note());
+    tasks->add({.name = "cron", .when = task_trigger::cron("* * * * * *").until(task_noon + 2s)}, [] {});
+    CHECK(tasks->add({.name = "late", .when = task_trigger::once(1s).until(task_noon)}, [] {}) == schedule_errc::never);
+    tasks.pass(10s);
+    CHECK(tasks.ran == run_times{100, 200, 300});
+    CHECK(tasks->find("every")->state == task_state::completed);
+    CHECK(tasks->find("cron")->completed >= 2);
+    CHECK(tasks->find("cron")->state == task_state::completed);
+    CHECK(tasks->add({.name = "none", .most_at_once = 0}, [] {}) == schedule_errc::bad_times);
+}

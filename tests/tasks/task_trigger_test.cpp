@@ -45,6 +45,7 @@ TEST_CASE("task_trigger_first_after_of_an_expression_is_its_earliest_run") {
 
 TEST_CASE("task_trigger_every_as_text") {
     CHECK(task_trigger::cron("@every 10s").text() == "every 10s");
+    CHECK(task_trigger::cron(" \t@every 10s").text() == "every 10s");
     CHECK(task_trigger::cron("@EVERY 1h30m ").period() == 90min);
     CHECK(task_trigger::cron("TZ=UTC @every\t1d2h3m4s5ms6us7ns").period() ==
           24h + 2h + 3min + 4s + 5ms + std::chrono::microseconds(6) + 7ns);
@@ -108,4 +109,18 @@ TEST_CASE("task_trigger_in_words") {
           "at 2026-03-01T07:00:00Z");
     CHECK(task_misfire::catch_up(3).text() == "catch_up(3)");
     CHECK(to_string(task_overlap::replace) == "replace");
+}
+
+TEST_CASE("task_trigger_with_jitter_and_end") {
+    const auto noon = std::chrono::sys_days(std::chrono::year(2026) / 11 / 22) + 12h;
+    const auto t = task_trigger::every(10s).jitter(2s).until(noon);
+    CHECK(t.jitter() == 2s);
+    CHECK(t.until() == noon);
+    CHECK(t.text() == "every 10s, jitter 2s, until 2026-11-22T12:00:00Z");
+    CHECK(t.first(100s) == maybe_point(110s)); // the points stay
+    CHECK(!t.check());
+    CHECK(task_trigger::every(10s).jitter(10s).check() == schedule_errc::bad_jitter);
+    CHECK(task_trigger::every(10s).jitter(-1ns).check() == schedule_errc::bad_jitter);
+    CHECK(!task_trigger::once(1s).jitter(10s).check());
+    CHECK(task_trigger::cron("@daily").until(noon).text() == "@daily UTC, until 2026-11-22T12:00:00Z");
 }

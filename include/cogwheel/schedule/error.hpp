@@ -21,6 +21,7 @@ enum class schedule_errc {
     queue_full,        ///< the pool's queue was full, and full_policy::reject() applies
     missed,            ///< the run was too late, and its misfire policy is to skip
     interrupted,       ///< the process ended, or the scheduler was stopped, while the job ran
+    bad_jitter,        ///< the jitter is below zero, or not below the period
 };
 
 /// Returns the category "cogwheel.schedule". Thread safety: any thread.

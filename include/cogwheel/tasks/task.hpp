@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,8 +58,8 @@ private:
 /// What happens when a run comes due while the run before it is under way. A run that waits for its next attempt is
 /// under way as well.
 enum class task_overlap {
-    forbid, ///< the new run does not happen; with task_misfire::catch_up(n), up to n runs wait
-    allow,  ///< both run
+    forbid, ///< the new run does not happen; with task_misfire::catch_up(n), up to n runs wait; beyond, the oldest goes
+    allow,  ///< both run, up to task::most_at_once
     replace ///< the scheduler tells the old run to stop; the new one starts when the old one has ended
 };
 
@@ -77,6 +78,10 @@ struct task {
 
     task_misfire misfire = task_misfire::fire_once();
     task_overlap overlap = task_overlap::forbid;
+
+    /// With task_overlap::allow, the number of runs that may be under way at once. At least 1. A run that comes due
+    /// beyond it does not happen; with task_misfire::catch_up(n), up to n runs wait. Default: no limit.
+    std::uint32_t most_at_once = std::numeric_limits<std::uint32_t>::max();
 };
 
 /// How the scheduler runs a job.

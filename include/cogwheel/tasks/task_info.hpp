@@ -52,6 +52,7 @@ struct task_attempt {
     std::uint32_t attempt = 0;
     task_state state = task_state::completed; ///< completed, failed or cancelled
     std::string message{};                    ///< why it did not succeed: the message of the exception or error
+    std::string result{};                     ///< what the job gave to task_run::result()
 };
 
 /// A task as find() and snapshot() report it.
@@ -60,6 +61,7 @@ struct task_info {
     std::string job;  ///< empty if the caller gave the job to add()
     std::string when; ///< task_trigger::text()
     task_state state = task_state::pending;
+    bool paused = false;                                    ///< no run begins until task_scheduler::resume()
     std::optional<task_trigger::wall_point> next{};         ///< when the task is due next
     std::int64_t runs_left = 0;                             ///< `forever` if there is no end
     std::uint32_t attempt = 0;                              ///< the latest attempt of the newest run under way; 0: none
@@ -68,6 +70,7 @@ struct task_info {
     std::uint64_t missed = 0;
     std::uint64_t dropped = 0;           ///< runs that did not happen because another run was under way
     std::string message{};               ///< the message of the last failure or cancellation
+    std::string result{};                ///< of the last attempt that had one
     std::vector<task_attempt> history{}; ///< the last attempts, the oldest one first
 };
 

@@ -53,12 +53,19 @@ public:
     /// Throws std::system_error with asio::error::operation_aborted if the scheduler has told the job to stop.
     void throw_if_stopped() const;
 
+    /// Keeps a text, in any format, as the result of this attempt: task_attempt::result, and task_info::result, which
+    /// the storage keeps as well. A later call replaces it.
+    /// Errors: std::length_error if the text has more than max_result bytes; the result stays as it was.
+    /// Thread safety: only the job calls it, one call at a time.
+    void result(std::string text);
+    static constexpr std::size_t max_result = std::size_t{64} << 10; ///< bytes
+
 protected:
     task_run(std::string name, std::string body, task_trigger::wall_point scheduled)
         : name_(std::move(name)), body_(std::move(body)), scheduled_(scheduled) {}
     ~task_run() = default;
 
-    std::string name_, body_;
+    std::string name_, body_, result_;
     task_trigger::wall_point scheduled_;
     std::uint32_t attempt_ = 0;
     bool interrupted_ = false;

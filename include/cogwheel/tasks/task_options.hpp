@@ -28,7 +28,9 @@ struct task_event {
     std::uint32_t attempt; ///< 0: the event concerns no attempt
     task_trigger::wall_point at;
     const std::string& message; ///< the reason for a failure or a cancellation, if there is one
+    std::uint64_t run = 0;      ///< the number of the run in this scheduler, from 1; 0: the event concerns no run
 };
+std::string_view to_string(task_event::kind) noexcept; ///< the name of the constant
 
 /// Receives the events of all tasks: for logs and metrics. The scheduler calls on_event() under its lock, in the
 /// order of the events, on the thread that causes them.
@@ -115,8 +117,8 @@ struct task_scheduler_options {
 
     task_observer* observer = nullptr;
 
-    /// The source of the jitter of retries, used under the scheduler's lock. Default: a generator of the scheduler's
-    /// own.
+    /// The source of the jitter of retries and triggers, used under the scheduler's lock. Default: a generator of the
+    /// scheduler's own, which also replaces a source that throws.
     random_ref random{};
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.

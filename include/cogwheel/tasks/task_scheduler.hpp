@@ -95,6 +95,14 @@ public:
     /// Ends a task: no run of it begins any more, and the scheduler tells a running job to stop.
     task_cancel_result cancel(std::string_view name);
 
+    /// Pauses a task: until resume(), no run of it begins. Runs under way go on, and so do their further attempts. The
+    /// storage keeps the pause. A paused task does not keep run() of the wheel's context from returning.
+    /// Returns false if there is no such unfinished task.
+    bool pause(std::string_view name);
+
+    /// Ends a pause. Runs that came due meanwhile follow the task's misfire policy. Returns as pause().
+    bool resume(std::string_view name);
+
     /// Forgets a finished task. Returns false if there is no such task, or it has not finished.
     bool forget(std::string_view name);
 

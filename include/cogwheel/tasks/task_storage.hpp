@@ -28,6 +28,8 @@ struct task_record {
     std::int64_t runs_left = 0;
     std::optional<task_trigger::wall_point> next{}; ///< when the next run is due, if there is one
     std::vector<task_run_record> runs{};
+    bool paused = false;
+    std::string result{}; ///< of the last attempt that had one
 };
 
 /// The interface of a storage. The scheduler calls it under its lock, one call at a time, in the order of the changes.

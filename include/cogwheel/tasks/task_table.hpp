@@ -35,7 +35,7 @@ inline std::string task_table(std::span<const task_info> tasks, task_trigger::wa
         std::string next = "-";
         if (t.next) next = *t.next <= now ? "now" : "in " + whole(*t.next - now);
         std::string left = t.runs_left == forever ? "-" : fmt::format("{}", t.runs_left);
-        std::string state(to_string(t.state));
+        std::string state(t.paused && t.state == task_state::pending ? "paused" : to_string(t.state));
         if (t.attempt > 1) state += fmt::format(" ({})", t.attempt);
         rows.push_back({t.name, t.when, state, next, fmt::format("{}", t.completed), fmt::format("{}", t.failed), left,
                         t.message});

@@ -74,7 +74,31 @@ public:
         return changed;
     }
 
+    /// Returns this trigger with a random delay of each run, of at most `most`, evenly distributed. The points stay;
+    /// they are what a run tells. `most`: zero or more; with every(), below the period; otherwise add() refuses the
+    /// task. With cron(), choose it below the time between two matches: runs that come due during a delay are late, and
+    /// may be missed.
+    template <class Rep, class Period>
+    task_trigger jitter(std::chrono::duration<Rep, Period> most) const {
+        task_trigger changed = *this;
+        changed.jitter_ = saturate_to_ns(most);
+        return changed;
+    }
+
+    /// Returns this trigger with a last date: no run is due after it. The task then ends as after its last run. A
+    /// trigger of the wheel's clock converts the date when the task is added or recovered; setting the wall clock later
+    /// does not move it.
+    template <class Duration>
+    task_trigger until(std::chrono::sys_time<Duration> date) const {
+        task_trigger changed = *this;
+        changed.until_ = wall_point(saturate_to_ns(date.time_since_epoch()));
+        return changed;
+    }
+
     kind what() const noexcept { return kind_; }
+    nanoseconds jitter() const noexcept { return jitter_; }
+    /// Returns the last date, or nothing if there is no end.
+    std::optional<wall_point> until() const noexcept { return until_; }
     bool on_the_wall() const noexcept { return kind_ == kind::date || kind_ == kind::cron; }
     std::int64_t runs() const noexcept { return runs_; }
 
@@ -86,7 +110,7 @@ public:
     /// Returns the text of the cron expression, or an empty string for other kinds.
     const std::string& expression() const noexcept { return expression_; }
 
-    /// Returns schedule_errc::bad_period, schedule_errc::bad_times, or success.
+    /// Returns schedule_errc::bad_period, bad_times, bad_jitter, or success.
     std::error_code check() const noexcept;
 
     /// Returns, for example, "once", "at 2026-03-01T07:00:00Z", "every 10s" or "0 7 * * MON-FRI Europe/Berlin".
@@ -112,7 +136,9 @@ private:
     kind kind_ = kind::once;
     nanoseconds first_{};
     nanoseconds period_{};
+    nanoseconds jitter_{};
     std::int64_t runs_ = 1;
+    std::optional<wall_point> until_;
     std::optional<cron_schedule> cron_;
     std::string expression_;
 };
