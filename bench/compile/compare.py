@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+"""compare.py [ROUNDS=21] [RESULT.json]: how long the smallest program takes to compile, with a wheel, with steady_timers,
+and with the least binding of the core to Asio. The compiles take turns. Prints the minimum and the median of user and
+system time, and the median of the ratios of each round. Writes all times to RESULT.json."""
+
+import json
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+
+here = pathlib.Path(__file__).resolve().parent
+programs = ["steady_timer", "floor", "timer_wheel"]
+compiler = os.environ.get("CXX", "g++")
+
+
+def seconds(program):
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = spent()
+    include = str(here.parent.parent / "include")
+    command = [compiler, "-std=c++20", "-O2", "-DASIO_STANDALONE", "-I", include, "-c"]
+    subprocess.run(command + [str(here / f"{program}.cpp"), "-o", os.devnull], check=True)
+    return spent() - before
+
+
+rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 21
+times = {p: [] for p in programs}
+for _ in range(rounds):
+    for p in programs:
+        times[p].append(seconds(p))
+base = times[programs[0]]
+print(f"{'':14} {'min s':>7} {'median s':>9} {'min':>6} {'median':>7} {'paired':>7}")
+for p in programs:
+    paired = statistics.median(t / b for t, b in zip(times[p], base))
+    ratios = (min(times[p]) / min(base), statistics.median(times[p]) / statistics.median(base), paired)
+    print(f"{p:14} {min(times[p]):7.2f} {statistics.median(times[p]):9.2f}" + "".join(f" {r:6.2f}x" for r in ratios))
+if len(sys.argv) > 2:
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    with open(sys.argv[2], "w", encoding="utf-8") as out:
+        json.dump({"compiler": version, "options": "-O2", "seconds": times, "load": os.getloadavg()}, out, indent=1)
