@@ -21,7 +21,8 @@ std::optional<interval_machine::nanoseconds> interval_machine::next(nanoseconds 
     if (options_.jitter == nanoseconds::zero()) return due_;
     const std::uint64_t bits = options_.random ? options_.random() : own_();
     const auto later = scale_bits(bits, static_cast<std::uint64_t>(options_.jitter.count()));
-    drawn_ = std::min(nanoseconds(static_cast<std::int64_t>(later)), end_ - due_);
+    const nanoseconds room = saturating_add(end_, -std::max(due_, -nanoseconds::max())); // due_ may be negative
+    drawn_ = std::min(nanoseconds(static_cast<std::int64_t>(later)), room);
     return saturating_add(due_, drawn_);
 }
 

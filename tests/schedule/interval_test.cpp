@@ -222,6 +222,20 @@ TEST_CASE("interval_begins_at_a_point") {
     CHECK(late.missed() == 2);
 }
 
+TEST_CASE("interval_far_past_start_with_jitter") {
+    virtual_wheel at({.tick = 10ms});
+    tick_log log;
+    ticking every(at.wheel, point(-6h), {.period = 1h, .jitter = 1s});
+    every.async_tick(log.note());
+    at.pass(10ms);
+    REQUIRE(log.due == std::vector{point(-6h)});
+    every.async_tick(log.note());
+    at.pass(1h + 1s + 10ms);
+    REQUIRE(log.due.size() == 2);
+    CHECK(log.due[1] > manual_clock::now() - 2h);
+    CHECK(every.missed() < 1000);
+}
+
 TEST_CASE("interval_reset_counts_from_now") {
     virtual_wheel at({.tick = 10ms});
     tick_log log;

@@ -436,6 +436,7 @@ TEST_CASE("keyed_extract_takes_the_job_out") {
     REQUIRE(taken);
     CHECK(taken->key == "ann");
     CHECK(taken->expiry == start + 200ms);
+    CHECK(taken->period == 100ms);
     CHECK(taken->remaining_runs == 4);
     CHECK(!timers.contains("ann"));
     CHECK(!timers.extract("ann"));

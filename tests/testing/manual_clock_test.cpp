@@ -142,3 +142,18 @@ TEST_CASE("run_until_idle_ends_after_its_time_and_at_stop") {
     CHECK(manual_clock::now() - start == 160ms);
     at.wheel.cancel_all();
 }
+
+TEST_CASE("run_until_idle_leaves_a_context_that_may_run_on") {
+    virtual_wheel at({.tick = 10ms});
+    const auto start = manual_clock::now();
+    int runs = 0;
+    at.wheel.schedule(10ms, [&] { manual_clock::advance(2h); }); // a handler turns the clock itself
+    at.wheel.schedule(5h, [&] { ++runs; });
+    run_until_idle(at.io, 1h);
+    CHECK(manual_clock::now() - start == 2h + 10ms);
+    CHECK(runs == 0);
+    CHECK(!at.io.stopped());
+    manual_clock::advance(3h);
+    CHECK(at.io.poll() == 1); // without restart()
+    CHECK(runs == 1);
+}

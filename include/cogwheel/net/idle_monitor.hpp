@@ -27,7 +27,8 @@
 
 namespace cogwheel::inline v0 {
 
-/// Knows the state of a connection's queues. A monitor asks it only when an event would be due.
+/// Knows the state of a connection's queues. A monitor asks it when an event would be due, and the output also in
+/// touch(), touch_write() and reset_write(), eight times a timeout at most.
 /// Example:
 ///
 ///     struct my_probe final : cogwheel::idle_probe {
@@ -157,9 +158,9 @@ public:
     void begin_read() noexcept { machine_.begin_read(); }
     void end_read() noexcept { machine_.end_read(present()); }
 
-    /// Sets all recorded times to now, and forgets every begin_read(). The next event of each kind is a first one
-    /// (idle_event::first). reset_read() and reset_write() do one of them, as Netty's resetReadTimeout() and
-    /// resetWriteTimeout().
+    /// Sets all recorded times to now, and forgets every begin_read(): do not call end_read() for those. The next event
+    /// of each kind is a first one (idle_event::first). reset_read() and reset_write() do one of them, as Netty's
+    /// resetReadTimeout() and resetWriteTimeout().
     void reset() noexcept { machine_.reset(present()); }
     void reset_read() noexcept { machine_.reset_read(present()); }
     void reset_write() noexcept { touch_write(); }

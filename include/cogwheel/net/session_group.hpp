@@ -30,7 +30,8 @@ class basic_session_group {
 public:
     using executor_type = typename Wheel::executor_type;
 
-    /// One session. Movable; leaves the group when it is destroyed. It may outlive the group.
+    /// One session. Movable; leaves the group when it is destroyed. It may outlive the group, but not the wheel's
+    /// execution context.
     class member {
     public:
         /// Makes a member of no group.
@@ -75,7 +76,8 @@ public:
     /// Waits until there is no session, at most for `at_most`. Never completes inline. A session that enters meanwhile
     /// counts, too.
     /// Completion signature: void(std::error_code).
-    ///   success: at some moment of the wait, there was no session.
+    ///   success: at some moment of the wait, there was no session. (A moment that ends before the thread of the last
+    ///     leave() has taken a lock may go unnoticed.)
     ///   asio::error::timed_out: the time has passed; size() says how many are left.
     ///   asio::error::operation_aborted: the drain was cancelled by its slot, by the destructor, or by the wheel.
     ///   asio::error::already_started: another drain is under way. This call does not affect it.

@@ -136,6 +136,7 @@ public:
         Key key;
         Job job;
         time_point expiry; ///< of the next run
+        std::optional<std::chrono::nanoseconds> period;
         std::int64_t remaining_runs;
     };
 
@@ -148,7 +149,8 @@ public:
         if (at == impl_->all().end() || (*at)->running) return {};
         const auto r = *at; // so that the record lives until it is moved from
         impl_->remove(at);
-        return extracted{std::move(r->key), std::move(r->job), detail::point_at<time_point>(r->due), r->left};
+        return extracted{std::move(r->key), std::move(r->job), detail::point_at<time_point>(r->due), r->period,
+                         r->left};
     }
 
     /// Removes all keys.
@@ -196,7 +198,8 @@ public:
         return at != impl_->all().end() ? std::optional(detail::point_at<time_point>((*at)->due)) : std::nullopt;
     }
 
-    /// Returns the key whose next run is due first, and when; nothing if the table is empty.
+    /// Returns the key whose next run is due first, and when (without a timer: when it was due); nothing if the table
+    /// is empty.
     /// Complexity: O(keys). The wheel keeps no order among its timers.
     std::optional<std::pair<Key, time_point>> earliest() const
         requires std::copy_constructible<Key>

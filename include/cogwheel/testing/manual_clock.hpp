@@ -62,18 +62,23 @@ using manual_local_timer_wheel = basic_timer_wheel<manual_clock, single_threaded
 /// Thread safety: as io.poll(). No other thread may turn the clock meanwhile.
 inline std::size_t run_until_idle(asio::io_context& io,
                                   manual_clock::duration at_most = manual_clock::duration::max()) {
-    io.restart();
-    const auto work = asio::make_work_guard(io); // so that only stop() stops the context
-    const manual_clock::time_point end = detail::point_after(manual_clock::now(), std::max(at_most, at_most.zero()));
+    constexpr manual_clock::duration zero = manual_clock::duration::zero();
+    const manual_clock::time_point end = detail::point_after(manual_clock::now(), std::max(at_most, zero));
     std::size_t handlers = 0;
-    for (;;) {
-        handlers += io.poll();
-        if (io.stopped()) return handlers;
-        const std::optional<manual_clock::time_point> next = manual_clock::next_wake();
-        if (!next) return handlers;
-        manual_clock::advance(std::min(*next, end) - manual_clock::now());
-        if (*next > end) return handlers;
+    io.restart();
+    {
+        const auto work = asio::make_work_guard(io); // so that only stop() stops the context
+        while (true) {
+            handlers += io.poll();
+            if (io.stopped()) return handlers;
+            const std::optional<manual_clock::time_point> next = manual_clock::next_wake();
+            if (!next) break;
+            manual_clock::advance(std::max(std::min(*next, end) - manual_clock::now(), zero)); // a handler may turn it
+            if (*next > end) break;
+        }
     }
+    io.restart(); // the end of the guard may have stopped it
+    return handlers;
 }
 
 } // namespace cogwheel::inline v0::testing

@@ -49,7 +49,7 @@ public:
     void leave() noexcept {
         if (sessions_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
         const std::lock_guard lock(mutex_);
-        if (waiting_) note_empty();
+        if (waiting_ && size() == 0) note_empty(); // a session may have entered since
     }
 
     /// Ends a drain for a group that is destroyed.
@@ -59,13 +59,14 @@ public:
     }
 
     template <class Handler>
-    static void drain(const std::shared_ptr<session_count>& self, Handler&& handler, std::chrono::nanoseconds at_most) {
+    static void drain(std::shared_ptr<session_count> self, Handler&& handler, std::chrono::nanoseconds at_most) {
         using full = drain_handler<session_count, std::decay_t<Handler>>;
         if (const auto result = self->begin())
             return post_to_its_own(self->executor_, full{nullptr, std::forward<Handler>(handler), *result});
         COGWHEEL_TRY {
             self->timer_->expires_after(at_most);
-            // Without the mutex: if the context shuts down, this destroys the handler, which may own a member.
+            // Without the mutex: if the context shuts down, this destroys the handler, which may own a member. From
+            // here on, the handler may run on another thread and destroy the initiation, so `self` is a copy.
             self->timer_->async_wait(full{self, std::forward<Handler>(handler)});
         }
         COGWHEEL_CATCH {

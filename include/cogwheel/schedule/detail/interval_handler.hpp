@@ -48,7 +48,7 @@ struct interval_impl {
 
     /// Waits for the next tick, or posts the handler with an error if there is no tick to wait for.
     template <class Handler>
-    static void start(const std::shared_ptr<interval_impl>& self, Handler&& handler) {
+    static void start(std::shared_ptr<interval_impl> self, Handler&& handler) {
         using full = tick_handler<interval_impl, std::decay_t<Handler>>;
         const auto refuse = [&](std::error_code why) {
             post_to_its_own(self->timer.get_executor(), full{nullptr, std::forward<Handler>(handler), why});
