@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 here = pathlib.Path(__file__).resolve().parent
-programs = ["steady_timer", "floor", "timer_wheel"]
+programs = {"steady_timer": ["steady_timer.cpp"], "floor": ["hello.cpp", "-DFLOOR"], "timer_wheel": ["hello.cpp"]}
 compiler = os.environ.get("CXX", "g++")
 
 
@@ -25,8 +25,8 @@ def seconds(program):
 
     before = spent()
     include = str(here.parent.parent / "include")
-    command = [compiler, "-std=c++20", "-O2", "-DASIO_STANDALONE", "-I", include, "-c"]
-    subprocess.run(command + [str(here / f"{program}.cpp"), "-o", os.devnull], check=True)
+    command = [compiler, "-std=c++20", "-O2", "-DASIO_STANDALONE", "-I", include, "-o", os.devnull, "-c"]
+    subprocess.run(command + programs[program], cwd=here, check=True)
     return spent() - before
 
 
@@ -35,7 +35,7 @@ times = {p: [] for p in programs}
 for _ in range(rounds):
     for p in programs:
         times[p].append(seconds(p))
-base = times[programs[0]]
+base = times["steady_timer"]
 print(f"{'':14} {'min s':>7} {'median s':>9} {'min':>6} {'median':>7} {'paired':>7}")
 for p in programs:
     paired = statistics.median(t / b for t, b in zip(times[p], base))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The program of timer_wheel.cpp with two steady_timers.
+// The program of hello.cpp with two steady_timers.
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 

@@ -17,6 +17,10 @@ namespace {
 constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size - 1;
 } // namespace
 
+node_table::node_table(adjacent attached) noexcept : adjacent_(attached) {}
+
+node_table::~node_table() { release_all(); }
+
 std::uint32_t node_table::new_page(std::size_t stride) {
     if (pages_.size() >= max_pages) throw std::length_error("cogwheel: 2^32 timers are the limit of one wheel");
     if (pages_.size() == pages_.capacity()) pages_.reserve(std::max<std::size_t>(16, 2 * pages_.size()));

@@ -85,6 +85,37 @@ TEST_CASE("destroyed_handler_may_still_call_the_wheel") {
     CHECK(asked);
 }
 
+namespace {
+
+/// Its destructor makes a wheel, and starts a wait whose handler owns that wheel.
+struct late_wheel {
+    asio::io_context* io;
+    int* destroyed;
+    late_wheel(asio::io_context& context, int& n) : io(&context), destroyed(&n) {}
+    late_wheel(late_wheel&& other) noexcept : io(std::exchange(other.io, nullptr)), destroyed(other.destroyed) {}
+    ~late_wheel() {
+        if (io == nullptr) return;
+        auto wheel = std::make_shared<manual_timer_wheel>(*io);
+        wheel->async_wait(1h, [wheel, no = must_not_run(destroyed)](std::error_code ec) { no(ec); });
+        CHECK_FALSE(static_cast<bool>(wheel->schedule(1s, [wheel] { FAIL("ran"); })));
+    }
+    void operator()() const { FAIL("ran"); }
+};
+
+} // namespace
+
+TEST_CASE("destroyed_handler_makes_a_wheel_that_takes_no_timer") {
+    int destroyed = 0;
+    {
+        asio::io_context io;
+        manual_timer_wheel wheel(io);
+        wheel.schedule(1h, late_wheel(io, destroyed));
+        asio::post(io, late_wheel(io, destroyed)); // destroyed after our service shut down
+        const manual_timer_wheel other(io);
+    }
+    CHECK(destroyed == 2);
+}
+
 TEST_CASE("posted_function_owns_the_wheel_destroyed_after_our_service_shut_down") {
     int destroyed = 0;
     {

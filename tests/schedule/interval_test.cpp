@@ -52,6 +52,16 @@ std::string refusal_of_interval(const interval_options& options) {
     }
 }
 
+// Checks that the pending tick is due at `first` and not before, and the next one 100 ms later.
+void ticks_at(point first, virtual_wheel& at, ticking& every, tick_log& log) {
+    at.pass(first - manual_clock::now() - 10ms);
+    CHECK(log.due.empty());
+    at.pass(10ms);
+    every.async_tick(log.note());
+    at.pass(100ms);
+    CHECK(log.due == std::vector{first, first + 100ms});
+}
+
 } // namespace
 
 TEST_CASE("interval_ticks_every_period_and_says_when_each_was_due") {
@@ -204,12 +214,7 @@ TEST_CASE("interval_begins_at_a_point") {
     tick_log log;
     ticking every(at.wheel, noon, {.period = 100ms});
     every.async_tick(log.note());
-    at.pass(990ms);
-    CHECK(log.due.empty());
-    at.pass(10ms);
-    every.async_tick(log.note());
-    at.pass(100ms);
-    CHECK(log.due == std::vector{noon, noon + 100ms});
+    ticks_at(noon, at, every, log);
 
     ticking late(at.wheel, manual_clock::now() - 250ms, {.period = 100ms}); // as a late tick: skips to the grid ahead
     const point past = manual_clock::now() - 250ms;
@@ -244,12 +249,7 @@ TEST_CASE("interval_reset_counts_from_now") {
     at.pass(60ms);
     const point first = manual_clock::now() + 100ms;
     every.reset(); // moves the pending tick
-    at.pass(90ms);
-    CHECK(log.due.empty());
-    at.pass(10ms);
-    every.async_tick(log.note());
-    at.pass(100ms);
-    CHECK(log.due == std::vector{first, first + 100ms});
+    ticks_at(first, at, every, log);
     CHECK(every.count() == 2);
 
     every.reset(30ms); // while no tick is pending

@@ -117,9 +117,7 @@ public:
     /// Thread safety: any thread, also while the context runs.
     explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {}) : executor_(executor) {
         options.validate(levelled_wheel<Wheel>);
-        impl_type& s = asio::use_service<service>(detail::context_of(executor)).acquire(executor);
-        s.open(executor, options);
-        impl_ = &s;
+        impl_ = &asio::use_service<service>(detail::context_of(executor)).open(executor, options);
     }
 
     template <class Rep, class Period>

@@ -17,7 +17,6 @@
 
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_executor.hpp>
-#include <asio/associator.hpp>
 #include <asio/compose.hpp>
 #include <asio/error.hpp>
 #include <asio/execution/outstanding_work.hpp>
@@ -48,7 +47,11 @@ struct kept_operation {
         std::decay_t<typename asio::prefer_result<asio::associated_executor_t<Operation>,
                                                   asio::execution::outstanding_work_t::untracked_t>::type>;
 
+    using associations = of_handler;
+
     std::shared_ptr<Operation> operation;
+
+    const Operation& handler() const noexcept { return *operation; }
 
     /// Returns the operation's executor without the tracking of work, which async_compose() has added. With it, the
     /// executor would not compare equal to the wheel's.
@@ -113,20 +116,6 @@ private:
 };
 
 } // namespace detail
-
-} // namespace cogwheel::inline v0
-
-template <template <class, class> class Associator, class Operation, class Default>
-struct asio::associator<Associator, cogwheel::detail::kept_operation<Operation>, Default>
-    : Associator<Operation, Default> {
-    using kept = cogwheel::detail::kept_operation<Operation>;
-    static decltype(auto) get(const kept& k) noexcept { return Associator<Operation, Default>::get(*k.operation); }
-    static decltype(auto) get(const kept& k, const Default& d) noexcept {
-        return Associator<Operation, Default>::get(*k.operation, d);
-    }
-};
-
-namespace cogwheel::inline v0 {
 
 /// Waits until the wall clock shows `at`. A point in the past completes in the wheel's next turn, never inline.
 /// Parameters: WallClock is the clock that the operation reads.

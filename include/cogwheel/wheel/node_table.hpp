@@ -49,8 +49,8 @@ public:
     /// of the pointer shortly before it looks at the node. An invalid pointer does no harm.
     enum class adjacent { unknown, pointer };
 
-    explicit node_table(adjacent attached = adjacent::unknown) noexcept : adjacent_(attached) {}
-    ~node_table() { release_all(); }
+    explicit node_table(adjacent attached = adjacent::unknown) noexcept;
+    ~node_table();
     node_table(const node_table&) = delete;
     node_table& operator=(const node_table&) = delete;
 

@@ -7,6 +7,7 @@
 #include <cogwheel/asio/detail/cancellation.hpp>
 #include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
+#include <cogwheel/asio/detail/wrapped_handler.hpp>
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
@@ -14,7 +15,6 @@
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
-#include <asio/associator.hpp>
 #include <asio/error.hpp>
 
 #include <optional>
@@ -25,6 +25,7 @@ namespace cogwheel::inline v0::detail {
 /// A handler with its error code. It keeps the handler's associations.
 template <class Handler>
 struct bound_handler {
+    using associations = of_handler;
     Handler handler;
     std::error_code ec;
 
@@ -130,6 +131,7 @@ struct no_callable {
 /// A callable that takes the token of its own timer.
 template <class F, class Token>
 struct self_calling {
+    using associations = of_handler;
     F handler;
     Token own_token{};
 
@@ -180,23 +182,3 @@ private:
 };
 
 } // namespace cogwheel::inline v0::detail
-
-template <template <class, class> class Associator, class Handler, class Default>
-struct asio::associator<Associator, cogwheel::detail::bound_handler<Handler>, Default> : Associator<Handler, Default> {
-    static decltype(auto) get(const cogwheel::detail::bound_handler<Handler>& b) noexcept {
-        return Associator<Handler, Default>::get(b.handler);
-    }
-    static decltype(auto) get(const cogwheel::detail::bound_handler<Handler>& b, const Default& d) noexcept {
-        return Associator<Handler, Default>::get(b.handler, d);
-    }
-};
-
-template <template <class, class> class Associator, class F, class Token, class Default>
-struct asio::associator<Associator, cogwheel::detail::self_calling<F, Token>, Default> : Associator<F, Default> {
-    static decltype(auto) get(const cogwheel::detail::self_calling<F, Token>& s) noexcept {
-        return Associator<F, Default>::get(s.handler);
-    }
-    static decltype(auto) get(const cogwheel::detail::self_calling<F, Token>& s, const Default& d) noexcept {
-        return Associator<F, Default>::get(s.handler, d);
-    }
-};

@@ -32,6 +32,8 @@ struct kept_allocator<Handler, true> {
 template <class Operation>
 class timed_handler {
 public:
+    using associations = of_handler;
+
     explicit timed_handler(typename Operation::owner p) noexcept
         : allocator_((*p).handler()), operation_(std::move(p)) {}
 
@@ -52,18 +54,6 @@ private:
 };
 
 } // namespace cogwheel::inline v0::detail
-
-template <template <class, class> class Associator, class Operation, class Default>
-struct asio::associator<Associator, cogwheel::detail::timed_handler<Operation>, Default>
-    : Associator<std::decay_t<decltype(std::declval<const Operation&>().handler())>, Default> {
-    using base = Associator<std::decay_t<decltype(std::declval<const Operation&>().handler())>, Default>;
-    static decltype(auto) get(const cogwheel::detail::timed_handler<Operation>& h) noexcept {
-        return base::get(h.handler());
-    }
-    static decltype(auto) get(const cogwheel::detail::timed_handler<Operation>& h, const Default& d) noexcept {
-        return base::get(h.handler(), d);
-    }
-};
 
 template <class Operation, class Default>
 struct asio::associated_cancellation_slot<cogwheel::detail::timed_handler<Operation>, Default> {

@@ -5,9 +5,8 @@
 // cancellation by the timer into timed_out.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/asio/detail/wrapped_handler.hpp>
 
-#include <asio/associator.hpp>
 #include <asio/error.hpp>
 #include <asio/experimental/channel_error.hpp>
 
@@ -102,6 +101,7 @@ void report_timeout(T&) noexcept {}
 /// A handler with its results. It keeps the handler's associations.
 template <class Handler, class Results>
 struct handler_with_results {
+    using associations = of_handler;
     Handler handler;
     Results results;
 
@@ -109,15 +109,3 @@ struct handler_with_results {
 };
 
 } // namespace cogwheel::inline v0::detail
-
-template <template <class, class> class Associator, class Handler, class Results, class Default>
-struct asio::associator<Associator, cogwheel::detail::handler_with_results<Handler, Results>, Default>
-    : Associator<Handler, Default> {
-    static decltype(auto) get(const cogwheel::detail::handler_with_results<Handler, Results>& h) noexcept {
-        return Associator<Handler, Default>::get(h.handler);
-    }
-    static decltype(auto) get(const cogwheel::detail::handler_with_results<Handler, Results>& h,
-                              const Default& d) noexcept {
-        return Associator<Handler, Default>::get(h.handler, d);
-    }
-};

@@ -85,7 +85,7 @@ public:
     /// Decides whether another timer may be armed, and counts a refusal. `replaces`: the timer replaces an accepted
     /// one, so max_pending does not apply.
     admission admit(bool replaces = false) noexcept {
-        if (!stopped_ && (replaces || wheel_->size() < options_.max_pending)) [[likely]]
+        if (!stopped_ && (replaces || wheel_->size() < max_pending_)) [[likely]]
             return admission::accepted;
         ++counts_.rejected;
         return stopped_ ? admission::stopped : admission::full;
@@ -212,7 +212,8 @@ protected:
         executor_ = executor;
         loop_ = loop_of(executor);
         time_ = wheel_time<Clock>(options.tick, Clock::now());
-        options_ = options;
+        max_pending_ = options.max_pending;
+        work_per_turn_ = options.work_per_turn;
         counts_ = {};
         lateness_ = {};
         stopped_ = closed_ = false;
@@ -422,13 +423,12 @@ private:
         ++counts_.turns;
         loop_stopped_ = false;
         const std::uint64_t fired_before = counts_.fired;
-        std::uint32_t deliveries = options_.work_per_turn;
+        std::uint32_t deliveries = work_per_turn_;
         deliver_ended(lock, deliveries); // timers cancelled before this turn complete first
         if (loop_stopped_ || wheel_->size() == 0) return wheel_->size() != 0;
         completion_context c{*this, lock, outcome::expired};
         turn_start_ = time_.since_origin(Clock::now());
-        const auto result =
-            wheel_->advance(time_.reached(turn_start_), work_budget::expiries(options_.work_per_turn), &c);
+        const auto result = wheel_->advance(time_.reached(turn_start_), work_budget::expiries(work_per_turn_), &c);
         deliver_ended(lock, deliveries);
         if (const std::uint64_t n = counts_.fired - fired_before; n > counts_.largest_turn) counts_.largest_turn = n;
         return result.more;
@@ -484,7 +484,8 @@ private:
     bool closed_ = false;
     bool shut_down_ = false;
     std::size_t users_ = 0;
-    wheel_options options_;
+    std::size_t max_pending_ = 0;
+    std::uint32_t work_per_turn_ = 0;
     wheel_stats counts_;
     nanoseconds turn_start_{};
     lateness_histogram lateness_;

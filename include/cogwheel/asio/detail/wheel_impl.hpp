@@ -15,8 +15,14 @@
 
 namespace cogwheel::inline v0::detail {
 
+/// Marks the links of a list of impls that no wheel uses.
+struct idle_impls {};
+
 template <class Clock, class Locking, timing_wheel Wheel>
-class wheel_impl final : public token_target<Clock>, public wheel_engine<Clock, Locking, Wheel> {
+class wheel_impl final : public token_target<Clock>,
+                         public wheel_engine<Clock, Locking, Wheel>,
+                         public list_links<wheel_impl<Clock, Locking, Wheel>>,
+                         public list_links<wheel_impl<Clock, Locking, Wheel>, idle_impls> {
 public:
     using engine = wheel_engine<Clock, Locking, Wheel>;
     using typename engine::from_now;

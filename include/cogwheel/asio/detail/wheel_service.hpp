@@ -5,11 +5,11 @@
 #pragma once
 
 #include <cogwheel/asio/detail/wheel_impl.hpp>
+#include <cogwheel/detail/linked_list.hpp>
 
 #include <asio/execution_context.hpp>
 
-#include <memory>
-#include <vector>
+#include <mutex>
 
 namespace cogwheel::inline v0::detail {
 
@@ -21,36 +21,49 @@ public:
     static inline asio::execution_context::id id;
 
     explicit wheel_service(asio::execution_context& context) : asio::execution_context::service(context) {}
+    ~wheel_service() override {
+        while (const Impl* impl = impls_.pop_front()) delete impl;
+    }
 
-    /// Returns a closed impl, or a new one. An impl without a lock goes only to the executor that it had before: the
-    /// stale tokens of its previous wheel may be used there.
+    /// Opens a wheel in a closed impl, or in a new one. While the context is destroyed, a destructor may call this: that
+    /// wheel takes no timers.
     /// Complexity: O(1), or O(idle impls) for impls without a lock. Errors: std::bad_alloc.
-    Impl& acquire(const asio::any_io_executor& executor) {
-        const std::lock_guard lock(mutex_);
-        for (auto at = idle_.end(); at != idle_.begin();) {
-            Impl* impl = *--at;
-            if (!Impl::concurrent && !impl->was_at(executor)) continue;
-            idle_.erase(at);
-            return *impl;
-        }
-        idle_.reserve(impls_.size() + 1); // so that recycle() cannot fail
-        impls_.push_back(std::make_unique<Impl>(*this));
-        return *impls_.back();
+    Impl& open(const asio::any_io_executor& executor, const wheel_options& options) {
+        Impl& impl = acquire(executor);
+        impl.open(executor, options);
+        if (shut_down_) impl.shutdown();
+        return impl;
     }
 
     void recycle(Impl& impl) noexcept override {
         const std::lock_guard lock(mutex_);
-        idle_.push_back(&impl);
+        idle_.push_back(impl);
     }
 
 private:
+    // Returns a closed impl, or a new one. An impl without a lock goes only to the executor that it had before: the
+    // stale tokens of its previous wheel may be used there.
+    Impl& acquire(const asio::any_io_executor& executor) {
+        const std::lock_guard lock(mutex_);
+        for (Impl* impl = idle_.back(); impl != nullptr; impl = idle_.previous(*impl)) {
+            if (!Impl::concurrent && !impl->was_at(executor)) continue;
+            idle_.erase(*impl);
+            return *impl;
+        }
+        auto* impl = new Impl(*this);
+        impls_.push_back(*impl);
+        return *impl;
+    }
+
     void shutdown() noexcept override {
-        for (std::size_t i = 0; i < impls_.size(); ++i) impls_[i]->shutdown(); // a handler's destructor may add one
+        shut_down_ = true;
+        for (Impl* impl = impls_.front(); impl != nullptr; impl = impls_.next(*impl)) impl->shutdown();
     }
 
     std::mutex mutex_;
-    std::vector<std::unique_ptr<Impl>> impls_;
-    std::vector<Impl*> idle_;
+    bool shut_down_ = false;
+    linked_list<Impl> impls_; // owns them
+    linked_list<Impl, idle_impls> idle_;
 };
 
 } // namespace cogwheel::inline v0::detail

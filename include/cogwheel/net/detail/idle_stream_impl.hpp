@@ -9,8 +9,6 @@
 #include <cogwheel/net/detail/output_queue.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
 
-#include <asio/associator.hpp>
-
 #include <memory>
 
 namespace cogwheel::inline v0::detail {
@@ -18,6 +16,7 @@ namespace cogwheel::inline v0::detail {
 /// The user's handler with its associations. The impl records the result before the handler is called.
 template <class Impl, bool Writes, class Handler>
 struct observed_handler {
+    using associations = of_handler;
     std::shared_ptr<Impl> impl;
     Handler handler;
 
@@ -115,13 +114,3 @@ struct idle_stream_impl final : idle_probe {
 };
 
 } // namespace cogwheel::inline v0::detail
-
-template <template <class, class> class Associator, class Impl, bool Writes, class Handler, class Default>
-struct asio::associator<Associator, cogwheel::detail::observed_handler<Impl, Writes, Handler>, Default>
-    : Associator<Handler, Default> {
-    using observed = cogwheel::detail::observed_handler<Impl, Writes, Handler>;
-    static decltype(auto) get(const observed& h) noexcept { return Associator<Handler, Default>::get(h.handler); }
-    static decltype(auto) get(const observed& h, const Default& d) noexcept {
-        return Associator<Handler, Default>::get(h.handler, d);
-    }
-};

@@ -9,7 +9,6 @@
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
-#include <asio/associator.hpp>
 #include <asio/error.hpp>
 
 #include <atomic>
@@ -21,6 +20,7 @@ namespace cogwheel::inline v0::detail {
 
 template <class Count, class Handler>
 struct drain_handler {
+    using associations = of_handler;
     std::shared_ptr<Count> count;
     Handler handler;
     std::error_code result{};
@@ -118,13 +118,3 @@ private:
 };
 
 } // namespace cogwheel::inline v0::detail
-
-template <template <class, class> class Associator, class Count, class Handler, class Default>
-struct asio::associator<Associator, cogwheel::detail::drain_handler<Count, Handler>, Default>
-    : Associator<Handler, Default> {
-    using draining = cogwheel::detail::drain_handler<Count, Handler>;
-    static decltype(auto) get(const draining& h) noexcept { return Associator<Handler, Default>::get(h.handler); }
-    static decltype(auto) get(const draining& h, const Default& d) noexcept {
-        return Associator<Handler, Default>::get(h.handler, d);
-    }
-};

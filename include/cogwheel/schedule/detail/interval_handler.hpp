@@ -10,7 +10,6 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/schedule/detail/interval_machine.hpp>
 
-#include <asio/associator.hpp>
 #include <asio/error.hpp>
 
 #include <memory>
@@ -21,6 +20,7 @@ namespace cogwheel::inline v0::detail {
 
 template <class Impl, class Handler>
 struct tick_handler {
+    using associations = of_handler;
     std::shared_ptr<Impl> impl;
     Handler handler;
     std::error_code refused{};
@@ -96,13 +96,3 @@ struct interval_impl {
 };
 
 } // namespace cogwheel::inline v0::detail
-
-template <template <class, class> class Associator, class Impl, class Handler, class Default>
-struct asio::associator<Associator, cogwheel::detail::tick_handler<Impl, Handler>, Default>
-    : Associator<Handler, Default> {
-    using ticking = cogwheel::detail::tick_handler<Impl, Handler>;
-    static decltype(auto) get(const ticking& h) noexcept { return Associator<Handler, Default>::get(h.handler); }
-    static decltype(auto) get(const ticking& h, const Default& d) noexcept {
-        return Associator<Handler, Default>::get(h.handler, d);
-    }
-};

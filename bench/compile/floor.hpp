@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The floor of timer_wheel.cpp: the least that binds the compiled core to Asio. One steady_timer, a lock, a service of
+// The floor of a wheel: the least that binds the compiled core to Asio. One steady_timer, a lock, a service of
 // the context, posted turns, a callable behind each node. It leaves out options, limits, counts, stop(), failures of
 // allocation, handlers on other executors, and the end of the context.
+#pragma once
+
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
 #include <asio/any_io_executor.hpp>
@@ -15,7 +17,6 @@
 #include <asio/steady_timer.hpp>
 
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,7 +31,7 @@ struct target {
     virtual bool reschedule(timer_id, std::chrono::nanoseconds) = 0;
     virtual bool pending(timer_id) = 0;
 };
-struct token {
+struct timer_token {
     target* t = nullptr;
     timer_id id;
     bool cancel() const { return t && t->cancel(id); }
@@ -160,7 +161,7 @@ public:
         engine_->wheel->clear([](timer_node&) {});
     }
     template <class F>
-    token schedule(std::chrono::nanoseconds d, F f) {
+    timer_token schedule(std::chrono::nanoseconds d, F f) {
         std::unique_lock lock(engine_->mutex);
         timer_node& n = op<F>::create(*engine_, std::move(f));
         engine_->arm(n, engine_->due(d));
@@ -173,7 +174,7 @@ public:
         template <class H>
         void operator()(H&& h, std::chrono::nanoseconds d) const {
             auto slot = asio::get_associated_cancellation_slot(h);
-            const token t = w->schedule(d, [h = std::move(h)]() mutable { h(std::error_code()); });
+            const timer_token t = w->schedule(d, [h = std::move(h)]() mutable { h(std::error_code()); });
             if (slot.is_connected()) slot.assign([t](asio::cancellation_type_t) { t.cancel(); });
         }
     };
@@ -187,14 +188,3 @@ private:
     asio::any_io_executor executor_;
 };
 } // namespace least
-int main() {
-    using namespace std::chrono_literals;
-    asio::io_context io;
-    least::timer_wheel wheel{io};
-    least::token reminder = wheel.schedule(5s, [] { std::puts("too late: nobody answered"); });
-    wheel.async_wait(100ms, [reminder](std::error_code ec) {
-        std::puts(ec ? "the wait was aborted" : "hello after 100 ms");
-        if (reminder.cancel()) std::puts("the reminder is cancelled");
-    });
-    io.run();
-}
