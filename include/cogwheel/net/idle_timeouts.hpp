@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The timeouts after which a connection is idle, and the event. The semantics are those of Netty's IdleStateHandler.
+// The timeouts after which a connection is idle, and the event that reports it. They mean what they mean in Netty's
+// IdleStateHandler; docs/net.md lists the differences.
 #pragma once
 
 #include <chrono>

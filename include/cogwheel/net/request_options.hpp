@@ -51,7 +51,7 @@ public:
     constexpr basic_request_timeout(deadline_type until) noexcept : until_(until) {}
 
     /// Returns a timeout that counts from pending_requests::written(), for requests that may wait in a send queue for
-    /// long. `until` is a further deadline, which holds from the start.
+    /// long. Until then it does not run. With `until`, the request also times out at that deadline, written or not.
     template <class Rep, class Period>
     static constexpr basic_request_timeout from_write(std::chrono::duration<Rep, Period> timeout,
                                                       deadline_type until = {}) noexcept {

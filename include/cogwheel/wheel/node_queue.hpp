@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Queues of disarmed nodes. The link of a node uses the word of its deadline, so a queue allocates nothing.
+// Queues of disarmed nodes. A queue links its nodes through the word in which an armed node has its deadline. So it
+// allocates nothing, and a node loses its deadline when it is pushed.
 #pragma once
 
 #include <cogwheel/wheel/timer_node.hpp>

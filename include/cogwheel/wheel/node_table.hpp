@@ -165,9 +165,9 @@ public:
                 if (timer_node* node = find(index_of(p, i))) f(*node);
     }
 
-    /// Gives pages in which no node is in use back to the system (Linux only). Old ids stay stale. Later nodes use
-    /// these pages again. A page with a retired node stays. With huge pages, memory that does not fill a whole one
-    /// stays too.
+    /// Gives pages of the table in which no node is in use back to the system (Linux only). Old ids stay stale. Later
+    /// nodes use these pages again. A page with a retired node stays. With huge pages, only whole huge pages (2 MB) go
+    /// back.
     /// Preconditions: the table's wheel holds entries of armed nodes only. The wheel's trim() ensures that, then calls
     /// this function.
     /// Complexity: O(pages + blocks and places not in use + nodes of the pages given back).

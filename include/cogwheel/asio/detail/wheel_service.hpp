@@ -25,8 +25,8 @@ public:
         while (const Impl* impl = impls_.pop_front()) delete impl;
     }
 
-    /// Opens a wheel in a closed impl, or in a new one. While the context is destroyed, a destructor may call this: that
-    /// wheel takes no timers.
+    /// Opens a wheel in a closed impl, or in a new one. While the context is destroyed, a destructor may call this: the
+    /// wheel then takes no timers.
     /// Complexity: O(1), or O(idle impls) for impls without a lock. Errors: std::bad_alloc.
     Impl& open(const asio::any_io_executor& executor, const wheel_options& options) {
         Impl& impl = acquire(executor);
