@@ -76,6 +76,29 @@ TEST_CASE("task_wheel_full_tasks_that_are_there_get_their_timers") {
     CHECK(tasks->find("periodic")->completed == 2);
 }
 
+TEST_CASE("task_wheel_full_recover_leaves_a_task_in_the_storage_and_says_so") {
+    memory_storage storage = remains(1s, [](task_rig& before) {
+        before->add({.name = "a", .when = task_trigger::once(1min), .job = "note"});
+        before->add({.name = "paused", .when = task_trigger::once(1min), .job = "note"});
+        before->pause("paused");
+    });
+    task_rig tasks({.storage = &storage}, {.tick = task_rig::tick, .max_pending = 1});
+    tasks->define("note", tasks.note());
+    const auto other = tasks.at.wheel.schedule(1h, [] {});
+    const auto found = tasks->recover();
+    CHECK(found.tasks == 1);
+    REQUIRE(found.warnings.size() == 1);
+    CHECK(found.warnings[0].starts_with("task 'a' is not armed: "));
+    CHECK(!tasks->find("a").has_value());
+    CHECK(storage.size() == 2);
+
+    other.cancel();
+    CHECK(tasks->recover().tasks == 1);
+    tasks.pass(2min);
+    CHECK(tasks.ran.size() == 1);
+    CHECK(storage.size() == 1); // the paused one
+}
+
 TEST_CASE("task_wheel_stopped_loses_nothing_that_is_written") {
     memory_storage storage;
     {
