@@ -17,8 +17,6 @@ namespace {
 constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size - 1;
 } // namespace
 
-node_table::node_table(adjacent attached) noexcept : adjacent_(attached) {}
-
 node_table::~node_table() { release_all(); }
 
 std::uint32_t node_table::new_page(std::size_t stride) {

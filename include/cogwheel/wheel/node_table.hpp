@@ -49,7 +49,7 @@ public:
     /// of the pointer shortly before it looks at the node. An invalid pointer does no harm.
     enum class adjacent { unknown, pointer };
 
-    explicit node_table(adjacent attached = adjacent::unknown) noexcept;
+    explicit node_table(adjacent attached = adjacent::unknown) noexcept : adjacent_(attached) {}
     ~node_table();
     node_table(const node_table&) = delete;
     node_table& operator=(const node_table&) = delete;
