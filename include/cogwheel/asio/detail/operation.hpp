@@ -109,7 +109,7 @@ public:
             c.engine.disarm(node);
             if constexpr (block::trivial) return block::release(table(c.engine), node);
         }
-        // The timer was never pending, but has taken over the node of one that was.
+        // It was never pending: the next timer of this node gets another id than the one in its cancellation slot.
         if (c.how == outcome::stopped || c.how == outcome::rejected) node_table::forget_ended(node);
         if (c.how == outcome::collected) return c.engine.defer(outcome::aborted, node);
         const relock_on_exit relock(c.lock);

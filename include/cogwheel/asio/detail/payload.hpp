@@ -92,7 +92,7 @@ private:
 };
 
 /// Starts a wait. Makes its node, connects it with the handler's cancellation slot, and calls begin(node, connected)
-/// under the lock. begin() makes the wait pending, or defers its completion and returns false.
+/// under the lock. begin() makes the wait pending, or defers its completion.
 /// Target: see slot_handler.
 /// Effects: if this returns, the handler is called exactly once, or the execution context destroys it.
 /// Errors: std::bad_alloc; those of begin(). The handler is then destroyed.
@@ -111,8 +111,7 @@ void start_waiting(Engine& engine, Handler&& handler, Begin begin) {
             slot.template emplace<slot_handler<Engine, Target>>(engine, id);
             lock.lock();
         }
-        if (!begin(node, slot.is_connected()) && slot.is_connected())
-            slot.clear(); // the next timer in this node will have the same id
+        begin(node, slot.is_connected());
     }
     COGWHEEL_CATCH {
         if (slot.is_connected()) slot.clear();

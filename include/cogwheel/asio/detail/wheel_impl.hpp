@@ -91,7 +91,6 @@ public:
                     this->request_turn();
                     this->defer(outcome_of(how), node);
                 }
-                return how == admission::accepted;
             });
     }
 

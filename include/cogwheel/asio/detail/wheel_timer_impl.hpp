@@ -65,7 +65,7 @@ public:
     void start_wait(Handler&& handler, When when) {
         start_waiting<listed_handler<std::decay_t<Handler>>, wheel_timer_impl>(
             *engine_, std::forward<Handler>(handler),
-            [&](timer_node& wait, bool connected) { return enter(wait, when, connected); });
+            [&](timer_node& wait, bool connected) { enter(wait, when, connected); });
     }
 
     /// The same with a node of the caller. The node's function completes it as that of a listed operation.
@@ -149,21 +149,19 @@ private:
         }
     }
 
-    // Adds a wait. Returns false if the wheel refuses it; the next turn then completes it. `named`: it gets an id.
+    // Adds a wait. If the wheel refuses it, the next turn completes it. `named`: it gets an id.
     // Inlined by force: several callers would otherwise keep the compiler from it.
     template <class When>
-    [[gnu::always_inline]] bool enter(timer_node& wait, When when, bool named) {
+    [[gnu::always_inline]] void enter(timer_node& wait, When when, bool named) {
         if (empty()) {
             if (const admission how = engine_->admit(); how != admission::accepted) {
                 engine_->request_turn();
-                engine_->defer(outcome_of(how), wait);
-                return false;
+                return engine_->defer(outcome_of(how), wait);
             }
             attach();
             engine_->arm(*this, when);
         }
         push_back(wait, named);
-        return true;
     }
 
     // Aborts all waits. Preconditions: there is one.
