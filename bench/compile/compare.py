@@ -31,6 +31,7 @@ def seconds(program):
 
 
 rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 21
+load = os.getloadavg()
 times = {p: [] for p in programs}
 for _ in range(rounds):
     for p in programs:
@@ -44,4 +45,4 @@ for p in programs:
 if len(sys.argv) > 2:
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     with open(sys.argv[2], "w", encoding="utf-8") as out:
-        json.dump({"compiler": version, "options": "-O2", "seconds": times, "load": os.getloadavg()}, out, indent=1)
+        json.dump({"compiler": version, "options": "-O2", "seconds": times, "load before": load}, out, indent=1)
