@@ -21,6 +21,7 @@ public:
             const std::string why = std::exchange(run->refused, {});
             impl_.attempt_over(*this, run, task_state::failed, why);
         }
+        impl_.end_needless_watch();
         calling_thread here;
         const bool runs = impl_.callers_.join(here, to_run);
         lock_.unlock();

@@ -62,6 +62,7 @@ std::error_code task_scheduler_impl::arm(task_entry& e, bool admitted) {
     const auto next = e.machine.next();
     if (!next) return {};
     if (e.spec.when.on_the_wall()) {
+        if (!e.paused) watch_the_wall(); // first: it may be set right after the reading
         e.armed_at = wheel_->now();
         e.wall_then = wheel_->wall();
     }
@@ -71,7 +72,7 @@ std::error_code task_scheduler_impl::arm(task_entry& e, bool admitted) {
         due = saturating_add(e.armed_at, std::min(saturating_add(due, -e.wall_then), options_.recheck));
     }
     const std::error_code refused = wheel_->arm(e.timer, due, e.weak_from_this(), ++last_timer_, admitted);
-    if (!refused) e.timer_number = last_timer_;
+    if (!refused) set_timer_number(e, last_timer_);
     return refused;
 }
 
@@ -92,8 +93,28 @@ nanoseconds task_scheduler_impl::delay_of(task_entry& e, nanoseconds point) noex
 }
 
 void task_scheduler_impl::disarm(task_entry& e) noexcept {
-    if (std::exchange(e.timer_number, 0) != 0) wheel_->cancel(e.timer);
+    if (e.timer_number != 0) wheel_->cancel(e.timer);
+    set_timer_number(e, 0);
     adrift_.take(e);
+}
+
+void task_scheduler_impl::set_timer_number(task_entry& e, std::uint64_t number) noexcept {
+    const bool had = std::exchange(e.timer_number, number) != 0, has = number != 0;
+    if (had == has || !e.spec.when.on_the_wall()) return;
+    if (has)
+        ++wall_timers_;
+    else
+        --wall_timers_;
+}
+
+// Watches the wall clock while a task on it has a timer. The locked section ends the watch if there is no such task.
+void task_scheduler_impl::watch_the_wall() noexcept {
+    if (watching_) return;
+    watch_number_ = ++last_timer_;
+    watching_ = wheel_->watch(weak_from_this(), watch_number_);
+}
+void task_scheduler_impl::end_needless_watch() noexcept {
+    if (wall_timers_ == 0 && std::exchange(watching_, false)) wheel_->unwatch();
 }
 
 // Arms a timer a millisecond ahead, because there was no memory for the run. Returns false if there is none for the
@@ -101,7 +122,8 @@ void task_scheduler_impl::disarm(task_entry& e) noexcept {
 bool task_scheduler_impl::come_back(task_entry& e) noexcept {
     try {
         const auto soon = saturating_add(wheel_->now(), std::chrono::milliseconds(1));
-        if (!wheel_->arm(e.timer, soon, e.weak_from_this(), ++last_timer_, true)) e.timer_number = last_timer_;
+        const std::uint64_t number = ++last_timer_;
+        if (!wheel_->arm(e.timer, soon, e.weak_from_this(), number, true)) set_timer_number(e, number);
         return true;
     } catch (...) {
         adrift_.push(e.shared_from_this());
@@ -128,7 +150,7 @@ void task_scheduler_impl::look_at_the_wall(task_entry& e) {
 void task_scheduler_impl::task_due(task_entry& e, std::uint64_t number) {
     locked_scope s(*this);
     if (number != e.timer_number || stopped_) return;
-    e.timer_number = 0;
+    set_timer_number(e, 0);
     const entry_ptr entry = e.shared_from_this();
     std::optional<task_machine::progress> before;
     task_machine::decision d;
@@ -157,7 +179,7 @@ void task_scheduler_impl::task_due(task_entry& e, std::uint64_t number) {
 void task_scheduler_impl::task_dropped(task_entry& e, std::uint64_t number) {
     locked_scope s(*this);
     if (number != e.timer_number || stopped_) return;
-    e.timer_number = 0;
+    set_timer_number(e, 0);
     try {
         look_at_the_wall(e);
         arm(e, true);
@@ -165,6 +187,17 @@ void task_scheduler_impl::task_dropped(task_entry& e, std::uint64_t number) {
         come_back(e);
         throw;
     }
+}
+
+// Lets the timers of all tasks on the wall clock expire now: these tasks look at it then.
+void task_scheduler_impl::clock_set(std::uint64_t number) noexcept {
+    const locked_scope s(*this);
+    if (number != watch_number_) return;
+    watching_ = false;
+    if (wall_timers_ == 0) return;
+    watch_the_wall();
+    for (const auto& [name, entry] : tasks_)
+        if (entry->spec.when.on_the_wall() && entry->timer_number != 0) wheel_->expire(entry->timer);
 }
 
 task_cancel_result task_scheduler_impl::cancel(std::string_view name) {

@@ -23,7 +23,7 @@
 
 namespace cogwheel::inline v0::detail {
 
-class task_scheduler_impl final : public std::enable_shared_from_this<task_scheduler_impl> {
+class task_scheduler_impl final : public clock_target, public std::enable_shared_from_this<task_scheduler_impl> {
 public:
     using entry_ptr = std::shared_ptr<task_entry>;
     using active_ptr = std::shared_ptr<active_run>;
@@ -48,12 +48,13 @@ public:
     void stop();
     void end(); // calls stop(), waits for the pool, and lets go of the user's objects
 
-    // Called by timers and jobs.
+    // Called by timers, jobs and the watch of the wall clock.
     void task_due(task_entry&, std::uint64_t number);
     void run_due(active_run&, std::uint64_t number) noexcept;
     void task_dropped(task_entry&, std::uint64_t number);
     void run_dropped(active_run&, std::uint64_t number) noexcept;
     void job_ended(active_run&, const std::exception_ptr& thrown, std::error_code error) noexcept;
+    void clock_set(std::uint64_t number) noexcept override;
 
 private:
     class locked_scope; // holds the lock; does at its end what must happen without it
@@ -71,6 +72,9 @@ private:
     std::error_code arm(task_entry&, bool admitted);
     nanoseconds delay_of(task_entry&, nanoseconds point) noexcept;
     void disarm(task_entry&) noexcept;
+    void set_timer_number(task_entry&, std::uint64_t) noexcept;
+    void watch_the_wall() noexcept;
+    void end_needless_watch() noexcept;
     bool come_back(task_entry&) noexcept;
     void arm_adrift() noexcept;
     void look_at_the_wall(task_entry&);
@@ -115,6 +119,9 @@ private:
     std::size_t active_ = 0;
     asio::any_io_executor work_; // keeps run() from returning while a run is under way
     std::uint64_t last_timer_ = 0, last_run_ = 0;
+    std::size_t wall_timers_ = 0; // the armed timers of tasks on the wall clock
+    std::uint64_t watch_number_ = 0;
+    bool watching_ = false;
     bool stopped_ = false;
     named<std::shared_ptr<const defined_job>> jobs_;
     named<entry_ptr> tasks_;

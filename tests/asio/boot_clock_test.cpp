@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Timers that also count the time asleep: on the real clock, and on one whose machine the test suspends.
+#include "support/no_descriptors.hpp"
 #include "support/threads.hpp"
 
 #include <cogwheel/asio/boot_clock.hpp>
@@ -15,8 +16,6 @@
 #include <cerrno>
 #include <optional>
 #include <vector>
-
-#include <sys/resource.h>
 
 using namespace std::chrono_literals;
 
@@ -32,7 +31,7 @@ struct sleeping_clock {
     static constexpr bool is_steady = true;
 
     static time_point now() noexcept { return time_point(cogwheel::detail::clock_reading(CLOCK_BOOTTIME) + slept); }
-    static int open_timer() { return fd = cogwheel::detail::open_timerfd(CLOCK_BOOTTIME); }
+    static int open_timer(std::error_code& ec) { return fd = cogwheel::detail::open_timerfd(CLOCK_BOOTTIME, ec); }
     static void set_timer(int, time_point at) noexcept {
         armed = at;
         cogwheel::detail::set_timerfd(fd, at.time_since_epoch() - slept);
@@ -121,19 +120,8 @@ TEST_CASE("boot_wheel_rearms_for_an_earlier_timer_and_moves_to_a_later_one") {
 
 TEST_CASE("boot_wheel_without_a_descriptor_left_says_so") {
     asio::io_context io;
-    rlimit before{};
-    getrlimit(RLIMIT_NOFILE, &before);
-    rlimit none = before;
-    none.rlim_cur = 0;
-    setrlimit(RLIMIT_NOFILE, &none);
-    std::error_code ec;
-    try {
-        cogwheel::boot_timer_wheel wheel(io);
-    } catch (const std::system_error& e) {
-        setrlimit(RLIMIT_NOFILE, &before); // first: a sanitizer that looks at `e` needs a descriptor
-        ec = e.code();
-    }
-    setrlimit(RLIMIT_NOFILE, &before);
+    const std::error_code ec =
+        cogwheel_tests::error_without_descriptors([&] { const cogwheel::boot_timer_wheel wheel(io); });
     CHECK(ec.value() == EMFILE);          // of the timerfd, or of Asio's reactor
     cogwheel::boot_timer_wheel wheel(io); // the failure left nothing behind
     wheel.schedule(0ms, [] {});

@@ -33,6 +33,7 @@ public:
         return on_.arm(t, due, to, number, admitted);
     }
     void cancel(const any_token& t) noexcept override { on_.cancel(t); }
+    void expire(const any_token& t) noexcept override { on_.expire(t); }
     asio::any_io_executor work() const override { return on_.work(); }
 
 private:

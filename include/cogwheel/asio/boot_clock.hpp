@@ -35,8 +35,8 @@ public:
     /// Complexity: a clock_gettime(2), without a system call.
     static time_point now() noexcept { return time_point(detail::clock_reading(CLOCK_BOOTTIME)); }
 
-    /// Opens a timerfd of this clock. Errors: std::system_error.
-    static int open_timer() { return detail::open_timerfd(CLOCK_BOOTTIME); }
+    /// Opens a timerfd of this clock, or sets `ec`.
+    static int open_timer(std::error_code& ec) noexcept { return detail::open_timerfd(CLOCK_BOOTTIME, ec); }
     /// Makes the timerfd readable at `at`.
     static void set_timer(int fd, time_point at) noexcept { detail::set_timerfd(fd, at.time_since_epoch()); }
 };

@@ -6,7 +6,7 @@
 //     co_await cogwheel::timeout(wheel, 5s, read_request(socket)); // one awaitable
 //     co_await cogwheel::timeout(5s, read_request(socket));        // on the wheel of this context
 //
-//     cogwheel::timeout_scope within(wheel, 30s);                  // one deadline for several operations
+//     cogwheel::timeout_scope within(wheel, 30s);                  // one deadline for several operations; or (30s)
 //     co_await socket.async_connect(endpoint, within(asio::use_awaitable));
 //     co_await within(read_request(socket));
 //
@@ -63,41 +63,62 @@ asio::awaitable<T, Executor> timeout(typename Wheel::time_point at, asio::awaita
 
 /// A deadline for several operations. The caller applies it to each operation: it calls the scope with a token or an
 /// awaitable. A delay counts from the scope's construction. Each operation has its own timer; the scope has none.
-/// Lifetime: the wheel must outlive the scope, and must not be moved meanwhile.
-template <any_timer_wheel Wheel>
+/// Without a wheel it is a context_timeout_scope, and each operation's timer goes to the wheel of its context.
+/// Lifetime: a wheel that is named must outlive the scope.
+template <any_timer_wheel Wheel, class Place = detail::given_wheel<detail::impl_type<Wheel>>>
 class timeout_scope {
 public:
     using time_point = typename Wheel::time_point;
     using duration = typename Wheel::duration;
 
-    timeout_scope(const Wheel& wheel, time_point expiry) : wheel_(&wheel), expiry_(expiry) {}
+    timeout_scope(const Wheel& wheel, time_point expiry)
+        requires(Place::named)
+        : spec_{{&detail::impl_of(wheel)}, expiry, asio::cancellation_type::terminal, true} {}
     template <class Rep, class Period>
     timeout_scope(const Wheel& wheel, std::chrono::duration<Rep, Period> delay)
+        requires(Place::named)
         : timeout_scope(wheel, detail::point_after(Wheel::clock_type::now(), delay)) {}
+
+    /// The same two on the wheel of each operation's context (timer_wheel_of.hpp).
+    explicit timeout_scope(time_point expiry, detail::call_site where = detail::call_site::here())
+        requires(!Place::named)
+        : spec_{{where}, expiry, asio::cancellation_type::terminal, true} {}
+    template <class Rep, class Period>
+    explicit timeout_scope(std::chrono::duration<Rep, Period> delay,
+                           detail::call_site where = detail::call_site::here())
+        requires(!Place::named)
+        : timeout_scope(detail::point_after(Wheel::clock_type::now(), delay), where) {}
 
     /// Returns a completion token that adds the deadline to `token`, as timeout_at() does.
     template <class Token>
     auto operator()(Token&& token) const {
-        return timeout_at(*wheel_, expiry_, std::forward<Token>(token));
+        return detail::timed(spec_, std::forward<Token>(token));
     }
     /// Returns an awaitable that awaits `a`, and cancels it at the deadline.
     template <class T, class Executor>
     asio::awaitable<T, Executor> operator()(asio::awaitable<T, Executor> a) const {
-        return timeout(*wheel_, expiry_, std::move(a));
+        return detail::await_with_timeout(spec_, std::move(a));
     }
 
-    time_point expiry() const noexcept { return expiry_; }
+    time_point expiry() const noexcept { return spec_.when; }
     /// Returns whether the deadline has been reached. Reads the clock.
-    bool expired() const { return Wheel::clock_type::now() >= expiry_; }
+    bool expired() const { return Wheel::clock_type::now() >= expiry(); }
     /// Returns the time left until the deadline, or zero. Reads the clock.
     duration remaining() const {
         const time_point now = Wheel::clock_type::now();
-        return expiry_ > now ? expiry_ - now : duration::zero();
+        return expiry() > now ? expiry() - now : duration::zero();
     }
 
 private:
-    const Wheel* wheel_;
-    time_point expiry_;
+    detail::timeout_spec<Place, time_point> spec_;
 };
+
+template <class Rep, class Period>
+timeout_scope(std::chrono::duration<Rep, Period>) -> timeout_scope<timer_wheel, detail::context_wheel<timer_wheel>>;
+timeout_scope(timer_wheel::time_point) -> timeout_scope<timer_wheel, detail::context_wheel<timer_wheel>>;
+
+/// A scope on the wheels of the operations' contexts, of type `Wheel`.
+template <any_timer_wheel Wheel = timer_wheel>
+using context_timeout_scope = timeout_scope<Wheel, detail::context_wheel<Wheel>>;
 
 } // namespace cogwheel::inline v0

@@ -6,14 +6,15 @@
 //     co_await cogwheel::async_wait_until_date(wheel, *nightly.next(now), asio::use_awaitable);
 //
 // Never early by the wall clock: when the timer on the wheel expires, the operation reads the wall clock again. If that
-// clock was put back, the wait continues. If it was put forward, or the machine slept, the operation notices within the
-// recheck time. Leap seconds: system_clock does not count them.
+// clock was put back, the wait continues. If it was put forward, or the machine slept, the operation notices: on Linux
+// at once (clock_watch.hpp), elsewhere within the recheck time. Leap seconds: system_clock does not count them.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/schedule/detail/date_waits.hpp>
 
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_executor.hpp>
@@ -30,7 +31,8 @@ namespace cogwheel::inline v0 {
 /// The options of a wait for a date.
 struct wall_clock_options {
     /// The longest delay of the timer between two readings of the wall clock. If that clock was put forward, or the
-    /// machine slept, a wait may end late by this much. Above zero.
+    /// machine slept, a wait may end late by this much where nothing tells of it: on other systems than Linux, and if
+    /// the process may open no more file descriptors. Above zero.
     std::chrono::nanoseconds recheck = std::chrono::minutes(1);
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
@@ -71,10 +73,10 @@ struct kept_operation {
 template <class Wheel, class WallClock>
 class wall_clock_wait {
 public:
-    using point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
+    using point = typename pending_date<Wheel, WallClock>::point;
 
     wall_clock_wait(const Wheel& wheel, point at, std::chrono::nanoseconds recheck)
-        : wheel_(std::make_unique<wheel_hold<impl_type<Wheel>>>(impl_of(wheel))), at_(at), recheck_(recheck) {}
+        : date_(std::make_unique<pending_date<Wheel, WallClock>>(impl_of(wheel), at, recheck)) {}
 
     template <class Self>
     void operator()(Self& self) {
@@ -87,7 +89,7 @@ public:
     void operator()(Self& self, std::error_code ec) {
         if (!ec && self.get_cancellation_state().cancelled() != asio::cancellation_type::none)
             ec = asio::error::operation_aborted;
-        if (ec || left() <= std::chrono::nanoseconds::zero()) return self.complete(ec);
+        if (ec || date_->left() <= std::chrono::nanoseconds::zero()) return self.complete(ec);
         std::shared_ptr<Self> kept;
         COGWHEEL_TRY { wait(self, kept); }
         COGWHEEL_CATCH {
@@ -98,27 +100,21 @@ public:
     }
 
 private:
-    std::chrono::nanoseconds left() const {
-        return saturating_add(at_.time_since_epoch(), -saturate_to_ns(WallClock::now().time_since_epoch()));
-    }
     template <class Self>
     void wait(Self& self, std::shared_ptr<Self>& kept) {
-        using clock = typename Wheel::clock_type;
-        impl_type<Wheel>& wheel = **wheel_; // read now: `self` is moved below, and this object with it
-        const from_now<clock> when{std::min(left(), recheck_), clock::now()};
+        auto& date = *date_; // read now: `self` is moved below, and this object with it
         kept = std::allocate_shared<Self>(asio::get_associated_allocator(self), std::move(self));
-        wheel.start_wait(kept_operation<Self>{kept}, when);
+        date.wheel->start_wait(kept_operation<Self>{kept}, date.next_reading());
     }
 
-    std::unique_ptr<wheel_hold<impl_type<Wheel>>> wheel_; // the timer_wheel may be destroyed between two readings
-    point at_;
-    std::chrono::nanoseconds recheck_;
+    std::unique_ptr<pending_date<Wheel, WallClock>> date_;
 };
 
 } // namespace detail
 
 /// Waits until the wall clock shows `at`. A point in the past completes in the wheel's next turn, never inline.
-/// Parameters: WallClock is the clock that the operation reads.
+/// Parameters: WallClock is the clock that the operation reads. A clock with a type `watch_type` that is like
+///   clock_watch tells the operation when it is set.
 /// Completion signature: void(std::error_code): success; asio::error::operation_aborted if the wait was cancelled, also
 ///   by the wheel; errc::stopped or errc::too_many_timers if the wheel takes no timer, at the start or at a later
 ///   reading; asio::error::no_memory if allocation fails at a later reading.

@@ -5,9 +5,11 @@
 #include "support/scripted_operation.hpp"
 
 #include <cogwheel/asio/timeout.hpp>
+#include <cogwheel/asio/timer_wheel_of.hpp>
 
 #include <asio/detached.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
+#include <asio/steady_timer.hpp>
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -190,7 +192,7 @@ TEST_CASE_TEMPLATE("context_ends_while_awaited", Wheel, BOTH_WHEELS) {
 TEST_CASE_TEMPLATE("scope_deadline_bounds_all_that_is_awaited", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     run_coroutine(r.io, [&]() -> awaitable<void> {
-        const timeout_scope limit(r.wheel, 55ms);
+        const timeout_scope<Wheel> limit(r.wheel, 55ms);
         CHECK(limit.remaining() == 55ms);
         CHECK(r.wheel.pending() == 0); // no timer while nothing is awaited
         co_await r.wheel.async_wait(20ms, limit(use_awaitable));
@@ -205,4 +207,32 @@ TEST_CASE_TEMPLATE("scope_deadline_bounds_all_that_is_awaited", Wheel, BOTH_WHEE
         CHECK(co_await error_of(r.wheel.async_wait(1h, limit(use_awaitable))) == asio::error::timed_out);
         CHECK(r.wheel.pending() == 0);
     });
+}
+
+TEST_CASE_TEMPLATE("scope_without_a_wheel_uses_that_of_the_context", Wheel, BOTH_WHEELS) {
+    timeout_rig<Wheel> r;
+    const Wheel& wheel = make_timer_wheel_of<Wheel>(r.io, {.tick = 10ms});
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        const context_timeout_scope<Wheel> limit(55ms);
+        CHECK(limit.remaining() == 55ms);
+        CHECK(co_await limit(slow(r.wheel, 10ms, "value")) == "value");
+        CHECK(wheel.stats().scheduled == 1);
+        CHECK(co_await error_of(r.wheel.async_wait(1h, limit(use_awaitable))) == asio::error::timed_out);
+        CHECK(wheel.stats().fired == 1);
+        CHECK(limit.expired());
+        CHECK(r.wheel.pending() == 0);
+    });
+}
+
+TEST_CASE("scope_without_a_wheel_is_for_timer_wheels") {
+    asio::io_context io;
+    run_coroutine(io, [&]() -> awaitable<void> {
+        const timeout_scope limit(1h);
+        static_assert(std::is_same_v<decltype(limit), const context_timeout_scope<>>);
+        asio::steady_timer timer(io, 0s);
+        co_await timer.async_wait(limit(use_awaitable));
+        const timeout_scope until(std::chrono::steady_clock::now());
+        CHECK(until.expired());
+    });
+    CHECK(timer_wheel_of(io).stats().cancelled == 1);
 }

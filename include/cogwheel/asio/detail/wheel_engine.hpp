@@ -18,6 +18,7 @@
 #include <cogwheel/asio/detail/ended_timers.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
+#include <cogwheel/asio/detail/wheel_extension.hpp>
 #include <cogwheel/asio/detail/wheel_time.hpp>
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/detail/exceptions.hpp>
@@ -30,7 +31,6 @@
 #include <asio/strand.hpp>
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 
 namespace cogwheel::inline v0::detail {
@@ -47,12 +47,6 @@ inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& e
 #endif
     return nullptr;
 }
-
-/// The base of what another room keeps for a wheel.
-class wheel_extension {
-public:
-    virtual ~wheel_extension() = default;
-};
 
 template <class Clock, class Locking, timing_wheel Wheel>
 class wheel_engine : public wake_target {
@@ -178,12 +172,11 @@ public:
         recycle_if_done(lock);
     }
 
-    /// Returns the extension, and makes it at the first call. All calls must name the same type.
-    /// Errors: those of its constructor. Lifetime: until the wheel is closed and its last user has left.
+    /// Returns the extension of this type, and makes it at the first call.
+    /// Errors: std::bad_alloc. Lifetime: until the wheel is closed and its last user has left.
     template <class Extension>
     Extension& extension() {
-        if (!extension_) extension_ = std::make_unique<Extension>();
-        return static_cast<Extension&>(*extension_);
+        return extensions_.template get<Extension>();
     }
 
 protected:
@@ -244,6 +237,7 @@ protected:
         shut_down_ = stopped_ = true;
         loop_ = nullptr;
         driver_.reset();
+        extensions_.shut_down();
         executor_ = nullptr; // a strand must not outlive its service, which the context may destroy before ours
         completion_context c{*this, lock, outcome::collected};
         if (wheel_) wheel_->clear([&](timer_node& n) { n.complete(&c); });
@@ -464,7 +458,7 @@ private:
         planned_ = never;
         wait_cancelled_ = rearmed_quickly_ = false;
         wheel_.reset();
-        extension_.reset();
+        extensions_.clear();
         executor_ = nullptr;
         const bool usable = nodes.release_all() && waits.release_all();
         lock.unlock();
@@ -494,7 +488,7 @@ private:
     std::optional<wheel_driver<Clock>> driver_;
     asio::any_io_executor executor_;   // empty while the wheel is not open
     asio::io_context* loop_ = nullptr; // nullptr if the context is of another kind, or not known
-    std::unique_ptr<wheel_extension> extension_;
+    wheel_extensions extensions_;
 };
 
 } // namespace cogwheel::inline v0::detail

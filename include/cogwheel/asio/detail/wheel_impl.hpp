@@ -79,6 +79,7 @@ public:
     // ---- timers ----
 
     /// Starts a wait, which completes in any case. If the wheel refuses it, the next turn completes it with the error.
+    /// When: a delay, a point, or a callable that takes the wait's id, and returns them; it is called under the lock.
     /// Errors: std::bad_alloc; the handler is destroyed.
     template <class Handler, class When>
     void start_wait(Handler&& handler, When when) {
@@ -86,7 +87,10 @@ public:
             static_cast<engine&>(*this), std::forward<Handler>(handler), [&](timer_node& node, bool) {
                 const admission how = this->admit();
                 if (how == admission::accepted) {
-                    this->arm(node, when);
+                    if constexpr (std::invocable<When&, timer_id>)
+                        this->arm(node, when(node.next_id()));
+                    else
+                        this->arm(node, when);
                 } else {
                     this->request_turn();
                     this->defer(outcome_of(how), node);

@@ -5,6 +5,7 @@
 // once.
 #pragma once
 
+#include <cogwheel/asio/clock_watch.hpp>
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/detail/exceptions.hpp>
@@ -16,6 +17,9 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <optional>
+#include <type_traits>
+#include <variant>
 
 namespace cogwheel::inline v0::detail {
 
@@ -29,6 +33,15 @@ public:
 
 protected:
     ~timer_target() = default;
+};
+
+/// Hears that the wall clock was set. `number` names the watch, as with timers.
+class clock_target {
+public:
+    virtual void clock_set(std::uint64_t number) noexcept = 0;
+
+protected:
+    ~clock_target() = default;
 };
 
 /// A timer token of a wheel with any clock.
@@ -48,6 +61,12 @@ public:
     virtual std::error_code arm(any_token&, nanoseconds due, const std::weak_ptr<timer_target>&, std::uint64_t number,
                                 bool admitted) = 0;
     virtual void cancel(const any_token&) noexcept = 0;
+    /// Lets a timer expire in the wheel's next turn, if there is memory for that.
+    virtual void expire(const any_token&) noexcept = 0;
+    /// Calls clock_set() when the wall clock is set, once, and never inside this function. Keeps run() of the wheel's
+    /// context from returning until then, or until unwatch(). Returns false if it cannot.
+    virtual bool watch(const std::weak_ptr<clock_target>&, std::uint64_t /*number*/) noexcept { return false; }
+    virtual void unwatch() noexcept {}
     /// Returns an executor. While it exists, run() of the wheel's context does not return.
     virtual asio::any_io_executor work() const = 0;
 };
@@ -61,6 +80,7 @@ public:
         return errc::stopped;
     }
     void cancel(const any_token&) noexcept override {}
+    void expire(const any_token&) noexcept override {}
     asio::any_io_executor work() const override { return {}; }
 };
 
@@ -98,13 +118,50 @@ public:
         }
     }
 
+    void expire(const any_token& t) noexcept override {
+        COGWHEEL_TRY { std::bit_cast<token>(t).reschedule(nanoseconds::zero()); }
+        COGWHEEL_CATCH {
+            // No memory: the timer keeps its time.
+        }
+    }
+
+    bool watch(const std::weak_ptr<clock_target>& to, std::uint64_t number) noexcept override {
+        if constexpr (watched) {
+            COGWHEEL_TRY {
+                if (!watch_) {
+                    std::error_code ec;
+                    watch_.emplace(executor_, ec);
+                    if (ec) watch_.reset();
+                }
+                if (watch_)
+                    watch_->async_wait([to, number](std::error_code ec) {
+                        if (ec) return;
+                        if (const auto target = to.lock()) target->clock_set(number);
+                    });
+                return watch_.has_value();
+            }
+            COGWHEEL_CATCH {
+                // No memory: the tasks notice a set clock within the recheck time.
+            }
+        }
+        return false;
+    }
+    void unwatch() noexcept override {
+        if constexpr (watched)
+            if (watch_) watch_->cancel();
+    }
+
     asio::any_io_executor work() const override {
         return asio::prefer(executor_, asio::execution::outstanding_work.tracked);
     }
 
 private:
+    using watch_type = typename watch_of<WallClock>::type;
+    static constexpr bool watched = !std::is_void_v<watch_type>;
+
     wheel_hold<impl_type<Wheel>> wheel_;
     asio::any_io_executor executor_;
+    std::conditional_t<watched, std::optional<watch_type>, std::monostate> watch_;
 };
 
 } // namespace cogwheel::inline v0::detail

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Tells when somebody sets the wall clock. Linux only.
+//
+//     cogwheel::clock_watch watch(io);
+//     co_await watch.async_wait(asio::use_awaitable); // date -s, a jump of NTP, or the machine has woken up
+//     show(std::chrono::system_clock::now());
+//
+// Waits for a date (async_wait_until_date) and cron tasks have a watch of their own.
+#pragma once
+
+#ifdef __linux__
+#include <cogwheel/asio/detail/timerfd.hpp>
+#endif
+
+#include <chrono>
+#include <concepts>
+#include <utility>
+
+namespace cogwheel::inline v0 {
+
+#ifdef __linux__
+/// A file descriptor that the kernel makes readable when the wall clock is set: a timerfd with TFD_TIMER_CANCEL_ON_SET
+/// (timerfd_create(2)). The kernel also does that when the machine wakes up, because then CLOCK_REALTIME has run on and
+/// CLOCK_MONOTONIC has not. A clock that NTP slews, which is its usual way, is not set.
+/// Thread safety: one thread at a time, as an Asio I/O object. After fork(2), parent and child share the descriptor:
+/// each set is told to one of them only.
+class clock_watch {
+public:
+    using executor_type = asio::any_io_executor;
+
+    /// Opens the file descriptor. Errors: std::system_error if the process may open no more, or the kernel has no such
+    /// watch; std::bad_alloc.
+    explicit clock_watch(const executor_type& executor) : timer_(executor) {
+        std::error_code ec;
+        open(ec);
+        if (ec) asio::detail::throw_exception(std::system_error(ec, "clock_watch: timerfd_create"));
+    }
+    template <class Context>
+        requires std::derived_from<Context, asio::execution_context>
+    explicit clock_watch(Context& context) : clock_watch(context.get_executor()) {}
+
+    /// The same without an exception. If there is an error, async_wait() completes with bad_descriptor.
+    clock_watch(const executor_type& executor, std::error_code& ec) : timer_(executor) { open(ec); }
+
+    executor_type get_executor() { return timer_.get_executor(); }
+
+    /// Waits until the clock is set after this call. Rarely, it completes although nobody has set the clock.
+    /// Preconditions: no other wait is under way, unless cancel() has been called since.
+    /// Completion signature: void(std::error_code): success, or asio::error::operation_aborted if the wait was
+    ///   cancelled, also by the destructor. Cancellation: terminal, partial and total. Complexity: a system call.
+    template <class Token = typename asio::default_completion_token<executor_type>::type>
+    auto async_wait(Token&& token = {}) {
+        return asio::async_initiate<Token, void(std::error_code)>(initiate_wait{this}, token);
+    }
+
+    /// Completes the wait with operation_aborted, soon.
+    void cancel() noexcept {
+        std::error_code ignored; // it is open, or nobody waits
+        timer_.cancel(ignored);
+    }
+
+private:
+    struct initiate_wait {
+        using executor_type = clock_watch::executor_type;
+        executor_type get_executor() const noexcept { return watch->timer_.get_executor(); }
+
+        template <class Handler>
+        void operator()(Handler&& handler) const {
+            detail::watch_clock(watch->timer_.native_handle());
+            watch->timer_.async_wait(asio::posix::descriptor_base::wait_read, std::forward<Handler>(handler));
+        }
+        clock_watch* watch;
+    };
+
+    void open(std::error_code& ec) {
+        detail::assign_timerfd(timer_, detail::open_timerfd(CLOCK_REALTIME, ec), ec);
+        if (!ec && !detail::watch_clock(timer_.native_handle())) ec.assign(ENOTSUP, std::system_category());
+    }
+
+    detail::timerfd timer_;
+};
+#endif
+
+namespace detail {
+/// The watch of a wall clock: its `watch_type`, with the members of clock_watch; void if nothing tells when it is set.
+template <class WallClock>
+struct watch_of {
+    using type = void;
+};
+template <class WallClock>
+    requires requires { typename WallClock::watch_type; }
+struct watch_of<WallClock> {
+    using type = typename WallClock::watch_type;
+};
+#ifdef __linux__
+template <>
+struct watch_of<std::chrono::system_clock> {
+    using type = clock_watch;
+};
+#endif
+} // namespace detail
+
+} // namespace cogwheel::inline v0

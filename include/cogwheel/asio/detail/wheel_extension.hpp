@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What other rooms keep for a wheel, one object of each type.
+#pragma once
+
+#include <memory>
+#include <typeinfo>
+#include <utility>
+
+namespace cogwheel::inline v0::detail {
+
+// Names a type. Libraries that hide their symbols get the same key, except without RTTI.
+#ifdef __cpp_rtti
+using type_key = const std::type_info*;
+template <class T>
+type_key key_of() noexcept {
+    return &typeid(T);
+}
+inline bool same_type(type_key a, type_key b) noexcept { return *a == *b; }
+#else
+using type_key = const void*;
+template <class T>
+type_key key_of() noexcept {
+    static const char address = 0;
+    return &address;
+}
+inline bool same_type(type_key a, type_key b) noexcept { return a == b; }
+#endif
+
+/// The base of an extension.
+class wheel_extension {
+public:
+    virtual ~wheel_extension() = default;
+    /// Gives back what belongs to other services of the execution context, which is being destroyed.
+    virtual void shut_down() noexcept {}
+
+private:
+    friend class wheel_extensions;
+    type_key type_ = nullptr;
+    std::unique_ptr<wheel_extension> next_;
+};
+
+/// The extensions of a wheel. Needs the engine's lock.
+class wheel_extensions {
+public:
+    /// Returns the extension of this type, and makes it at the first call. Errors: std::bad_alloc.
+    template <class Extension>
+    Extension& get() {
+        const type_key type = key_of<Extension>();
+        for (wheel_extension* e = first_.get(); e != nullptr; e = e->next_.get())
+            if (same_type(e->type_, type)) return static_cast<Extension&>(*e);
+        auto made = std::make_unique<Extension>();
+        Extension& extension = *made;
+        extension.wheel_extension::type_ = type;
+        extension.wheel_extension::next_ = std::exchange(first_, nullptr);
+        first_ = std::move(made);
+        return extension;
+    }
+
+    void shut_down() noexcept {
+        for (wheel_extension* e = first_.get(); e != nullptr; e = e->next_.get()) e->shut_down();
+    }
+    void clear() noexcept { first_.reset(); }
+
+private:
+    std::unique_ptr<wheel_extension> first_;
+};
+
+} // namespace cogwheel::inline v0::detail

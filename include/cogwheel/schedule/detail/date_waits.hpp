@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The waits for a date on one wheel, and the watch that tells when the wall clock is set. All of them read the clock
+// again then: their timers move to now. This takes O(waits), under the wheel's lock.
+//
+// The watch waits only while there is a date to wait for, so it does not keep run() from returning. Without a file
+// descriptor or memory for it, the waits notice a set clock within their recheck time.
+#pragma once
+
+#include <cogwheel/asio/clock_watch.hpp>
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/linked_list.hpp>
+
+#include <asio/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace cogwheel::inline v0::detail {
+
+/// Needs the engine's lock.
+template <class Engine, class Watch>
+class date_waits final : public wheel_extension {
+    using lock_type = typename Engine::lock_type;
+
+public:
+    struct member : list_links<member> {
+        timer_id timer; // of the present wait
+        bool joined = false;
+    };
+
+    /// Makes sure that the member hears of a set clock. May be called again.
+    void join(Engine& engine, member& m) noexcept {
+        if (!std::exchange(m.joined, true)) members_.push_back(m);
+        listen(engine);
+    }
+    void leave(member& m) noexcept {
+        if (!m.joined) return;
+        members_.erase(m);
+        if (members_.empty() && listening_) watch_->cancel();
+    }
+
+    void shut_down() noexcept override {
+        listening_ = false;
+        watch_.reset();
+    }
+
+private:
+    /// The handler of the watch. Keeps the wheel's impl, and so this extension.
+    class clock_set {
+    public:
+        clock_set(Engine& e, date_waits& w) noexcept : engine_(&e), waits_(&w) {}
+        clock_set(clock_set&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), waits_(other.waits_) {}
+        clock_set& operator=(clock_set&&) = delete;
+        // Destroyed without a call: by a failing async_wait() under the lock, where listening_ is false; by an executor
+        // that could not take it; or by its context's end.
+        ~clock_set() {
+            if (engine_ == nullptr || !waits_->listening_) return;
+            lock_type lock = engine_->lock();
+            waits_->listening_ = false;
+            engine_->leave(lock);
+        }
+        void operator()(std::error_code ec) {
+            Engine& engine = *std::exchange(engine_, nullptr);
+            lock_type lock = engine.lock();
+            waits_->heard(engine, ec);
+            engine.leave(lock);
+        }
+
+    private:
+        Engine* engine_;
+        date_waits* waits_;
+    };
+
+    void listen(Engine& engine) noexcept {
+        if (listening_ || engine.is_shut_down()) return;
+        COGWHEEL_TRY {
+            if (!watch_) {
+                std::error_code ec;
+                watch_.emplace(engine.executor(), ec);
+                if (ec) return watch_.reset();
+            }
+            watch_->async_wait(clock_set(engine, *this));
+        }
+        COGWHEEL_CATCH { return; }
+        listening_ = true;
+        engine.join();
+    }
+
+    void heard(Engine& engine, std::error_code ec) noexcept {
+        listening_ = false;
+        if (members_.empty() || (ec && ec != asio::error::operation_aborted)) return;
+        listen(engine);
+        read_again(engine); // also if the last member left, a new one came, and the clock was set before this call
+    }
+
+    void read_again(Engine& engine) noexcept {
+        const typename Engine::from_now at_once{{}, Engine::clock_type::now()};
+        COGWHEEL_TRY {
+            for (const member* m = members_.front(); m != nullptr; m = members_.next(*m))
+                if (timer_node* node = engine.nodes.find(m->timer)) engine.rearm(*node, at_once);
+        }
+        COGWHEEL_CATCH {
+            // No memory: the waits read the clock within their recheck time.
+        }
+    }
+
+    linked_list<member> members_;
+    std::optional<Watch> watch_;
+    std::atomic<bool> listening_ = false;
+};
+
+/// For a clock that nothing watches.
+template <class Engine>
+class date_waits<Engine, void> final : public wheel_extension {
+public:
+    struct member {
+        timer_id timer;
+    };
+    void join(Engine&, member&) noexcept {}
+    void leave(member&) noexcept {}
+};
+
+/// The date of one wait. Keeps the impl of its wheel, because the timer_wheel may be destroyed between two readings.
+template <class Wheel, class WallClock>
+class pending_date {
+    using impl = impl_type<Wheel>;
+    using clock = typename Wheel::clock_type;
+    using waits = date_waits<typename impl::engine, typename watch_of<WallClock>::type>;
+
+public:
+    using point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
+
+    /// Errors: std::bad_alloc.
+    pending_date(impl& w, point at, std::chrono::nanoseconds recheck) : wheel(w), at_(at), recheck_(recheck) {
+        const auto lock = w.lock();
+        waits_ = &w.template extension<waits>();
+    }
+    ~pending_date() {
+        const auto lock = wheel->lock();
+        waits_->leave(member_);
+    }
+    pending_date(const pending_date&) = delete;
+    pending_date& operator=(const pending_date&) = delete;
+
+    std::chrono::nanoseconds left() const {
+        return saturating_add(at_.time_since_epoch(), -saturate_to_ns(WallClock::now().time_since_epoch()));
+    }
+
+    /// Returns a callable for start_wait(). Under the lock, it joins, then reads the wall clock. So if the clock is set
+    /// before that, the timer is right; if it is set later, the watch finds the timer.
+    auto next_reading() {
+        return [this](timer_id id) {
+            waits_->join(*wheel, member_);
+            member_.timer = id;
+            return from_now<clock>{std::min(left(), recheck_), clock::now()};
+        };
+    }
+
+    const wheel_hold<impl> wheel; // the first member: it must outlive the others
+
+private:
+    point at_;
+    std::chrono::nanoseconds recheck_;
+    waits* waits_ = nullptr;
+    typename waits::member member_;
+};
+
+} // namespace cogwheel::inline v0::detail
