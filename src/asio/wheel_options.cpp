@@ -5,6 +5,7 @@
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
+#include <bit>
 #include <stdexcept>
 #include <string>
 
@@ -18,9 +19,6 @@ void wheel_options::validate(bool levelled) const {
     if (slots < 1 || slots > hashed_wheel::max_slots)
         refuse("slots is " + std::to_string(slots) + ", but must be 1 .. " + std::to_string(hashed_wheel::max_slots) +
                "; 512 suits most servers, a longer tick reaches farther");
-    if (tick.count() > longest / static_cast<std::int64_t>(slots))
-        refuse("tick x slots is " + std::to_string(tick.count()) + " ns x " + std::to_string(slots) +
-               ", but must not exceed 2^63 - 1 ns (292 years); choose a shorter tick");
     if (!levels.empty() && !levelled)
         refuse("levels has " + std::to_string(levels.size()) +
                " of them, but must be empty for a wheel of one; use hierarchical_timer_wheel, or leave them out");
@@ -28,6 +26,10 @@ void wheel_options::validate(bool levelled) const {
     if (!levels.empty() && levels[0].tick != tick)
         refuse("the first of levels has a tick of " + std::to_string(levels[0].tick.count()) + " ns, but tick is " +
                std::to_string(tick.count()) + " ns; make them equal");
+    const std::size_t rounded = std::bit_ceil(levels.empty() ? slots : levels[0].slots);
+    if (tick.count() > longest / static_cast<std::int64_t>(rounded))
+        refuse("tick x slots is " + std::to_string(tick.count()) + " ns x " + std::to_string(rounded) +
+               ", but must not exceed 2^63 - 1 ns (292 years); choose a shorter tick");
     if (max_pending < 1) refuse("max_pending is 0, but must be at least 1; leave it out for no limit");
     if (work_per_turn < 1) refuse("work_per_turn is 0, but must be at least 1; 1024 suits most servers");
     if (reserve > std::numeric_limits<std::uint32_t>::max())

@@ -71,6 +71,9 @@ TEST_CASE("levelled_wheel_tokens_and_waits_work_as_ever") {
 
 TEST_CASE("levels_in_options_are_checked") {
     CHECK(refusal_of_levels<levelled>({.levels = clock_hands}).empty());
+    CHECK(refusal_of_levels<levelled>({.tick = 24h * 365, .levels = {{24h * 365, 4}}}).empty()); // `slots` is not used
+    CHECK(refusal_of_levels<levelled>({.tick = 24h * 365, .levels = {{24h * 365, 400}}}).find("x 512") !=
+          std::string::npos);
     const std::string of_one = refusal_of_levels<testing::manual_timer_wheel>({.levels = clock_hands});
     CHECK(of_one.find("hierarchical_timer_wheel") != std::string::npos);
     const std::string bad = refusal_of_levels<levelled>({.levels = {{10ms, 1}}});

@@ -61,6 +61,7 @@ TEST_CASE("options_tick_times_slots_too_long_refused") {
     check_refused({.tick = std::chrono::nanoseconds::max(), .slots = 2},
                   {"tick x slots", "x 2", "292 years", "shorter"});
     check_refused({.tick = 24h * 365, .slots = 512}, {"tick x slots"});
+    check_refused({.tick = std::chrono::nanoseconds::max() / 3, .slots = 3}, {"tick x slots", "x 4"}); // rounded up
 }
 
 TEST_CASE("options_limits_that_make_no_sense_refused") {

@@ -12,10 +12,11 @@
 // - A timer never fires early. It fires at most one tick late, plus the delay of the loop.
 // - Earlier ticks fire before later ones.
 // - Each accepted wait completes exactly once, unless the execution context is destroyed first. pending() is exact.
-// - The wheel has no thread. It plans wake-ups for due ticks only, and turns are bounded. docs/guarantees.md lists the
-//   exceptions to both.
+// - The wheel has no thread. It plans wake-ups for due ticks only, and turns are bounded.
 // - An empty wheel does not keep run() from returning.
-// Several threads may use a timer_wheel. A local_timer_wheel is for one thread or one strand, and has no lock.
+// docs/guarantees.md lists the exceptions to each of these.
+// Several threads may use a timer_wheel, but not move or destroy it meanwhile. A local_timer_wheel is for one thread or
+// one strand, and has no lock.
 #pragma once
 
 #include <cogwheel/asio/detail/wheel_service.hpp>

@@ -17,8 +17,8 @@ namespace cogwheel::inline v0 {
 
 /// The options that the constructor of a timer_wheel takes and validates.
 struct wheel_options {
-    /// The precision: a timer fires at most one tick late, plus the delay of the loop. Above zero. tick x slots must be
-    /// below 2^63 ns (292 years).
+    /// The precision: a timer fires at most one tick late, plus the delay of the loop. Above zero. tick x slots (of the
+    /// first level if there are `levels`), the slots rounded up, must be below 2^63 ns (292 years).
     std::chrono::nanoseconds tick = std::chrono::milliseconds(10);
 
     /// The number of slots, 1 .. 65,536; rounded up to a power of two. A timer farther away than tick x slots costs at

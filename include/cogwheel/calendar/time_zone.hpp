@@ -36,8 +36,8 @@ public:
     time_zone() noexcept = default;
 
     /// Makes the zone with this name in the tz database, such as "Europe/Berlin".
-    /// Errors: std::invalid_argument that names the zone and the reason, such as an unknown zone, a damaged file, or a
-    /// file that counts leap seconds.
+    /// Errors: throws std::invalid_argument; the message has the name and the reason: an unknown name, a file that is
+    /// damaged or cannot be read, or one that counts leap seconds.
     explicit time_zone(std::string_view name);
 
     /// Returns the zone of the system, from /etc/localtime or /etc/timezone.
@@ -46,8 +46,8 @@ public:
 
     std::string name() const;
 
-    /// Returns the stretch that contains this moment. After the last change that the file lists, its rule for later
-    /// years applies. Complexity: O(log changes).
+    /// Returns the stretch that contains this moment. The last change that the file lists holds until the next one by
+    /// the file's rule for later years. Complexity: O(log changes).
     zone_stretch stretch_at(std::chrono::sys_seconds) const;
 
     /// Returns the local time at this moment.

@@ -9,7 +9,8 @@
 // delays on every platform. A delay that would overflow becomes the cap.
 //
 // Jitter spreads the retries of clients that failed together. Names and formulas follow M. Brooker, "Exponential
-// Backoff And Jitter" (AWS Architecture Blog, 2015).
+// Backoff And Jitter" (AWS Architecture Blog, 2015). One differs: decorrelated jitter draws below the cap, where the
+// article cuts what it has drawn.
 #pragma once
 
 #include <cogwheel/resilience/random.hpp>

@@ -106,9 +106,10 @@ public:
         return add_due(std::move(key), once, since_epoch(at), std::move(job), policy);
     }
 
-    /// Calls add() for each element, a tuple of its arguments, until the table refuses one. Moves from the elements.
-    /// Returns the number of accepted elements, and why it refused the next one. If add() throws, the elements before
-    /// that one stay in the table.
+    /// Calls add() for each element until the table refuses one. An element is a tuple of the arguments of add().
+    /// Moves from each element that it tries, also from the refused one.
+    /// Returns the number of accepted elements, and why the next one was refused; success if none was. If add() throws,
+    /// the elements before that one stay in the table.
     template <std::ranges::input_range Range>
     std::pair<std::size_t, std::error_code> add_all(Range&& entries) {
         std::size_t added = 0;

@@ -35,8 +35,9 @@ public:
 
     bool empty() const noexcept { return next(end_) == &end_; }
 
-    /// Appends a node. If `named` is true, the node's id() is valid until the node leaves the list. Otherwise the node
-    /// has no id. Preconditions: the node is neither armed nor in a list or queue.
+    /// Appends a node. If `named` is true, the node's id() is valid until the node leaves the list. If it is false, the
+    /// node has no id meanwhile. Preconditions: the node is neither armed nor in a list or queue. A named node is of a
+    /// node_table.
     void push_back(timer_node& node, bool named = true) noexcept {
         assert(!node.armed());
         node_links& links = node_access::links(node);
