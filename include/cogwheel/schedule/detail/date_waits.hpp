@@ -92,11 +92,10 @@ private:
         engine.join();
     }
 
+    // With operation_aborted, the last member has left. A new one may have come, and the clock may be set since then.
     void heard(Engine& engine, std::error_code ec) noexcept {
         listening_ = false;
-        if (members_.empty() || (ec && ec != asio::error::operation_aborted)) return;
-        listen(engine);
-        read_again(engine); // also if the last member left, a new one came, and the clock was set before this call
+        if (!ec || ec == asio::error::operation_aborted) read_again(engine); // each member that waits on joins again
     }
 
     void read_again(Engine& engine) noexcept {
