@@ -74,7 +74,7 @@ TEST_CASE("boot_wheel_timers_fire_in_order_and_never_early") {
     std::vector<int> fired;
     const auto start = cogwheel::boot_clock::now();
     for (const int ms : {9, 3, 6}) {
-        wheel.schedule(std::chrono::milliseconds(ms), [&fired, ms, start] {
+        wheel.schedule_at(start + std::chrono::milliseconds(ms), [&fired, ms, start] {
             CHECK(cogwheel::boot_clock::now() - start >= std::chrono::milliseconds(ms));
             fired.push_back(ms);
         });
@@ -107,12 +107,13 @@ TEST_CASE("boot_wheel_rearms_for_an_earlier_timer_and_moves_to_a_later_one") {
     asio::io_context io;
     cogwheel::boot_timer_wheel wheel(asio::make_strand(io), {.tick = 1ms});
     std::vector<int> fired;
+    const auto start = cogwheel::boot_clock::now(); // all from here: this thread may lose the processor meanwhile
     const auto late = wheel.schedule(1h, [&] { fired.push_back(2); });
-    wheel.schedule(2ms, [&] {
+    wheel.schedule_at(start + 2ms, [&] {
         fired.push_back(1);
         late.reschedule(1ms);
     });
-    cogwheel::boot_wheel_timer timer(wheel, 1ms);
+    cogwheel::boot_wheel_timer timer(wheel, start + 1ms);
     timer.async_wait([&](std::error_code ec) { fired.push_back(ec ? -1 : 0); });
     io.run();
     CHECK(fired == std::vector<int>{0, 1, 2});
