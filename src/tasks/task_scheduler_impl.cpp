@@ -122,8 +122,7 @@ void task_scheduler_impl::end_needless_watch() noexcept {
 bool task_scheduler_impl::come_back(task_entry& e) noexcept {
     try {
         const auto soon = saturating_add(wheel_->now(), std::chrono::milliseconds(1));
-        const std::uint64_t number = ++last_timer_;
-        if (!wheel_->arm(e.timer, soon, e.weak_from_this(), number, true)) set_timer_number(e, number);
+        if (!wheel_->arm(e.timer, soon, e.weak_from_this(), ++last_timer_, true)) set_timer_number(e, last_timer_);
         return true;
     } catch (...) {
         adrift_.push(e.shared_from_this());

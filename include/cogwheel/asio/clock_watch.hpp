@@ -13,9 +13,14 @@
 #ifdef __linux__
 #include <cogwheel/asio/detail/timerfd.hpp>
 #endif
+#include <cogwheel/detail/before_asio.hpp>
+
+#include <asio/any_io_executor.hpp>
 
 #include <chrono>
 #include <concepts>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 namespace cogwheel::inline v0 {
@@ -100,6 +105,15 @@ struct watch_of<std::chrono::system_clock> {
     using type = clock_watch;
 };
 #endif
+
+/// Opens the watch if it is not open. Returns whether it is open now. Errors: std::bad_alloc.
+template <class Watch>
+bool ensure_open(std::optional<Watch>& watch, const asio::any_io_executor& executor) {
+    std::error_code ec;
+    if (!watch) watch.emplace(executor, ec);
+    if (ec) watch.reset();
+    return watch.has_value();
+}
 } // namespace detail
 
 } // namespace cogwheel::inline v0

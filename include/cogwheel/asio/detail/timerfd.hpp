@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/exceptions.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/detail/throw_exception.hpp>
@@ -36,9 +37,14 @@ inline int open_timerfd(clockid_t clock, std::error_code& ec) noexcept {
 }
 
 /// Hands the file descriptor to `timer`, or closes it and sets `ec`. Does nothing if `ec` is set.
+/// Errors: std::bad_alloc; the file descriptor is closed then.
 inline void assign_timerfd(timerfd& timer, int fd, std::error_code& ec) {
     if (ec) return;
-    timer.assign(fd, ec);
+    COGWHEEL_TRY { timer.assign(fd, ec); }
+    COGWHEEL_CATCH {
+        ::close(fd);
+        COGWHEEL_RETHROW;
+    }
     if (ec) ::close(fd);
 }
 

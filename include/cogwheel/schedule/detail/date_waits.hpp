@@ -80,11 +80,7 @@ private:
     void listen(Engine& engine) noexcept {
         if (listening_ || engine.is_shut_down()) return;
         COGWHEEL_TRY {
-            if (!watch_) {
-                std::error_code ec;
-                watch_.emplace(engine.executor(), ec);
-                if (ec) return watch_.reset();
-            }
+            if (!ensure_open(watch_, engine.executor())) return;
             watch_->async_wait(clock_set(engine, *this));
         }
         COGWHEEL_CATCH { return; }

@@ -128,17 +128,12 @@ public:
     bool watch(const std::weak_ptr<clock_target>& to, std::uint64_t number) noexcept override {
         if constexpr (watched) {
             COGWHEEL_TRY {
-                if (!watch_) {
-                    std::error_code ec;
-                    watch_.emplace(executor_, ec);
-                    if (ec) watch_.reset();
-                }
-                if (watch_)
-                    watch_->async_wait([to, number](std::error_code ec) {
-                        if (ec) return;
-                        if (const auto target = to.lock()) target->clock_set(number);
-                    });
-                return watch_.has_value();
+                if (!ensure_open(watch_, executor_)) return false;
+                watch_->async_wait([to, number](std::error_code ec) {
+                    if (ec) return;
+                    if (const auto target = to.lock()) target->clock_set(number);
+                });
+                return true;
             }
             COGWHEEL_CATCH {
                 // No memory: the tasks notice a set clock within the recheck time.
