@@ -23,8 +23,8 @@ may_include() {
     case $1 in
     detail) printf 'detail' ;;
     wheel) printf 'detail|wheel' ;;
-    observe) printf 'observe' ;;
-    asio) printf 'detail|wheel|observe|asio' ;;
+    counts) printf 'counts' ;;
+    asio) printf 'detail|wheel|counts|asio' ;;
     testing) printf 'asio|testing' ;;
     resilience) printf 'detail|wheel|asio|resilience' ;;
     net) printf 'detail|wheel|asio|resilience|net' ;;
@@ -152,7 +152,7 @@ check_comment_width() {
 # Headers that double the parse time of a small program, in the rooms that every program includes.
 check_light_headers() {
     local file line
-    files '^include/cogwheel/(detail|wheel|observe|asio)/.*\.hpp$' | while IFS= read -r file; do
+    files '^include/cogwheel/(detail|wheel|counts|asio)/.*\.hpp$' | while IFS= read -r file; do
         { grep -nE '^ *# *include *<(algorithm|functional|iostream|map|ranges|regex|sstream|unordered_map)>' "$file" || true; } |
             while IFS= read -r line; do finding "$file:${line%%:*}: a heavy header; use it in src/"; done
     done

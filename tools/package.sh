@@ -93,7 +93,7 @@ subprojects() {
 links_its_rooms() {
     local foreign
     foreign=$(comm -12 \
-        <(nm --defined-only --extern-only "$1"/src/CMakeFiles/cogwheel*.dir/{net,resilience,schedule,observe,calendar,tasks}/*.o |
+        <(nm --defined-only --extern-only "$1"/src/CMakeFiles/cogwheel*.dir/{net,resilience,schedule,counts,calendar,tasks}/*.o |
             awk '$2 == "T" { print $3 }' | sort -u) \
         <(nm --defined-only "$2" | awk '{ print $3 }' | sort -u) | c++filt)
     [[ -z $foreign ]] && return

@@ -5,8 +5,8 @@
 // message touches, a lock for what only a kick touches.
 #pragma once
 
-#include <cogwheel/observe/lateness_histogram.hpp>
-#include <cogwheel/observe/wheel_stats.hpp>
+#include <cogwheel/counts/lateness_histogram.hpp>
+#include <cogwheel/counts/wheel_stats.hpp>
 
 #include <atomic>
 #include <chrono>

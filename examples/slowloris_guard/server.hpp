@@ -6,7 +6,7 @@
 
 #include "connection.hpp"
 
-#include <cogwheel/observe/wheel_stats.hpp>
+#include <cogwheel/counts/wheel_stats.hpp>
 
 #include <asio/io_context.hpp>
 

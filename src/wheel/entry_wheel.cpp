@@ -78,7 +78,8 @@ advance_result entry_wheel::advance(tick to, work_budget budget, void* context) 
         if (walked_ == stop) return {t.fired, !overdue_new_.empty()};
         walk(t, stop);
     }
-    return {t.fired, !ready_.empty() || walked_ < now_ || first_overdue() != nullptr || !overdue_new_.empty()};
+    const bool left = !ready_.empty() || walked_ < now_ || first_overdue() != nullptr;
+    return {t.fired, left || !overdue_new_.empty(), left && !interrupted_};
 }
 
 void entry_wheel::fire(turn& t, timer_node& node) {
@@ -125,6 +126,7 @@ void entry_wheel::cascade() noexcept {
         if (ring.occupied.test(s) && ring.start_of(ring.slots[s].low) == begin) {
             entry_chain taken = ring.take(s);
             descending_.append(taken);
+            ++ring.cascades;
         }
     }
 }

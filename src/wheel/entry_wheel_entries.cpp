@@ -329,6 +329,7 @@ slot_ring* entry_wheel::next_to_sweep() noexcept {
 // Sweeps two chunks: takes each out of its slot and puts its live entries back. file() calls this once per new entry
 // while more than half of the entries are dead.
 void entry_wheel::sweep() noexcept {
+    ++sweeps_;
     for (int chunks = 0; chunks < 2; ++chunks) {
         if (sweep_left_ == 0) ++sweep_slot_;
         slot_ring* ring = next_to_sweep();
@@ -399,95 +400,10 @@ void entry_wheel::drop_entries() noexcept {
     walked_ = now_;
 }
 
-std::size_t entry_wheel::footprint() const noexcept {
-    std::size_t bytes = near_.footprint() + chunks_.footprint();
-    for (const slot_ring& ring : outer_) bytes += ring.footprint();
-    return bytes;
-}
-
 std::size_t entry_wheel::all_slots() const noexcept {
     std::size_t all = slots();
     for (const slot_ring& ring : outer_) all += ring.size();
     return all;
-}
-
-const char* entry_wheel::check_invariants() const {
-    std::vector<std::uint32_t> covered; // the number of entries that cover each index
-    std::size_t armed = 0, entries = 0;
-    const char* fault = nullptr;
-    const auto expect = [&](bool holds, const char* what) {
-        if (!holds && fault == nullptr) fault = what;
-    };
-    const auto cover = [&](entry e, const timer_node* node, bool overdue) {
-        if (node == nullptr || is_overdue(filed(*node)) != overdue ||
-            static_cast<std::uint32_t>(filed(*node)) != e.tick)
-            return;
-        if (covered.size() <= e.index) covered.resize(e.index + 1);
-        ++covered[e.index];
-    };
-    const auto check = [&](const slot_ring& ring) {
-        for (std::size_t s = 0; s < ring.slots.size(); ++s) {
-            const slot& slot = ring.slots[s];
-            std::uint32_t here = 0;
-            slot.chain.for_each([&](entry e) {
-                ++here;
-                const timer_node* node = nodes_.find(e.index);
-                cover(e, node, false);
-                expect(ring.place(full_tick(e)) == s, "an entry in a slot that is not its tick's");
-                const bool matters = node != nullptr && static_cast<std::uint32_t>(filed(*node)) == e.tick &&
-                                     !is_overdue(filed(*node)) && (node->armed() || filed(*node) > now_);
-                expect(!matters || slot.low <= filed(*node), "a lower bound above an entry");
-                expect(!matters || ring.start_of(filed(*node)) > walked_, "a live entry that was passed by");
-            });
-            entries += here;
-            expect(here == slot.entries, "a slot that miscounts its entries");
-            expect(ring.occupied.test(s) == (here != 0), "an occupancy bit that is wrong");
-            expect(here == 0 || &ring == &near_ || !descending_.empty() || next_cascade_ <= ring.start_of(slot.low),
-                   "a far slot that nobody will take out in time");
-        }
-    };
-    check(near_);
-    for (const slot_ring& ring : outer_) check(ring);
-    expect(next_cascade_ > walked_, "walked past a far slot");
-    const auto count = [&](const entry_chain& chain, std::uint32_t done) {
-        chain.for_each([&](entry e) {
-            if (done != 0) {
-                --done;
-                return;
-            }
-            ++entries;
-            cover(e, nodes_.find(e.index), false);
-        });
-    };
-    count(ready_, ready_position_);
-    count(descending_, descending_position_);
-    std::uint32_t position = overdue_position_;
-    std::size_t overdue = 0;
-    const auto count_overdue = [&](entry e) {
-        if (position != 0) {
-            --position;
-            return;
-        }
-        ++overdue;
-        cover(e, nodes_.find(e.index), true);
-    };
-    overdue_.for_each(count_overdue);
-    overdue_new_.for_each(count_overdue);
-    nodes_.for_each([&](const timer_node& node) {
-        const bool led_to = index(node) < covered.size() && covered[index(node)] != 0;
-        if (!node.armed()) {
-            expect(led_to || is_overdue(filed(node)) || filed(node) <= now_,
-                   "a dead timer without the entry to take over");
-            return;
-        }
-        ++armed;
-        expect(led_to, "an armed timer that no entry covers");
-        expect(is_overdue(filed(node)) || filed(node) <= deadline(node), "a timer filed behind its deadline");
-    });
-    expect(armed == size_, "size() is not the number of armed timers");
-    expect(entries == entries_ && overdue == overdue_entries_, "entries() is not the number of entries");
-    expect(walked_ <= now_, "walked beyond the present");
-    return fault;
 }
 
 } // namespace cogwheel::inline v0::detail

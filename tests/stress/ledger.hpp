@@ -5,7 +5,7 @@
 // done.
 #pragma once
 
-#include <cogwheel/observe/wheel_stats.hpp>
+#include <cogwheel/counts/wheel_stats.hpp>
 
 #include <array>
 #include <cstddef>

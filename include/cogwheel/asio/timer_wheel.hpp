@@ -312,8 +312,60 @@ public:
         return impl().stop(std::move(visit));
     }
 
-    /// Returns a snapshot of the counts. Complexity: O(1); the quantiles take a few microseconds.
+    /// Returns the counts. Holds the lock for at most about 50 us. Complexity: O(1), and two quantiles without the lock.
     wheel_stats stats() const { return impl().stats(); }
+
+    /// Returns the counts and what the slots of each level hold. Takes the lock for the counts, and again for each
+    /// 4,096 slots, each time for at most about 50 us; so the slots may be newer than the counts.
+    /// Complexity: O(slots). Errors: std::bad_alloc.
+    wheel_snapshot snapshot() const { return impl().snapshot(); }
+    /// The same in steps of at most 4,096 slots, so that other handlers can run in between. Begin with a new cursor and
+    /// an empty snapshot, and call it until it returns false.
+    bool snapshot(snapshot_cursor& cursor, wheel_snapshot& s) const { return impl().snapshot(cursor, s); }
+
+    /// Lets other threads read the counts of a local wheel: see stats_board. Each call returns the same board.
+    /// Effects: if a reader has asked, the next turn takes a snapshot, which costs O(slots).
+    /// Errors: std::bad_alloc.
+    std::shared_ptr<stats_board> publish() const { return impl().publish(); }
+
+    /// Calls `f(slow_turn)` after each turn that took long or left many timers waiting, but not too often (see
+    /// slow_turn_options). f runs in the turn, on the wheel's executor, without the lock; if it throws, the exception
+    /// leaves run(). Replaces the former f.
+    /// Errors: std::invalid_argument (options), std::bad_alloc.
+    /// Example: wheel.on_slow_turn({.longer_than = 20ms}, [](auto& t) { log(to_string(t)); });
+    template <std::invocable<const slow_turn&> F>
+    void on_slow_turn(const slow_turn_options& options, F f) {
+        options.validate();
+        impl().on_slow_turn(options, std::make_shared<detail::slow_turn_receiver_of<F>>(std::move(f)));
+    }
+    /// Ends the reports.
+    void on_slow_turn(std::nullptr_t) { impl().on_slow_turn({}, nullptr); }
+
+    /// Calls `visit(expiry)` or `visit(expiry, token)`, with a time_point and a token_type, for each pending timer, in no
+    /// particular order, without the lock. A timer that is pending throughout is visited exactly once, any other at most
+    /// once. Of a wait or a timeout, no caller has this token.
+    /// Complexity: O(largest number of timers ever pending). Takes the lock for each 512 of them, for at most about
+    /// 50 us. Errors: those of the visitor.
+    template <class Visitor>
+        requires(std::invocable<Visitor&, time_point> || std::invocable<Visitor&, time_point, token_type>)
+    void for_each_pending(Visitor visit) const {
+        for (pending_cursor cursor; impl().for_each_pending(cursor, visit);) {
+        }
+    }
+    /// The same for one slice, so that other handlers can run in between. Begin with a new cursor, and call it until it
+    /// returns false. What is pending during all slices is visited exactly once.
+    template <class Visitor>
+        requires(std::invocable<Visitor&, time_point> || std::invocable<Visitor&, time_point, token_type>)
+    bool for_each_pending(pending_cursor& cursor, Visitor visit) const {
+        return impl().for_each_pending(cursor, visit);
+    }
+
+    /// Returns f(observer), called under the lock, for a wheel of type observed_wheel. f must not use the wheel.
+    template <class F>
+        requires requires(Wheel& w, F f) { f(w.observer()); }
+    decltype(auto) with_observer(F f) const {
+        return impl().with_observer(std::move(f));
+    }
 
 private:
     class initiate_wait {

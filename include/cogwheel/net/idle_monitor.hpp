@@ -285,10 +285,12 @@ private:
         const std::chrono::nanoseconds now = present();
         if (!after_hop && machine_.look_at(factor) <= now && probe_ != nullptr && probe_->under_way())
             return hop(false);
-        if (const auto step = machine_.next(now, factor, queues{probe_}); step.event)
+        if (const auto step = machine_.next(now, factor, queues{probe_}); step.event) {
+            overload_->count(step.event->kind);
             operation_->complete({}, *step.event);
-        else
+        } else {
             wait(factor, false);
+        }
     }
 
     // Posts a look. So the functions that the executor has already queued run first.

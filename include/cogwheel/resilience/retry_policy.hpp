@@ -7,6 +7,7 @@
 #include <cogwheel/resilience/backoff.hpp>
 #include <cogwheel/resilience/deadline.hpp>
 #include <cogwheel/resilience/retry_budget.hpp>
+#include <cogwheel/resilience/retry_counts.hpp>
 
 #include <functional>
 #include <optional>
@@ -62,6 +63,10 @@ struct basic_retry_policy {
     /// Errors: as for the predicate.
     /// Lifetime: must outlive the retry.
     random_ref random = {};
+
+    /// Counts how the retries end; other callers may share it. nullptr: does not count. Lifetime: must outlive the
+    /// retry.
+    retry_counts* counts = nullptr;
 
     /// Checks the policy. Errors: std::invalid_argument, which names the value, the range and the remedy.
     void validate() const;

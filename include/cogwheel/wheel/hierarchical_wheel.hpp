@@ -39,9 +39,6 @@ public:
     /// Lifetime: `nodes` outlives the wheel.
     hierarchical_wheel(node_table& nodes, const wheel_levels& levels, tick now = {});
 
-    /// Returns the number of levels, the first one included.
-    std::size_t levels() const noexcept { return rings(); }
-
 private:
     struct plan;
     hierarchical_wheel(node_table& nodes, const plan&, tick now);

@@ -165,6 +165,22 @@ public:
                 if (timer_node* node = find(index_of(p, i))) f(*node);
     }
 
+    /// Calls f(node) for each node of one slice: at most `count` nodes, from index `from` on. Moves `from` to the next
+    /// slice. Returns false after the last slice. A node keeps its index, so a walk meets it once.
+    template <class F>
+    bool for_each_from(std::uint32_t& from, std::uint32_t count, F f) const {
+        for (; count != 0 && from < limit_; ++from) {
+            const page& p = pages_[page_of(from)];
+            if (from % page_size >= p.used) { // the rest of the page has had no node
+                from |= page_size - 1;
+                continue;
+            }
+            --count;
+            if (timer_node* node = find(p, from)) f(*node);
+        }
+        return from < limit_;
+    }
+
     /// Gives pages of the table in which no node is in use back to the system (Linux only). Old ids stay stale. Later
     /// nodes use these pages again. A page with a retired node stays. With huge pages, only whole huge pages (2 MB) go
     /// back.

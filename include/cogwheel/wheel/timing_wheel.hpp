@@ -40,7 +40,8 @@ struct work_budget {
 
 struct advance_result {
     std::uint64_t fired = 0;
-    bool more = false; ///< work is left: call advance() again at once, with the same tick or a later one
+    bool more = false;  ///< work is left: call advance() again at once, with the same tick or a later one
+    bool spent = false; ///< the reason for `more` is the budget
 };
 
 /// A wheel over a node_table. Its guarantees, except complexity, must be those of hashed_wheel; detail/entry_wheel.hpp

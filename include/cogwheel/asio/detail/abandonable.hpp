@@ -84,7 +84,9 @@ class abandonable : public std::enable_shared_from_this<abandonable<Impl, Handle
 
     /// The payload of the timer.
     struct timer {
+        using what = Handler;
         using allocator_type = void;
+        static constexpr timer_kind kind = timer_kind::timeout;
         static constexpr bool silent = true, listed = false;
         shared self;
 
@@ -180,7 +182,7 @@ private:
         const admission how = impl.admit();
         if (how != admission::accepted) return how;
         timer_node& node = op::create(impl, self);
-        COGWHEEL_TRY { impl.arm(node, when); }
+        COGWHEEL_TRY { impl.template arm<timer_kind::timeout>(node, when); }
         COGWHEEL_CATCH {
             typename engine_type::completion_context c{impl, lock, outcome::destroyed};
             node.complete(&c);

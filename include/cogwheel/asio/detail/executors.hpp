@@ -16,10 +16,12 @@
 #include <asio/execution/executor.hpp>
 #include <asio/execution/outstanding_work.hpp>
 #include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/prefer.hpp>
 #include <asio/query.hpp>
 #include <asio/require.hpp>
+#include <asio/strand.hpp>
 
 #include <memory>
 #include <optional>
@@ -206,6 +208,19 @@ void post_to_its_own(const Executor& fallback, F&& handler) {
             .post(std::forward<F>(handler));
     else
         asio::post(fallback, std::forward<F>(handler));
+}
+
+/// Returns the io_context of an executor, or of a strand on it. Returns nullptr for other contexts, and without typeid.
+inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
+#ifndef ASIO_NO_TYPEID
+    using direct = asio::io_context::executor_type;
+    if (executor.target_type() == typeid(direct)) return &executor.target<direct>()->context();
+    using strand = asio::strand<direct>;
+    if (executor.target_type() == typeid(strand)) return &executor.target<strand>()->get_inner_executor().context();
+    using outer = asio::strand<asio::any_io_executor>; // of the executor of an I/O object
+    if (executor.target_type() == typeid(outer)) return loop_of(executor.target<outer>()->get_inner_executor());
+#endif
+    return nullptr;
 }
 
 } // namespace cogwheel::inline v0::detail

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/block.hpp>
+#include <cogwheel/counts/wheel_stats.hpp>
 
 #include <utility>
 
@@ -80,7 +81,9 @@ private:
 /// - deliver(outcome, Engine&) &&: called without the lock;
 /// - allocator_of(its first constructor argument);
 /// - static constexpr bool silent: when its token cancels it, there is nothing to deliver;
-/// - static constexpr bool listed: it waits for another node (wheel_timer), and is never in the core wheel.
+/// - static constexpr bool listed: it waits for another node (wheel_timer), and is never in the core wheel;
+/// - static constexpr timer_kind kind: as which kind the timer counts;
+/// - what: the type of the user's handler, for an observer.
 template <class Engine, class Payload>
 class operation {
     using block = detail::block<Payload>;
@@ -101,17 +104,19 @@ public:
         auto& c = *static_cast<completion_context<Engine>*>(context);
         if constexpr (!Payload::listed)
             if (c.how == outcome::expired) {
-                c.engine.note_expiry(node);
+                if (c.engine.is_first_of_tick(node)) [[unlikely]]
+                    return c.engine.begin_tick(node, context); // a tail call: end() saves no register for it
+                c.engine.template note_expiry<Payload::kind, typename Payload::what>(node);
                 node.completion(nullptr); // the mark of a timer that has fired: see has_fired()
             }
         if (c.how == outcome::discarded) {
-            if constexpr (!Payload::silent) return c.engine.abort(node);
-            c.engine.disarm(node);
+            if constexpr (!Payload::silent) return c.engine.template abort<Payload::kind>(node);
+            c.engine.template disarm<Payload::kind>(node);
             if constexpr (block::trivial) return block::release(table(c.engine), node);
         }
         // It was never pending: the next timer of this node gets another id than the one in its cancellation slot.
         if (c.how == outcome::stopped || c.how == outcome::rejected) node_table::forget_ended(node);
-        if (c.how == outcome::collected) return c.engine.defer(outcome::aborted, node);
+        if (c.how == outcome::collected) return collect(node, c.engine);
         const relock_on_exit relock(c.lock);
         {
             Payload payload =
@@ -125,6 +130,11 @@ public:
     static Payload& payload(timer_node& node) noexcept { return block::payload(node); }
 
 private:
+    [[gnu::noinline]] static void collect(timer_node& node, Engine& engine) noexcept { // keeps end() short
+        engine.template note_cancel<Payload::kind>();
+        engine.defer(outcome::aborted, node);
+    }
+
     static node_table& table(Engine& engine) noexcept {
         if constexpr (Payload::listed)
             return engine.waits;

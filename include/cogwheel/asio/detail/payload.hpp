@@ -65,7 +65,9 @@ inline std::error_code wait_error(outcome how) noexcept {
 template <class Handler>
 class waiting_handler {
 public:
+    using what = Handler;
     using allocator_type = typename payload_allocator<Handler>::type;
+    static constexpr timer_kind kind = timer_kind::wait;
     static constexpr bool silent = false;
     static constexpr bool listed = false;
 
@@ -141,7 +143,9 @@ struct self_calling {
 template <class F, class OnCancel = no_callable>
 class scheduled_callable {
 public:
+    using what = F;
     using allocator_type = typename payload_allocator<F>::type;
+    static constexpr timer_kind kind = timer_kind::callable;
     static constexpr bool silent = std::is_same_v<OnCancel, no_callable>;
     static constexpr bool listed = false;
 

@@ -78,7 +78,7 @@ public:
         owner pointer(self);           // abandons if an exception comes before the operation owns it
         COGWHEEL_TRY {
             if (how == admission::accepted) {
-                engine.arm(node, when);
+                engine.template arm<timer_kind::timeout>(node, when);
             } else { // no timer, and no way to report an error: the next turn cancels the operation
                 engine.request_turn();
                 self.queue_cancellation(node);
@@ -157,11 +157,15 @@ private:
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion_context*>(context);
         timed_operation& self = block::payload(node);
-        if (c.how == outcome::collected) return self.queue_cancellation(node); // c.lock may be empty
+        if (c.how == outcome::collected) { // c.lock may be empty
+            c.engine.template note_cancel<timer_kind::timeout>();
+            return self.queue_cancellation(node);
+        }
+        if (c.how == outcome::expired && c.engine.is_first_of_tick(node)) return c.engine.begin_tick(node, context);
         const relock_on_exit relock(c.lock);
         switch (c.how) {
         case outcome::expired:
-            c.engine.note_expiry(node);
+            c.engine.template note_expiry<timer_kind::timeout, Handler>(node);
             self.timed_out_ = self.limit_ended_ = true;
             if (!self.ask(self.type_)) return;
             break;
@@ -442,7 +446,7 @@ private:
     // Disarms the timer, and withdraws a queued cancellation. The completion must not wait for that turn: the wheel's
     // context may not run any more, or the operation's context may be destroyed by then. Returns the other pins.
     unsigned release_timer(timer_node& node) noexcept {
-        if (node.armed()) engine_.disarm(node);
+        if (node.armed()) engine_.template disarm<timer_kind::timeout>(node);
         const unsigned bits = pins_.get();
         if ((bits & queued) == 0) [[likely]]
             return bits;

@@ -16,37 +16,26 @@
 #pragma once
 
 #include <cogwheel/asio/detail/ended_timers.hpp>
+#include <cogwheel/asio/detail/engine_counts.hpp>
+#include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
+#include <cogwheel/asio/detail/turn_hooks.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
 #include <cogwheel/asio/detail/wheel_extension.hpp>
 #include <cogwheel/asio/detail/wheel_time.hpp>
 #include <cogwheel/asio/wheel_options.hpp>
+#include <cogwheel/counts/wheel_stats.hpp>
 #include <cogwheel/detail/exceptions.hpp>
-#include <cogwheel/observe/lateness_histogram.hpp>
-#include <cogwheel/observe/wheel_stats.hpp>
+#include <cogwheel/wheel/level_census.hpp>
+#include <cogwheel/wheel/observed_wheel.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
-#include <asio/io_context.hpp>
 #include <asio/require.hpp>
-#include <asio/strand.hpp>
 
 #include <atomic>
 #include <mutex>
 
 namespace cogwheel::inline v0::detail {
-
-/// Returns the io_context of an executor, or of a strand on it. Returns nullptr for other contexts, and without typeid.
-inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
-#ifndef ASIO_NO_TYPEID
-    using direct = asio::io_context::executor_type;
-    if (executor.target_type() == typeid(direct)) return &executor.target<direct>()->context();
-    using strand = asio::strand<direct>;
-    if (executor.target_type() == typeid(strand)) return &executor.target<strand>()->get_inner_executor().context();
-    using outer = asio::strand<asio::any_io_executor>; // of the executor of an I/O object
-    if (executor.target_type() == typeid(outer)) return loop_of(executor.target<outer>()->get_inner_executor());
-#endif
-    return nullptr;
-}
 
 template <class Clock, class Locking, timing_wheel Wheel>
 class wheel_engine : public wake_target {
@@ -81,13 +70,13 @@ public:
     admission admit(bool replaces = false) noexcept {
         if (!stopped_ && (replaces || wheel_->size() < max_pending_)) [[likely]]
             return admission::accepted;
-        ++counts_.rejected;
+        counts_.reject();
         return stopped_ ? admission::stopped : admission::full;
     }
 
     /// Arms a disarmed node. Errors: those of the core wheel, of a post, of the driver; nothing changes.
-    template <class When>
-    void arm(timer_node& node, When when) {
+    template <timer_kind Kind, class When>
+    [[gnu::always_inline]] void arm(timer_node& node, When when) {
         const due_tick a = time_.at(*wheel_, when);
         wake_by(a); // first, because it may fail
         COGWHEEL_TRY { wheel_->schedule(node, a.due); }
@@ -95,7 +84,7 @@ public:
             if (wheel_->size() == 0) let_run_return(); // otherwise one more wake-up does no harm
             COGWHEEL_RETHROW;
         }
-        ++counts_.scheduled;
+        ++counts_.of(Kind).scheduled;
     }
 
     /// Moves an armed node. Errors: those of arm(); nothing changes.
@@ -106,16 +95,18 @@ public:
         wheel_->reschedule(node, a.due);
     }
 
+    template <timer_kind Kind>
     void disarm(timer_node& node) noexcept {
         wheel_->cancel(node);
-        ++counts_.cancelled;
+        note_cancel<Kind>();
         if (wheel_->size() == 0) let_run_return();
     }
 
     /// Disarms the node; the next turn completes it. Errors: those of request_turn(); the timer stays pending.
+    template <timer_kind Kind>
     void abort(timer_node& node) {
         request_turn_to_abort();
-        disarm(node);
+        disarm<Kind>(node);
         defer(outcome::aborted, node);
     }
 
@@ -157,9 +148,25 @@ public:
     }
     bool is_turn_ending() const noexcept { return loop_stopped_; }
 
+    /// Returns true if no other timer of this tick has fired since the counts were read or another tick fired. Call
+    /// begin_tick() then, which completes the node again.
+    bool is_first_of_tick(const timer_node& node) const noexcept { return node.deadline() != counts_.due(); }
+    [[gnu::noinline]] void begin_tick(timer_node& node, void* context) {
+        record_lateness();
+        counts_.set_due(node.deadline());
+        node.complete(context);
+    }
+    /// Counts an expired timer, and tells the observer. What: the type of the handler.
+    /// Preconditions: !is_first_of_tick(node).
+    template <timer_kind Kind, class What>
     void note_expiry(const timer_node& node) noexcept {
-        ++counts_.fired;
-        lateness_.record(turn_start_ - time_.start_since_origin(node.deadline()));
+        if constexpr (requires(Wheel& w) { w.template expired<What>(node); }) wheel_->template expired<What>(node);
+        ++counts_.of(Kind).fired;
+    }
+    /// Counts a timer that is no longer armed: by disarm(), or collected.
+    template <timer_kind Kind>
+    void note_cancel() noexcept {
+        ++counts_.of(Kind).cancelled;
     }
 
     time_point start_of(tick t) const noexcept { return time_.start_of(t); }
@@ -177,6 +184,11 @@ public:
     template <class Extension>
     Extension& extension() {
         return extensions_.template get<Extension>();
+    }
+    /// Returns nullptr if there was no such call.
+    template <class Extension>
+    const Extension* find_extension() const noexcept {
+        return extensions_.template find<Extension>();
     }
 
 protected:
@@ -208,7 +220,6 @@ protected:
         max_pending_ = options.max_pending;
         work_per_turn_ = options.work_per_turn;
         counts_ = {};
-        lateness_ = {};
         stopped_ = closed_ = false;
     }
 
@@ -261,7 +272,6 @@ protected:
             each(node);
             node.complete(&c);
         });
-        counts_.cancelled += n;
         return n;
     }
 
@@ -278,12 +288,24 @@ protected:
         return due && *due <= time_.reached();
     }
 
-    wheel_stats stats() const {
-        wheel_stats s = counts_;
-        s.pending = wheel_->size();
-        s.lateness = {lateness_.quantile(0.5), lateness_.quantile(0.99), lateness_.max()};
-        return s;
+    // ---- what it has counted (wheel_engine_stats.hpp) ----
+
+    /// Fills `s`, except for the quantiles: the caller reads them off the copy that this returns, without the lock.
+    lateness_histogram stats(wheel_stats& s);
+    /// Counts `count` slots of a level, from `first` on. Returns false if the level has no further slots.
+    bool count_slots(std::size_t level, std::size_t first, std::size_t count, level_census& census) const noexcept;
+    std::size_t levels() const noexcept;
+    static void finish(wheel_stats& s, const lateness_histogram& lateness) noexcept {
+        s.lateness.p50 = lateness.quantile(0.5);
+        s.lateness.p99 = lateness.quantile(0.99);
+        s.lateness.max = lateness.max();
     }
+    level_stats level_of(const level_census& census) const noexcept;
+    nanoseconds time_left(nanoseconds until) const noexcept;
+    void publish(stats_board& board);
+    turn_hooks& hooks() { return *(hooks_ = &extensions_.template get<turn_hooks>()); }
+
+    // ---- data that the impl uses ----
 
     typename Locking::mutex mutex_;
     std::optional<Wheel> wheel_;
@@ -362,17 +384,19 @@ private:
 
     void wake(std::uint64_t serial) override {
         lock_type lock(mutex_);
+        bool woken = false;
         if (serial == serial_) {
             if (wait_cancelled_)
                 rearmed_quickly_ = wheel_ && wheel_->size() != 0;
             else
-                ++counts_.wakeups;
+                woken = true;
             wait_cancelled_ = false;
             planned_ = never;
         } else if (planned_ != never || turn_coming()) {
             return; // another wait or turn has replaced this one
         }
-        run_turn(lock);
+        if (woken) counts_.wake_up();
+        run_turn(lock, woken);
     }
 
     // A wait or a posted turn was destroyed without a call: the executor had no memory, or its context is gone.
@@ -399,56 +423,19 @@ private:
         }
     }
 
-    void run_turn(lock_type& lock) {
-        if (turning_ || !wheel_ || shut_down_) return; // a handler runs the context: the outer turn goes on
-        turning_ = true;
-        bool more = !ended_.empty();
-        COGWHEEL_TRY {
-            if (more || wheel_->size() != 0) more = turn(lock);
-        }
-        COGWHEEL_CATCH {
-            // A handler threw. As in Asio, the exception leaves run(). The next turn delivers the rest of the batch.
-            end_turn(lock, true);
-            COGWHEEL_RETHROW;
-        }
-        end_turn(lock, more);
-    }
+    // ---- turns (wheel_engine_turns.hpp) ----
 
-    bool turn(lock_type& lock) {
-        ++counts_.turns;
-        loop_stopped_ = false;
-        const std::uint64_t fired_before = counts_.fired;
-        std::uint32_t deliveries = work_per_turn_;
-        deliver_ended(lock, deliveries); // timers cancelled before this turn complete first
-        if (loop_stopped_ || wheel_->size() == 0) return wheel_->size() != 0;
-        completion_context c{*this, lock, outcome::expired};
-        turn_start_ = time_.since_origin(Clock::now());
-        const auto result = wheel_->advance(time_.reached(turn_start_), work_budget::expiries(work_per_turn_), &c);
-        deliver_ended(lock, deliveries);
-        if (const std::uint64_t n = counts_.fired - fired_before; n > counts_.largest_turn) counts_.largest_turn = n;
-        return result.more;
-    }
-    void deliver_ended(lock_type& lock, std::uint32_t& budget) {
-        completion_context c{*this, lock, outcome::expired};
-        for (; budget != 0 && !loop_stopped_; --budget) {
-            timer_node* node = ended_.pop(&c.how);
-            if (node == nullptr) break;
-            node->complete(&c);
-        }
-    }
-
-    void end_turn(lock_type& lock, bool more) {
-        turning_ = false;
-        if (shut_down_) return;
-        if (more || !ended_.empty()) {
-            request_turn();
-        } else if (const auto due = wheel_->next_due()) {
-            plan_for(*due);
-        } else {
-            rearmed_quickly_ = false;
-            if (planned_ != never && !turn_coming()) cancel_wait();
-        }
-        recycle_if_done(lock);
+    struct counted_turn;
+    void run_turn(lock_type& lock, bool woken = false);
+    bool turn(lock_type& lock, bool woken);
+    void deliver_ended(lock_type& lock, std::uint32_t& budget);
+    void tell_of_turn(lock_type& lock);
+    void end_turn(lock_type& lock, bool more);
+    nanoseconds present() const noexcept { return time_.since_origin(Clock::now()); }
+    // Records the lateness of the timers that have fired since the last call, which were due at one tick.
+    void record_lateness() noexcept {
+        if (const std::uint64_t n = counts_.fired() - counts_.recorded(); n != 0)
+            counts_.record_lateness(turn_start_ - time_.start_since_origin(counts_.due()), n);
     }
 
     void recycle_if_done(lock_type& lock) noexcept {
@@ -459,6 +446,7 @@ private:
         planned_ = never;
         wait_cancelled_ = rearmed_quickly_ = false;
         wheel_.reset();
+        hooks_ = nullptr;
         extensions_.clear();
         executor_ = nullptr;
         const bool usable = nodes.release_all() && waits.release_all();
@@ -481,9 +469,9 @@ private:
     std::size_t users_ = 0;
     std::size_t max_pending_ = 0;
     std::uint32_t work_per_turn_ = 0;
-    wheel_stats counts_;
+    engine_counts counts_;
     nanoseconds turn_start_{};
-    lateness_histogram lateness_;
+    turn_hooks* hooks_ = nullptr; // an extension, if somebody wants to be told of turns
     ended_timers ended_;
     driver_memory driver_memory_;
     std::optional<wheel_driver<Clock>> driver_;
@@ -493,3 +481,6 @@ private:
 };
 
 } // namespace cogwheel::inline v0::detail
+
+#include <cogwheel/asio/detail/wheel_engine_stats.hpp>
+#include <cogwheel/asio/detail/wheel_engine_turns.hpp>

@@ -58,6 +58,15 @@ public:
         return extension;
     }
 
+    /// Returns the extension of this type, or nullptr if it has not been made.
+    template <class Extension>
+    const Extension* find() const noexcept {
+        const type_key type = key_of<Extension>();
+        for (const wheel_extension* e = first_.get(); e != nullptr; e = e->next_.get())
+            if (same_type(e->type_, type)) return static_cast<const Extension*>(e);
+        return nullptr;
+    }
+
     void shut_down() noexcept {
         for (wheel_extension* e = first_.get(); e != nullptr; e = e->next_.get()) e->shut_down();
     }

@@ -5,6 +5,7 @@
 // execution context. So tokens and cancellation slots may outlive the timer_wheel that they came from (docs/adr/0002).
 #pragma once
 
+#include <cogwheel/asio/cursor.hpp>
 #include <cogwheel/asio/detail/cancellation.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/wheel_engine.hpp>
@@ -88,9 +89,9 @@ public:
                 const admission how = this->admit();
                 if (how == admission::accepted) {
                     if constexpr (std::invocable<When&, timer_id>)
-                        this->arm(node, when(node.next_id()));
+                        this->template arm<timer_kind::wait>(node, when(node.next_id()));
                     else
-                        this->arm(node, when);
+                        this->template arm<timer_kind::wait>(node, when);
                 } else {
                     this->request_turn();
                     this->defer(outcome_of(how), node);
@@ -122,7 +123,7 @@ public:
         timer_node& node = op::create(*this, std::forward<F>(f), std::forward<OnCancel>(on_cancel), this->executor());
         if constexpr (requires { op::payload(node).callable().own_token; })
             op::payload(node).callable().own_token = {*this, node.next_id()};
-        COGWHEEL_TRY { this->arm(node, when); }
+        COGWHEEL_TRY { this->template arm<payload::kind>(node, when); }
         COGWHEEL_CATCH {
             drop(lock, node);
             COGWHEEL_RETHROW;
@@ -188,7 +189,7 @@ public:
 
     /// Aborts an async_wait, for its cancellation slot. Complexity: O(1).
     static void cancel_by_slot(engine& e, lock_type&, timer_id id, asio::cancellation_type_t) {
-        if (timer_node* node = e.nodes.find(id)) e.abort(*node);
+        if (timer_node* node = e.nodes.find(id)) e.template abort<timer_kind::wait>(*node);
     }
 
     bool reschedule(timer_id id, nanoseconds delay) override { return reschedule(id, delay, Clock::now()); }
@@ -263,8 +264,81 @@ public:
     }
 
     wheel_stats stats() {
+        wheel_stats s;
+        read(s);
+        return s;
+    }
+    /// Takes one step of a snapshot: the counts, or some slots of a level. Returns false after the last step.
+    bool snapshot(snapshot_cursor& cursor, wheel_snapshot& s) {
+        if (!cursor_access::counted(cursor)) {
+            read(s);
+            cursor_access::counted(cursor) = true;
+        }
         const guard lock(mutex_);
-        return engine::stats();
+        std::size_t& level = cursor_access::level(cursor);
+        std::size_t& slot = cursor_access::slot(cursor);
+        for (std::size_t room = slots_at_a_time; level < engine::levels(); ++level, slot = 0) {
+            level_census& census = cursor_access::census(cursor);
+            if (room == 0 || engine::count_slots(level, slot, room, census)) {
+                slot += room;
+                return true;
+            }
+            const std::size_t counted = static_cast<std::size_t>(census.slots) - slot;
+            room -= counted < room ? counted : room;
+            s.levels.push_back(engine::level_of(census));
+            census = {};
+        }
+        return false;
+    }
+    wheel_snapshot snapshot() {
+        wheel_snapshot s;
+        for (snapshot_cursor cursor; snapshot(cursor, s);) {
+        }
+        return s;
+    }
+
+    std::shared_ptr<stats_board> publish() {
+        auto board = std::make_shared<stats_board>(snapshot());
+        const guard lock(mutex_);
+        auto& hooks = engine::hooks();
+        if (hooks.board == nullptr) hooks.board = std::move(board);
+        return hooks.board;
+    }
+
+    void on_slow_turn(const slow_turn_options& options, turn_hooks::receiver to) {
+        const guard lock(mutex_);
+        to = engine::hooks().receive(options, std::move(to)); // the former one is destroyed after the lock is released
+    }
+
+    /// Visits the pending timers of one slice of the table. Returns false after the last slice.
+    template <class Visitor>
+    bool for_each_pending(pending_cursor& cursor, Visitor& visit) {
+        struct found_timer {
+            time_point expiry;
+            timer_id id;
+        };
+        std::array<found_timer, nodes_at_a_time> found;
+        std::size_t n = 0;
+        bool more = false;
+        {
+            const guard lock(mutex_);
+            more = nodes.for_each_from(cursor_access::next(cursor), nodes_at_a_time, [&](const timer_node& node) {
+                if (node.armed()) found[n++] = {this->start_of(node.deadline()), node.id()};
+            });
+        }
+        for (std::size_t i = 0; i < n; ++i) { // without the lock: it is the user's code
+            if constexpr (std::invocable<Visitor&, time_point, token_type>)
+                visit(found[i].expiry, token_type(*this, found[i].id));
+            else
+                visit(found[i].expiry);
+        }
+        return more;
+    }
+
+    template <class F>
+    decltype(auto) with_observer(F f) {
+        const guard lock(mutex_);
+        return f(wheel_->observer());
     }
 
 private:
@@ -280,6 +354,16 @@ private:
             return std::forward<F>(f);
         else
             return self_calling<std::decay_t<F>, token_type>{std::forward<F>(f)};
+    }
+
+    // So many slots take about 20 us if they are not in the cache, so many nodes about 50 us.
+    static constexpr std::size_t slots_at_a_time = 4096, nodes_at_a_time = 512;
+
+    void read(wheel_stats& s) {
+        lock_type lock = engine::lock();
+        const lateness_histogram lateness = engine::stats(s);
+        lock.unlock();
+        engine::finish(s, lateness);
     }
 
     void drop(lock_type& lock, timer_node& node) {

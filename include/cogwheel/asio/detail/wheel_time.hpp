@@ -92,13 +92,15 @@ public:
     // ---- the tick at which a timer of `wheel` is due ----
 
     // If the clock was turned back, a delay counts from the wheel's present tick, so that no timer is early.
+    // always_inline, as in arm() and schedule(): with several callers, g++ would call it, for 6 instructions more.
     template <class Wheel>
-    due_tick at(const Wheel& wheel, from_now<Clock> w) const noexcept {
+    [[gnu::always_inline]] due_tick at(const Wheel& wheel, from_now<Clock> w) const noexcept {
         nanoseconds now = since_origin(w.now);
         if constexpr (!Clock::is_steady)
             if (const nanoseconds present = scale_.start_of(wheel.now()); now < present) now = present;
         if (w.delay <= nanoseconds::zero()) return {scale_.now(now), true};
-        return {scale_.due(saturating_add(now, w.delay)), false};
+        // Not saturating_add(): the delay is above zero, so only the upper end can be passed.
+        return {scale_.due(nanoseconds::max() - w.delay < now ? nanoseconds::max() : now + w.delay), false};
     }
     template <class Wheel>
     due_tick at(const Wheel& wheel, time_point point) const noexcept {

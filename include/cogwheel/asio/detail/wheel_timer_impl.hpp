@@ -94,7 +94,7 @@ public:
         if (empty()) return 0;
         engine_->request_turn();
         engine_->defer(outcome::aborted, *pop_front());
-        if (empty()) engine_->disarm(*this);
+        if (empty()) engine_->template disarm<timer_kind::object>(*this);
         return 1;
     }
 
@@ -119,7 +119,7 @@ public:
         engine.request_turn();
         node_list* emptied = node_list::erase(*wait);
         engine.defer(outcome::aborted, *wait);
-        if (emptied != nullptr) engine.disarm(*static_cast<wheel_timer_impl*>(emptied));
+        if (emptied != nullptr) engine.template disarm<timer_kind::object>(*static_cast<wheel_timer_impl*>(emptied));
     }
 
     Engine& wheel() const noexcept { return *engine_; }
@@ -129,10 +129,12 @@ private:
         auto& c = *static_cast<completion_context*>(context);
         auto& self = static_cast<wheel_timer_impl&>(node);
         if (c.how == outcome::collected) {
+            c.engine.template note_cancel<timer_kind::object>();
             while (timer_node* wait = self.pop_front()) c.engine.defer(outcome::aborted, *wait);
             return;
         }
-        c.engine.note_expiry(node);
+        if (c.engine.is_first_of_tick(node)) return c.engine.begin_tick(node, context);
+        c.engine.template note_expiry<timer_kind::object, wheel_timer_impl>(node);
         // First moves the waits out of the object: a handler may destroy it.
         struct expired_waits : node_queue {
             completion_context& c;
@@ -159,7 +161,7 @@ private:
                 return engine_->defer(outcome_of(how), wait);
             }
             attach();
-            engine_->arm(*this, when);
+            engine_->template arm<timer_kind::object>(*this, when);
         }
         push_back(wait, named);
     }
@@ -168,7 +170,7 @@ private:
     std::size_t abort_all() noexcept {
         std::size_t n = 0;
         for (; timer_node* wait = pop_front(); ++n) engine_->defer(outcome::aborted, *wait);
-        engine_->disarm(*this);
+        engine_->template disarm<timer_kind::object>(*this);
         return n;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The overload factor of a wheel, and the list of the monitors that it affects.
+// The overload factor of a wheel, the list of the monitors that it affects, and the counts of their events.
 //
 // When the factor falls, a walk through the list moves their timers forward, by the most that the factor can matter.
 // Only the monitor knows its exact time. It looks again when its timer fires, and may find that it is too early. The
@@ -12,9 +12,12 @@
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/linked_list.hpp>
+#include <cogwheel/net/idle_stats.hpp>
+#include <cogwheel/net/idle_timeouts.hpp>
 
 #include <asio/post.hpp>
 
+#include <array>
 #include <atomic>
 
 namespace cogwheel::inline v0::detail {
@@ -37,11 +40,26 @@ public:
     /// Returns the factor. Thread safety: any thread.
     double factor() const noexcept { return factor_.load(std::memory_order_relaxed); }
 
-    void join(member& m) noexcept { members_.push_front(m); }
+    void join(member& m) noexcept {
+        members_.push_front(m);
+        ++monitors_;
+    }
     void leave(member& m) noexcept {
+        --monitors_;
         if (cursor_ == &m) cursor_ = members_.next(m);
         members_.erase(m);
     }
+    /// Counts an event. Thread safety: any thread.
+    void count(idle_kind kind) noexcept {
+        events_[static_cast<std::size_t>(kind)].fetch_add(1, std::memory_order_relaxed);
+    }
+    idle_stats stats() const noexcept {
+        const auto events = [this](idle_kind kind) {
+            return events_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
+        };
+        return {monitors_, events(idle_kind::reader), events(idle_kind::writer), events(idle_kind::all)};
+    }
+
     /// Puts `to` into the list in place of `from`.
     void replace(member& from, member& to) noexcept {
         leave(from);
@@ -110,6 +128,8 @@ private:
     }
 
     std::atomic<double> factor_{1};
+    std::uint64_t monitors_ = 0;
+    std::array<std::atomic<std::uint64_t>, 3> events_{}; // in the order of idle_kind
     linked_list<member> members_;
     member* cursor_ = nullptr; // the member that the walk visits next; nullptr: there is no walk
 };

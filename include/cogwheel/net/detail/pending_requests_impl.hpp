@@ -16,6 +16,7 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/net/detail/request_operation.hpp>
+#include <cogwheel/net/detail/request_totals.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
 #include <cogwheel/net/error.hpp>
 
@@ -51,6 +52,7 @@ public:
           list_(&asio::use_service<shutdown_list>(
               asio::query(executor, asio::execution::context_as<asio::execution_context&>))) {
         const lock_type lock = engine_.lock();
+        totals_ = &engine_.template extension<request_totals>();
         engine_.join();
         list_->join(*this);
     }
@@ -60,6 +62,7 @@ public:
         if (list_ != nullptr) list_->leave(*this); // after this line the strand's context may be destroyed
         destroy_all();                             // the requests of a drain that was destroyed with the strand
         lock_type lock = engine_.lock();
+        rare_.add(*totals_, table_.stats());
         engine_.leave(lock);
     }
 
@@ -95,7 +98,7 @@ public:
         }
         request& r = operation::create(*this, std::forward<K>(key), std::forward<Handler>(handler), limit, now);
         COGWHEEL_TRY {
-            if (until) engine_.arm(*r.node, from_now{until.remaining(now), now});
+            if (until) engine_.template arm<timer_kind::request>(*r.node, from_now{until.remaining(now), now});
             if (slot.is_connected()) {
                 const timer_id id = r.slot_link.make(engine_, r);
                 lock.unlock(); // emplace() may call the user's code
@@ -111,6 +114,7 @@ public:
             COGWHEEL_RETHROW;
         }
         table_.insert(r, verdict.hash);
+        totals_->started();
     }
 
     static void cancel_by_slot(Engine& engine, lock_type& lock, timer_id id, asio::cancellation_type_t) {
@@ -133,7 +137,7 @@ public:
                 engine_.rearm(*r->node, when);
             } else if (!r->expired) {
                 if (const admission how = engine_.admit(); how == admission::accepted) {
-                    engine_.arm(*r->node, when);
+                    engine_.template arm<timer_kind::request>(*r->node, when);
                 } else {
                     lock.unlock();
                     end(*r, ending::failed, detail::error_of(how));
@@ -202,8 +206,9 @@ public:
     /// held, also when this returns or throws.
     void timer_ended(request& r, completion_context& c) {
         if (c.how == outcome::expired) {
+            if (engine_.is_first_of_tick(*r.node)) return engine_.begin_tick(*r.node, &c);
             const relock_on_exit relock(c.lock);
-            engine_.note_expiry(*r.node);
+            engine_.template note_expiry<timer_kind::request, pending_requests_impl>(*r.node);
             if (on_wheel_executor_) {
                 c.lock.unlock();
                 take(r, ending::timed_out);
@@ -220,6 +225,7 @@ public:
                 if (!called_) call(c.lock, this->shared_from_this());
             }
         } else { // the wheel drops all its timers: nothing may be posted here
+            engine_.template note_cancel<timer_kind::request>();
             r.withdrawn = true;
             list_expired(r);
             defer_notification();
@@ -232,7 +238,7 @@ private:
     }
     // Takes the request out of the wheel. Preconditions: the lock is held.
     void retire(request& r) noexcept {
-        if (r.node->armed()) engine_.disarm(*r.node);
+        if (r.node->armed()) engine_.template disarm<timer_kind::request>(*r.node);
         if (r.expired) expired_.erase(r);
         r.expired = false;
         r.slot_link.cut(engine_);
@@ -242,6 +248,7 @@ private:
     void take(request& r, ending how) noexcept {
         table_.remove(r, how);
         const lock_type lock = engine_.lock();
+        totals_->ended(how);
         retire(r);
     }
 
@@ -316,12 +323,15 @@ private:
 
     request* next_expired() noexcept {
         lock_type lock = engine_.lock();
+        rare_.add(*totals_, table_.stats());
         request* r = expired_.pop_front();
         if (r == nullptr) return nullptr;
+        const ending how = r->withdrawn ? ending::cancelled : ending::timed_out;
+        totals_->ended(how);
         r->expired = false;
         retire(*r);
         lock.unlock();
-        table_.remove(*r, r->withdrawn ? ending::cancelled : ending::timed_out);
+        table_.remove(*r, how);
         r->ec = r->withdrawn ? asio::error::operation_aborted : asio::error::timed_out;
         release_work();
         return r;
@@ -392,6 +402,8 @@ private:
     }
 
     Engine& engine_;
+    request_totals* totals_ = nullptr; // of the wheel
+    rare_counts rare_;
     std::optional<asio::any_io_executor> executor_;
     bool on_wheel_executor_; // the turns of the wheel run on the strand
     bool shut_down_ = false;

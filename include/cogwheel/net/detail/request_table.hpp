@@ -24,6 +24,18 @@ enum class request_admission { accepted, duplicate_key, too_many };
 
 /// How a request ended: the count that it adds to.
 enum class ending { answered, timed_out, failed, cancelled };
+inline std::uint64_t& count_of(request_stats& stats, ending how) noexcept {
+    switch (how) {
+    case ending::answered:
+        return stats.answered;
+    case ending::timed_out:
+        return stats.timed_out;
+    case ending::failed:
+        return stats.failed;
+    default:
+        return stats.cancelled;
+    }
+}
 
 /// The links of a request in its table. The base of `Request`.
 struct in_order_of_start; // the tag of a table's list: a request may also be in another one
@@ -110,7 +122,7 @@ public:
         while (*at != &request) at = &(*at)->same_bucket_;
         *at = request.same_bucket_;
         in_order_.erase(request);
-        ++count_of(how);
+        ++count_of(stats_, how);
         --stats_.in_flight;
     }
 
@@ -193,19 +205,6 @@ private:
         capacity_ = buckets;
         shift_ = static_cast<unsigned>(std::numeric_limits<std::size_t>::digits - std::countr_zero(buckets));
         for (Request* r = oldest(); r != nullptr; r = next(*r)) file(*r);
-    }
-
-    std::uint64_t& count_of(ending how) noexcept {
-        switch (how) {
-        case ending::answered:
-            return stats_.answered;
-        case ending::timed_out:
-            return stats_.timed_out;
-        case ending::failed:
-            return stats_.failed;
-        default:
-            return stats_.cancelled;
-        }
     }
 
     std::unique_ptr<Request*[]> buckets_;

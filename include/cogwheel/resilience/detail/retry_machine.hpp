@@ -83,6 +83,10 @@ public:
     basic_retry_attempt<Clock>& attempt() noexcept { return attempt_; }
     random_ref random() const noexcept { return policy_.random; }
     const retry_result& result() const noexcept { return result_; }
+    /// Counts the retry, which has ended.
+    void count() const noexcept {
+        if (policy_.counts != nullptr) policy_.counts->add(result_);
+    }
 
 private:
     retry_step next_attempt(time_point now) {

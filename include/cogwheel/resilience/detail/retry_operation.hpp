@@ -301,6 +301,7 @@ private:
     }
 
     auto take(const retry_step& last) {
+        machine_.count();
         results r = results_ ? std::move(*results_) : results{};
         if (last.what == retry_act::fail) assign_error(std::get<0>(r), error_of(last));
         return handler_of_ended(*this, handler_, with_summary(std::move(r), retry_result(machine_.result())));

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cogwheel/wheel/detail/slot_ring.hpp>
+#include <cogwheel/wheel/level_census.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <vector>
@@ -46,10 +47,13 @@ public:
     /// Returns the number of slots of the first ring.
     std::size_t slots() const noexcept { return near_.size(); }
 
+    /// Returns the number of rings.
+    std::size_t levels() const noexcept { return 1 + outer_.size(); }
+
     /// Arms `node`. A timer due at or before now() is overdue: it counts as due now, and fires in the next advance().
     /// Preconditions: the node is in the node_table, and not armed; due <= tick::max(). Complexity: O(1).
     /// Errors: std::bad_alloc; then the node stays disarmed.
-    void schedule(timer_node& node, tick due) {
+    [[gnu::always_inline]] void schedule(timer_node& node, tick due) {
         assert(!node.armed() && "cancel or reschedule a pending timer");
         assert(due <= tick::max());
         next_generation(node);
@@ -138,6 +142,18 @@ public:
     /// once + the same constant.
     std::size_t entries() const noexcept { return entries_ + overdue_entries_; }
 
+    /// Returns how many entries advance() has to look at by tick `at`: those of due timers, and of timers that were
+    /// cancelled or moved to a later tick. Looks at about `limit` entries at most, and then returns what it has found.
+    /// Complexity: O(slots + limit) at worst; O(1) if advance() has passed that tick.
+    std::size_t due(tick at, std::size_t limit) const noexcept;
+
+    /// Counts `count` slots of a level, from slot `first` on: adds them to `census`. Returns false if the level has no
+    /// slots beyond these. Preconditions: level < levels(). Complexity: O(count).
+    bool count_slots(std::size_t level, std::size_t first, std::size_t count, level_census& census) const noexcept;
+
+    /// Returns how many steps have removed dead entries. A step cleans two chunks.
+    std::uint64_t sweeps() const noexcept { return sweeps_; }
+
     /// Drops all dead entries. Gives memory that neither the wheel nor the node_table uses back to the system. Useful
     /// after a burst of timers. Does nothing and returns false while a timer is due: inside a completion function, or
     /// while advance() has timers left to fire.
@@ -160,8 +176,6 @@ protected:
     /// Preconditions: 1 <= slots <= max_slots; no other wheel uses `nodes`. Errors: std::bad_alloc.
     entry_wheel(node_table& nodes, std::size_t slots, const std::vector<outer_ring>& outer, tick now);
     ~entry_wheel();
-
-    std::size_t rings() const noexcept { return 1 + outer_.size(); }
 
     // The farthest distance of an entry, because an entry holds 32 bits of its tick. advance() files a timer that is
     // farther away again at this distance.
@@ -280,6 +294,7 @@ private:
     std::size_t sweep_ring_ = 0; // 0: near_
     std::size_t sweep_slot_ = 0;
     std::uint32_t sweep_left_ = 0; // chunks of that slot that are still to be swept
+    std::uint64_t sweeps_ = 0;
     bool advancing_ = false;
     bool interrupted_ = false;
 };

@@ -111,7 +111,8 @@ struct slot_ring {
     std::vector<slot> slots;
     occupancy occupied;
     std::uint64_t slot_ticks;
-    int shift; // replaces the division by slot_ticks if that is a power of two; else -1
+    int shift;                  // replaces the division by slot_ticks if that is a power of two; else -1
+    std::uint64_t cascades = 0; // slots whose entries have moved to nearer rings
 };
 
 } // namespace cogwheel::inline v0::detail

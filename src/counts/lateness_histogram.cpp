@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The quantiles of a lateness_histogram.
-#include <cogwheel/observe/lateness_histogram.hpp>
+#include <cogwheel/counts/lateness_histogram.hpp>
 
 #include <algorithm>
 #include <cmath>

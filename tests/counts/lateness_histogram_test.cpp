@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The histogram against the sorted recordings: no quantile below the truth, none more than 6.25% above it.
-#include <cogwheel/observe/lateness_histogram.hpp>
+#include <cogwheel/counts/lateness_histogram.hpp>
 
 #include <doctest/doctest.h>
 

@@ -20,11 +20,12 @@ namespace cogwheel::inline v0 {
 ///     const std::chrono::nanoseconds p99 = lateness.quantile(0.99);
 class lateness_histogram {
 public:
-    /// Counts one value; a negative one counts as zero. Complexity: O(1).
-    void record(std::chrono::nanoseconds lateness) noexcept {
+    /// Counts a value `times` times; a negative value counts as zero. Complexity: O(1).
+    void record(std::chrono::nanoseconds lateness, std::uint64_t times = 1) noexcept {
+        if (times == 0) return;
         const auto ns = lateness.count() > 0 ? static_cast<std::uint64_t>(lateness.count()) : 0;
-        ++counts_[bucket(ns)];
-        ++total_;
+        counts_[bucket(ns)] += times;
+        total_ += times;
         if (ns > max_) max_ = ns;
     }
 

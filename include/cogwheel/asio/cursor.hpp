@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Where a walk in slices continues: basic_timer_wheel::for_each_pending() and snapshot(). A new cursor is at the
+// beginning. Use a cursor with one wheel.
+//
+//     cogwheel::pending_cursor cursor;
+//     while (wheel.for_each_pending(cursor, visit)) co_await asio::post(asio::use_awaitable); // other handlers run
+#pragma once
+
+#include <cogwheel/wheel/level_census.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cogwheel::inline v0 {
+
+namespace detail {
+struct cursor_access;
+}
+
+class pending_cursor {
+    friend detail::cursor_access;
+    std::uint32_t next_ = 0; // an index of the node_table
+};
+
+class snapshot_cursor {
+    friend detail::cursor_access;
+    std::size_t level_ = 0, slot_ = 0;
+    bool counted_ = false; // the counts have been read; then come the levels
+    level_census census_;  // of level_, as far as slot_
+};
+
+namespace detail {
+struct cursor_access {
+    static std::uint32_t& next(pending_cursor& c) noexcept { return c.next_; }
+    static std::size_t& level(snapshot_cursor& c) noexcept { return c.level_; }
+    static std::size_t& slot(snapshot_cursor& c) noexcept { return c.slot_; }
+    static bool& counted(snapshot_cursor& c) noexcept { return c.counted_; }
+    static level_census& census(snapshot_cursor& c) noexcept { return c.census_; }
+};
+} // namespace detail
+
+} // namespace cogwheel::inline v0

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The counts of a wheel. docs/observe.md has them in one table, with the metrics that show them.
+#pragma once
+
+#include <cogwheel/counts/duration_histogram.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace cogwheel::inline v0 {
+
+/// What a timer of a wheel belongs to.
+enum class timer_kind : std::uint8_t {
+    wait,     ///< async_wait(), and what other helpers wait for: retries, hedges, intervals, dates
+    callable, ///< schedule(), and what other helpers schedule: keyed timers, circuit breakers, tasks
+    object,   ///< a wheel_timer or an idle_monitor; all its waits count as one timer
+    timeout,  ///< timeout_after() and its relatives
+    request,  ///< a request of a pending_requests
+};
+inline constexpr std::size_t timer_kinds = 5;
+
+/// Returns the name of the constant.
+constexpr std::string_view to_string(timer_kind kind) noexcept {
+    constexpr std::array<std::string_view, timer_kinds> names{"wait", "callable", "object", "timeout", "request"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+/// The counts of the timers of one kind.
+struct timer_counts {
+    std::uint64_t scheduled = 0; ///< timers that the wheel accepted
+    std::uint64_t fired = 0;
+    std::uint64_t cancelled = 0; ///< timers disarmed before they fired. Of kind timeout: the operation ended in time
+
+    std::uint64_t pending() const noexcept { return scheduled - fired - cancelled; }
+
+    friend bool operator==(const timer_counts&, const timer_counts&) = default;
+};
+
+/// One level of a wheel. A hashed wheel has one. An entry tells the wheel to look at a timer; see dead_entries below.
+struct level_stats {
+    std::chrono::nanoseconds slot{};  ///< the length of a slot
+    std::uint64_t slots = 0;          ///< 0: the level has had no entry yet
+    std::uint64_t occupied_slots = 0; ///< slots that hold an entry
+    std::uint64_t fullest_slot = 0;   ///< the number of entries in the slot that holds most
+    std::uint64_t entries = 0;        ///< the timers of this level, and its dead entries
+    std::uint64_t cascades = 0;       ///< slots whose entries have moved to the levels below
+
+    friend bool operator==(const level_stats&, const level_stats&) = default;
+};
+
+/// A snapshot of the counts. At every moment scheduled = fired + cancelled + pending, also for each kind.
+///
+///     const cogwheel::wheel_stats s = wheel.stats();
+///     if (s.lateness.p99 > 50ms) report("the loop is overloaded", s.largest_turn);
+struct wheel_stats {
+    std::uint64_t pending = 0;
+    std::uint64_t scheduled = 0; ///< timers that the wheel accepted
+    std::uint64_t fired = 0;
+    std::uint64_t cancelled = 0; ///< timers disarmed before they fired, also timeouts of operations that ended in time
+    std::uint64_t rejected = 0;  ///< timers that the wheel refused: over max_pending, or after stop()
+
+    std::array<timer_counts, timer_kinds> kinds{}; ///< the same by kind, in the order of timer_kind
+    const timer_counts& of(timer_kind kind) const noexcept { return kinds[static_cast<std::size_t>(kind)]; }
+
+    /// Timers that needed no new entry, because they took over the entry of an ended timer. Counted only by an
+    /// observed_wheel: other wheels would have to count each timer for it.
+    std::optional<std::uint64_t> take_overs;
+
+    std::uint64_t turns = 0;
+    std::uint64_t wakeups = 0;         ///< expiries of the driver's timer; a turn may also come without one
+    std::uint64_t empty_wakeups = 0;   ///< those that found no timer to fire
+    std::uint64_t exhausted_turns = 0; ///< turns that used up work_per_turn and left work to the next turn
+    std::uint64_t largest_turn = 0;    ///< the largest number of timers that fired in one turn
+
+    /// The time from the start of the tick at which a timer was due to the clock reading of the turn that fired it. p50
+    /// and p99 are rounded up by at most 6.25%.
+    struct {
+        std::chrono::nanoseconds p50{}, p99{}, max{};
+        duration_histogram histogram{};
+    } lateness;
+
+    /// How long the turns took, with all handlers that ran inside them; max() is the longest turn.
+    duration_histogram turn_duration;
+
+    /// The time to the driver's next wake-up: no timer is due before. Zero if a turn is under way or about to come;
+    /// nothing if no timer is pending.
+    std::optional<std::chrono::nanoseconds> next_due;
+
+    /// Timers that are due and have not fired yet. Includes entries of timers that were cancelled or moved to a later
+    /// tick. Stops to count at about 32,000.
+    std::uint64_t due = 0;
+
+    std::uint64_t entries = 0;      ///< entries of all levels, and of overdue timers
+    std::uint64_t dead_entries = 0; ///< those that no pending timer needs
+    std::uint64_t sweeps = 0;       ///< steps that removed dead entries; each cleans two chunks of 62 entries
+    std::uint64_t bytes = 0;        ///< memory of the wheel and of its pools of timers; trimmed memory counts too
+};
+
+/// The counts, and what the slots hold.
+struct wheel_snapshot : wheel_stats {
+    std::vector<level_stats> levels; ///< the finest level first
+};
+
+} // namespace cogwheel::inline v0

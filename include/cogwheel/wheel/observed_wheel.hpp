@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A wheel that tells an observer of each timer, for traces and for counts by call site. The observer is a part of the
+// wheel's type: a wheel without one pays nothing.
+//
+//     struct slowest { void on_expire(const cogwheel::timer_node&, std::string_view what) noexcept; };
+//     using watched = cogwheel::basic_timer_wheel<std::chrono::steady_clock, cogwheel::multi_threaded,
+//                                                 cogwheel::observed_wheel<cogwheel::hashed_wheel, slowest>>;
+#pragma once
+
+#include <cogwheel/wheel/timing_wheel.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace cogwheel::inline v0 {
+
+namespace detail {
+class entry_wheel;
+
+/// Returns the compiler's name of a type, with the words of this function around it.
+template <class T>
+constexpr std::string_view name_of_type() noexcept {
+    std::string_view name = __PRETTY_FUNCTION__;
+    const std::size_t begin = name.find("T = ");
+    if (begin == name.npos) return name;
+    name.remove_prefix(begin + 4);
+    const std::size_t end = name.find_last_of(";]"); // GCC adds what string_view is
+    return name.substr(0, name.find("; std::string_view") != name.npos ? name.find("; std::string_view") : end);
+}
+} // namespace detail
+
+/// A wheel of type Base and an observer of its timers.
+///
+/// Observer: default constructible. It may have any of these functions, all of them noexcept. They may not use the
+/// wheel. In a timer_wheel they are called under its lock, on the thread that makes the change:
+/// - on_schedule(const timer_node&, tick due): the timer is pending.
+/// - on_reschedule(const timer_node&, tick due): the timer has another deadline.
+/// - on_cancel(const timer_node&): the timer is no longer pending, and does not fire. node.last_id() is its id.
+/// - on_expire(const timer_node&, std::string_view what): the timer fires; its handler runs next, unless it has another
+///   executor. `what` is the compiler's name of the handler's type. A wheel outside of a timer_wheel calls it only from
+///   expired().
+template <timing_wheel Base, class Observer>
+class observed_wheel : public Base {
+public:
+    using Base::Base;
+
+    /// Arms a node: see Base.
+    void schedule(timer_node& node, tick due) {
+        const std::uint64_t filed_before = node_access::filed(node);
+        Base::schedule(node, due);
+        // Each new entry changes `filed`: to its tick, or to a new serial number if the timer is overdue.
+        if (node_access::filed(node) == filed_before) ++take_overs_;
+        if constexpr (requires { observer_.on_schedule(std::as_const(node), due); }) observer_.on_schedule(node, due);
+    }
+    void reschedule(timer_node& node, tick due) {
+        Base::reschedule(node, due);
+        if constexpr (requires { observer_.on_reschedule(std::as_const(node), due); })
+            observer_.on_reschedule(node, due);
+    }
+    void cancel(timer_node& node) noexcept {
+        Base::cancel(node);
+        tell_cancelled(node);
+    }
+    template <class F>
+    void clear(F f) {
+        Base::clear([&](timer_node& node) {
+            tell_cancelled(node);
+            f(node);
+        });
+    }
+
+    /// Tells the observer that the timer fires. A timer_wheel calls this; with the bare wheel, call it from the
+    /// completion function of the node. What: a type that names the handler.
+    template <class What>
+    void expired(const timer_node& node) noexcept {
+        if constexpr (requires { observer_.on_expire(node, std::string_view()); })
+            observer_.on_expire(node, detail::name_of_type<What>());
+    }
+
+    /// Returns how many timers needed no new entry. For wheels of other authors, the number is not meaningful.
+    std::uint64_t take_overs() const noexcept
+        requires std::derived_from<Base, detail::entry_wheel>
+    {
+        return take_overs_;
+    }
+
+    Observer& observer() noexcept { return observer_; }
+
+private:
+    void tell_cancelled(const timer_node& node) noexcept {
+        if constexpr (requires { observer_.on_cancel(node); }) observer_.on_cancel(node);
+    }
+
+    std::uint64_t take_overs_ = 0;
+    [[no_unique_address]] Observer observer_;
+};
+
+} // namespace cogwheel::inline v0

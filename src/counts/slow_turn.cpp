@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/counts/slow_turn.hpp>
+
+#include <array>
+#include <stdexcept>
+#include <string_view>
+
+namespace cogwheel::inline v0 {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+[[noreturn]] void refuse(std::string_view option, const std::string& value, std::string_view range) {
+    throw std::invalid_argument("cogwheel: slow_turn_options." + std::string(option) + " is " + value +
+                                "; it must be " + std::string(range));
+}
+
+// Returns 12000 as "12,000".
+std::string grouped(std::uint64_t n) {
+    std::string digits = std::to_string(n);
+    for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
+    return digits;
+}
+
+// Returns a duration in its largest whole unit: "83 ms", "450 us". Rounds down.
+std::string in_words(nanoseconds d) {
+    struct unit {
+        std::int64_t length;
+        std::string_view name;
+    };
+    constexpr std::array<unit, 3> units{{{10'000'000'000, " s"}, {1'000'000, " ms"}, {1'000, " us"}}};
+    for (const unit& u : units)
+        if (d.count() >= u.length)
+            return grouped(static_cast<std::uint64_t>(d.count() / (u.name == " s" ? 1'000'000'000 : u.length))) +
+                   std::string(u.name);
+    return std::to_string(d.count()) + " ns";
+}
+
+std::string counted(std::uint64_t n, std::string_view noun) {
+    return grouped(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
+}
+
+} // namespace
+
+void slow_turn_options::validate() const {
+    if (longer_than < nanoseconds::zero())
+        refuse("longer_than", std::to_string(longer_than.count()) + " ns", "at least 0; pass the shortest slow turn");
+    if (waiting == 0)
+        refuse("waiting", "0", "at least 1; pass the largest number to leave reports of waiting timers out");
+    if (at_most_every < nanoseconds::zero())
+        refuse("at_most_every", std::to_string(at_most_every.count()) + " ns", "at least 0; 0 reports each slow turn");
+}
+
+std::string to_string(const slow_turn& t) {
+    std::string words = "a turn took " + in_words(t.took) + " and fired " + counted(t.fired, "timer");
+    if (t.waiting != 0)
+        words += "; " + counted(t.waiting, "timer") + (t.waiting == 1 ? " is due and waits" : " are due and wait");
+    if (t.skipped != 0) words += "; " + counted(t.skipped, "slow turn") + " before it not reported";
+    return words;
+}
+
+} // namespace cogwheel::inline v0

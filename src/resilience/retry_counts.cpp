@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/resilience/retry_counts.hpp>
+#include <cogwheel/resilience/retry_policy.hpp>
+
+namespace cogwheel::inline v0 {
+
+static_assert(static_cast<std::size_t>(retry_end::wheel) + 1 == retry_ends);
+
+void retry_counts::add(const retry_result& result) noexcept {
+    ends_[static_cast<std::size_t>(result.end)].fetch_add(1, std::memory_order_relaxed);
+    attempts_.fetch_add(result.attempts, std::memory_order_relaxed);
+}
+
+retry_stats retry_counts::stats() const noexcept {
+    retry_stats s;
+    for (std::size_t i = 0; i < retry_ends; ++i) s.ends[i] = ends_[i].load(std::memory_order_relaxed);
+    s.attempts = attempts_.load(std::memory_order_relaxed);
+    return s;
+}
+
+} // namespace cogwheel::inline v0

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What an entry_wheel holds, for those who watch it: counts of slots and entries, and the check of the invariants.
+#include <cogwheel/wheel/detail/entry_wheel.hpp>
+
+#include <algorithm>
+
+namespace cogwheel::inline v0::detail {
+
+std::size_t entry_wheel::footprint() const noexcept {
+    std::size_t bytes = near_.footprint() + chunks_.footprint();
+    for (const slot_ring& ring : outer_) bytes += ring.footprint();
+    return bytes;
+}
+
+bool entry_wheel::count_slots(std::size_t level, std::size_t first, std::size_t count,
+                              level_census& census) const noexcept {
+    const slot_ring& ring = level == 0 ? near_ : outer_[level - 1];
+    census.slot_ticks = ring.slot_ticks;
+    census.slots = ring.slots.size();
+    census.cascades = ring.cascades;
+    const std::size_t end = first + std::min(count, ring.slots.size() - std::min(first, ring.slots.size()));
+    for (std::size_t s = first; s < end; ++s) {
+        const std::uint64_t entries = ring.slots[s].entries;
+        census.entries += entries;
+        census.occupied += entries != 0 ? 1 : 0;
+        census.fullest = std::max(census.fullest, entries);
+    }
+    return end < ring.slots.size();
+}
+
+std::size_t entry_wheel::due(tick at, std::size_t limit) const noexcept {
+    std::size_t found = 0;
+    // Counts the entries of a chain from `done` on. Returns false if it has looked at enough.
+    const auto count = [&](const entry_chain& chain, std::uint32_t done, auto counts) {
+        for (const chunk* c = chain.head; c != nullptr; c = c->next, done = 0) {
+            for (std::uint32_t i = done; i < c->count; ++i) found += counts(c->entries[i]) ? 1U : 0U;
+            if (limit <= c->count) return false;
+            limit -= c->count;
+        }
+        return true;
+    };
+    const auto always = [](entry) { return true; };
+    const auto by_then = [&](entry e) { return full_tick(e) <= at.value; };
+    if (!count(overdue_, overdue_position_, always) || !count(overdue_new_, 0, always)) return found;
+    if (!(ready_sorted_ ? count(ready_, ready_position_, always) : count(ready_, ready_position_, by_then)) ||
+        !count(descending_, descending_position_, by_then) || at.value <= walked_)
+        return found;
+    bool enough = false;
+    const auto look = [&](const slot_ring& ring) {
+        const std::uint64_t first = walked_ + ring.slot_ticks;
+        if (enough || ring.slots.empty() || ring.start_of(at.value) < ring.start_of(first)) return;
+        ring.search(first, ring.turned(at.value) - ring.turned(first) + 1, [&](std::size_t s, std::uint64_t) {
+            if (ring.slots[s].low <= at.value) enough = !count(ring.slots[s].chain, 0, by_then);
+            return !enough;
+        });
+    };
+    look(near_);
+    for (const slot_ring& ring : outer_) look(ring);
+    return found;
+}
+
+const char* entry_wheel::check_invariants() const {
+    std::vector<std::uint32_t> covered; // the number of entries that cover each index
+    std::size_t armed = 0, entries = 0;
+    const char* fault = nullptr;
+    const auto expect = [&](bool holds, const char* what) {
+        if (!holds && fault == nullptr) fault = what;
+    };
+    const auto cover = [&](entry e, const timer_node* node, bool overdue) {
+        if (node == nullptr || is_overdue(filed(*node)) != overdue ||
+            static_cast<std::uint32_t>(filed(*node)) != e.tick)
+            return;
+        if (covered.size() <= e.index) covered.resize(e.index + 1);
+        ++covered[e.index];
+    };
+    const auto check = [&](const slot_ring& ring) {
+        for (std::size_t s = 0; s < ring.slots.size(); ++s) {
+            const slot& slot = ring.slots[s];
+            std::uint32_t here = 0;
+            slot.chain.for_each([&](entry e) {
+                ++here;
+                const timer_node* node = nodes_.find(e.index);
+                cover(e, node, false);
+                expect(ring.place(full_tick(e)) == s, "an entry in a slot that is not its tick's");
+                const bool matters = node != nullptr && static_cast<std::uint32_t>(filed(*node)) == e.tick &&
+                                     !is_overdue(filed(*node)) && (node->armed() || filed(*node) > now_);
+                expect(!matters || slot.low <= filed(*node), "a lower bound above an entry");
+                expect(!matters || ring.start_of(filed(*node)) > walked_, "a live entry that was passed by");
+            });
+            entries += here;
+            expect(here == slot.entries, "a slot that miscounts its entries");
+            expect(ring.occupied.test(s) == (here != 0), "an occupancy bit that is wrong");
+            expect(here == 0 || &ring == &near_ || !descending_.empty() || next_cascade_ <= ring.start_of(slot.low),
+                   "a far slot that nobody will take out in time");
+        }
+    };
+    check(near_);
+    for (const slot_ring& ring : outer_) check(ring);
+    expect(next_cascade_ > walked_, "walked past a far slot");
+    const auto count = [&](const entry_chain& chain, std::uint32_t done) {
+        chain.for_each([&](entry e) {
+            if (done != 0) {
+                --done;
+                return;
+            }
+            ++entries;
+            cover(e, nodes_.find(e.index), false);
+        });
+    };
+    count(ready_, ready_position_);
+    count(descending_, descending_position_);
+    std::uint32_t position = overdue_position_;
+    std::size_t overdue = 0;
+    const auto count_overdue = [&](entry e) {
+        if (position != 0) {
+            --position;
+            return;
+        }
+        ++overdue;
+        cover(e, nodes_.find(e.index), true);
+    };
+    overdue_.for_each(count_overdue);
+    overdue_new_.for_each(count_overdue);
+    nodes_.for_each([&](const timer_node& node) {
+        const bool led_to = index(node) < covered.size() && covered[index(node)] != 0;
+        if (!node.armed()) {
+            expect(led_to || is_overdue(filed(node)) || filed(node) <= now_,
+                   "a dead timer without the entry to take over");
+            return;
+        }
+        ++armed;
+        expect(led_to, "an armed timer that no entry covers");
+        expect(is_overdue(filed(node)) || filed(node) <= deadline(node), "a timer filed behind its deadline");
+    });
+    expect(armed == size_, "size() is not the number of armed timers");
+    expect(entries == entries_ && overdue == overdue_entries_, "entries() is not the number of entries");
+    expect(walked_ <= now_, "walked beyond the present");
+    return fault;
+}
+
+} // namespace cogwheel::inline v0::detail
