@@ -30,7 +30,8 @@ may_include() {
     net) printf 'detail|wheel|asio|resilience|net' ;;
     schedule) printf 'detail|wheel|asio|resilience|schedule' ;;
     calendar) printf 'detail|schedule|calendar' ;;
-    tasks) printf 'detail|wheel|asio|resilience|schedule|calendar|tasks' ;;
+    tasks) printf 'detail|wheel|counts|asio|resilience|schedule|calendar|tasks' ;;
+    observe) printf 'detail|wheel|counts|asio|resilience|net|tasks|observe' ;;
     *) return 1 ;;
     esac
 }

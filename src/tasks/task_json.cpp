@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Writes tasks as JSON.
-#include "json_writer.hpp"
+#include "../detail/json_writer.hpp"
 
 #include <cogwheel/tasks/detail/task_words.hpp>
 #include <cogwheel/tasks/task_info.hpp>

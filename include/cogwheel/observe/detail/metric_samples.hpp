@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What the sources of metrics deliver: one type of sample for each type of source.
+#pragma once
+
+#include <cogwheel/asio/cursor.hpp>
+#include <cogwheel/counts/wheel_stats.hpp>
+#include <cogwheel/net/idle_stats.hpp>
+#include <cogwheel/net/request_options.hpp>
+#include <cogwheel/resilience/circuit_options.hpp>
+#include <cogwheel/resilience/retry_budget.hpp>
+#include <cogwheel/resilience/retry_counts.hpp>
+#include <cogwheel/tasks/task_stats.hpp>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace cogwheel::inline v0::detail {
+
+struct wheel_sample {
+    wheel_snapshot wheel;
+    idle_stats idle;
+    request_stats requests;
+};
+struct circuit_sample {
+    circuit_stats stats;
+    circuit_state state = circuit_state::closed;
+};
+
+/// A source of samples. Each step of a sample takes at most 0.1 ms; the last one returns false.
+template <class Sample>
+struct metric_source {
+    std::string name;
+    std::function<bool(snapshot_cursor&, Sample&)> step;
+
+    std::mutex mutex; // held during a step, so that remove() waits for the end of one
+    bool removed = false;
+};
+
+template <class Sample>
+using metric_source_list = std::vector<std::shared_ptr<metric_source<Sample>>>;
+
+/// A value that the user supplies.
+struct user_metric {
+    std::string help;
+    bool is_counter = false;
+    std::vector<std::pair<std::string, std::string>> labels;
+};
+struct user_sample {
+    double value = 0;
+};
+struct user_source : metric_source<user_sample> {
+    user_metric what;
+};
+
+/// The samples that a function of the user may return.
+template <class T>
+inline constexpr bool is_summable = std::is_same_v<T, request_stats> || std::is_same_v<T, retry_stats> ||
+                                    std::is_same_v<T, retry_budget_stats> || std::is_same_v<T, task_stats>;
+
+/// All sources, by type.
+using metric_sources =
+    std::tuple<metric_source_list<wheel_sample>, metric_source_list<request_stats>, metric_source_list<circuit_sample>,
+               metric_source_list<retry_stats>, metric_source_list<retry_budget_stats>, metric_source_list<task_stats>>;
+
+} // namespace cogwheel::inline v0::detail

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The metrics that metrics.hpp can show, as descriptions. docs/observe.md prints this list.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace cogwheel::inline v0 {
+
+enum class metric_type : std::uint8_t { counter, gauge, histogram };
+std::string_view to_string(metric_type) noexcept; ///< the name of the constant
+
+/// One metric. Names and units follow the naming practices of Prometheus: seconds, bytes, `_total` for counters.
+struct metric_description {
+    std::string_view name;
+    metric_type type;
+    std::string_view labels; ///< the names of its labels, with a comma between them; the first one names the source
+    std::string_view help;
+};
+
+/// Returns all metrics that Cogwheel defines, grouped by source. Complexity: O(metrics). Errors: std::bad_alloc.
+std::vector<metric_description> all_metrics();
+
+} // namespace cogwheel::inline v0

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "metrics_rendering.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cogwheel::inline v0 {
+
+namespace {
+
+bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+bool is_name(std::string_view name, bool colons) noexcept {
+    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+    return std::all_of(name.begin(), name.end(),
+                       [colons](char c) { return is_letter(c) || (c >= '0' && c <= '9') || (colons && c == ':'); });
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& name, const std::string& rule) {
+    throw std::invalid_argument("cogwheel: the " + what + " '" + name + "' " + rule);
+}
+
+void validate(const detail::user_metric& m, const std::string& name) {
+    if (!is_name(name, true))
+        refuse("metric", name, "must be a name of letters, digits, _ and :, not beginning with a digit");
+    if (m.is_counter && !name.ends_with("_total")) refuse("counter", name, "must end in _total");
+    for (const auto& [label, value] : m.labels)
+        if (!is_name(label, false) || label.starts_with("__"))
+            refuse("label", label, "must be a name of letters, digits and _, not beginning with a digit or __");
+}
+
+template <class Source>
+void end(Source& source) {
+    const std::lock_guard lock(source.mutex);
+    source.removed = true;
+    source.step = nullptr; // it may own what the user wants to destroy
+}
+
+} // namespace
+
+std::string_view to_string(metric_type type) noexcept {
+    switch (type) {
+    case metric_type::counter:
+        return "counter";
+    case metric_type::histogram:
+        return "histogram";
+    default:
+        return "gauge";
+    }
+}
+
+std::vector<metric_description> all_metrics() {
+    std::vector<metric_description> all;
+    const auto add = [&](const auto& table) {
+        for (const auto& m : table.metrics) all.push_back(m.what);
+    };
+    add(detail::table_of<detail::wheel_sample>());
+    add(detail::table_of<request_stats>());
+    add(detail::table_of<detail::circuit_sample>());
+    add(detail::table_of<retry_stats>());
+    add(detail::table_of<retry_budget_stats>());
+    add(detail::table_of<task_stats>());
+    return all;
+}
+
+std::string_view content_type(metrics_format format) noexcept {
+    switch (format) {
+    case metrics_format::openmetrics:
+        return "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    case metrics_format::json:
+        return "application/json";
+    default:
+        return "text/plain; version=0.0.4; charset=utf-8";
+    }
+}
+
+metrics_format format_for(std::string_view accept) noexcept {
+    const auto names = [accept](std::string_view type) { return accept.find(type) != accept.npos; };
+    if (names("application/openmetrics-text")) return metrics_format::openmetrics;
+    if (names("application/json") && !names("text/")) return metrics_format::json;
+    return metrics_format::prometheus;
+}
+
+metrics_text::metrics_text(std::unique_ptr<detail::metrics_rendering> rendering) noexcept
+    : rendering_(std::move(rendering)) {}
+metrics_text::metrics_text(metrics_text&&) noexcept = default;
+metrics_text& metrics_text::operator=(metrics_text&&) noexcept = default;
+metrics_text::~metrics_text() = default;
+
+bool metrics_text::next(std::string& out) { return rendering_->next(out); }
+
+metrics_text metrics::render(metrics_format format) const {
+    const std::lock_guard lock(mutex_);
+    return metrics_text(std::make_unique<detail::metrics_rendering>(format, sources_, values_));
+}
+
+void metrics::refuse_duplicate(const std::string& name) {
+    refuse("source", name, "has been added already; choose another name, or remove() it first");
+}
+
+void metrics::add_value(detail::user_metric what, std::string name, std::function<double()> f) {
+    validate(what, name);
+    auto source = std::make_shared<detail::user_source>();
+    source->name = std::move(name);
+    source->what = std::move(what);
+    source->step = [f = std::move(f)](snapshot_cursor&, detail::user_sample& s) {
+        s.value = f();
+        return false;
+    };
+    const std::lock_guard lock(mutex_);
+    for (const auto& other : values_) {
+        if (other->name != source->name) continue;
+        if (other->what.is_counter != source->what.is_counter)
+            refuse("metric", source->name, "is both a counter and a gauge");
+        if (other->what.labels == source->what.labels) refuse_duplicate(source->name);
+    }
+    values_.push_back(std::move(source));
+}
+
+std::size_t metrics::remove(std::string_view name) {
+    std::size_t removed = 0;
+    const auto take_out = [&](auto& list) {
+        auto taken = list;
+        std::erase_if(list, [name](const auto& source) { return source->name == name; });
+        std::erase_if(taken, [name](const auto& source) { return source->name != name; });
+        removed += taken.size();
+        return taken;
+    };
+    std::unique_lock lock(mutex_);
+    auto sources = std::apply([&](auto&... list) { return std::make_tuple(take_out(list)...); }, sources_);
+    auto values = take_out(values_);
+    lock.unlock(); // a step may add or render
+    std::apply([](auto&... list) { (std::for_each(list.begin(), list.end(), [](auto& s) { end(*s); }), ...); },
+               sources);
+    for (const auto& value : values) end(*value);
+    return removed;
+}
+
+} // namespace cogwheel::inline v0
