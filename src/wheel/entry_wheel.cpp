@@ -204,6 +204,7 @@ void entry_wheel::jump(std::uint64_t stop) {
         for (std::size_t s = 0; s < ring.size(); ++s) {
             if (!ring.occupied.test(s) || ring.start_of(ring.slots[s].low) > stop) continue;
             entry_chain taken = ring.take(s);
+            if (&ring != &near_) ++ring.cascades;
             while (!taken.empty()) {
                 chunk* c = taken.pop_front();
                 for (std::uint32_t i = 0; i < c->count; ++i) {

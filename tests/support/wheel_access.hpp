@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The tests' way to counters that would take hours to reach by use: set near their wrap, never read to assert.
+// The tests' way to counters that would take hours to reach by use, set near their wrap, and to a count that no user
+// asks for.
 #pragma once
 
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
@@ -13,6 +14,7 @@ struct wheel_access {
     static void set_overdue_serial(detail::entry_wheel& wheel, std::uint64_t value) { wheel.overdue_serial_ = value; }
     static std::uint32_t index(const timer_node& node) { return node_access::index(node); }
     static constexpr std::size_t garbage_slack = detail::entry_wheel::garbage_slack;
+    static std::size_t overdue_entries(const detail::entry_wheel& wheel) { return wheel.overdue_entries_; }
     static constexpr std::uint64_t horizon = detail::entry_wheel::horizon;
     static std::size_t all_slots(const detail::entry_wheel& wheel) { return wheel.all_slots(); }
     static constexpr std::uint32_t confirm_limit =

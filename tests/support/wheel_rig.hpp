@@ -9,6 +9,7 @@
 
 #include "support/filing_history.hpp"
 #include "support/reference_wheel.hpp"
+#include "support/wheel_access.hpp"
 #include "support/wheel_script.hpp"
 #include "support/wheels_under_test.hpp"
 
@@ -305,6 +306,7 @@ private:
         if (!thoroughly) return;
         const char* broken = wheel_.check_invariants();
         expect(broken == nullptr, broken);
+        if constexpr (cogwheel::counted_wheel<Wheel>) compare_counts(op);
         if (op.asks_next_due()) compare_next_due();
         if (!op.compares_all()) return;
         for (const timer& t : timers_) {
@@ -317,6 +319,37 @@ private:
         std::size_t seen = 0;
         wheel_.for_each([&](const cogwheel::timer_node& node) { seen += node.armed() ? 1 : 2; });
         expect(seen == model_.size(), "for_each() visits something else than the pending timers");
+    }
+
+    // What the wheel counts of its entries and slots.
+    void compare_counts(const script_op& op) {
+        cogwheel::level_census all;
+        for (std::size_t level = 0; level < wheel_.levels(); ++level) {
+            cogwheel::level_census whole, sliced;
+            expect(!wheel_.count_slots(level, 0, cogwheel::wheel_levels::max_slots, whole), "a census without an end");
+            const std::size_t slice = 1 + op.raw[1] % 5;
+            for (std::size_t first = 0; wheel_.count_slots(level, first, slice, sliced); first += slice) {}
+            expect(whole.entries == sliced.entries && whole.occupied == sliced.occupied &&
+                       whole.fullest == sliced.fullest && whole.slots == sliced.slots,
+                   "a census in slices counts something else");
+            expect((whole.fullest != 0) == (whole.occupied != 0) && whole.occupied <= whole.slots &&
+                       whole.entries <= whole.occupied * whole.fullest && whole.occupied <= whole.entries,
+                   "occupied slots, fullest slot and entries do not fit");
+            all.entries += whole.entries;
+            all.cascades += whole.cascades;
+        }
+        const bool settled = !leftover_ && !advancing_ && !model_.work_left();
+        const std::size_t in_slots = wheel_.entries() - cogwheel::wheel_access::overdue_entries(wheel_);
+        expect(settled ? all.entries == in_slots : all.entries <= in_slots,
+               "the levels hold another number of entries than the wheel");
+        expect(all.cascades >= cascades_ && wheel_.sweeps() >= sweeps_, "a count that falls");
+        cascades_ = all.cascades;
+        sweeps_ = wheel_.sweeps();
+        for (const std::uint64_t at : {model_.now(), model_.now() + op.raw[2] % 16 % (script_op::last_tick - model_.now() + 1)}) {
+            const std::size_t due = wheel_.due(cogwheel::tick{at}, ~std::size_t{0});
+            expect(due >= model_.due(at), "due() misses a timer");
+            expect(due <= wheel_.entries(), "due() counts more than there are");
+        }
     }
 
     void compare_next_due() {
@@ -349,6 +382,7 @@ private:
     std::deque<cogwheel::timer_id> stale_;
     std::uint64_t lives_ = 0;
     std::uint64_t fired_ = 0;
+    std::uint64_t cascades_ = 0, sweeps_ = 0;
     bool advancing_ = false, leftover_ = false, overdue_armed_ = false;
     std::string fault_;
 };
