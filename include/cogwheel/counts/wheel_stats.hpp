@@ -93,8 +93,8 @@ struct wheel_stats {
     /// nothing if no timer is pending.
     std::optional<std::chrono::nanoseconds> next_due;
 
-    /// Timers that are due and have not fired yet. Includes entries of timers that were cancelled or moved to a later
-    /// tick. Stops to count at about 32,000.
+    /// Timers that are due and have not fired yet. While the wheel is behind, this includes entries of timers that were
+    /// cancelled or moved to a later tick. It stops to count at about 32,000.
     std::uint64_t due = 0;
 
     std::uint64_t entries = 0;      ///< entries of all levels, and of overdue timers

@@ -302,6 +302,7 @@ protected:
     }
     level_stats level_of(const level_census& census) const noexcept;
     nanoseconds time_left(nanoseconds until) const noexcept;
+    std::uint64_t due(tick at) const noexcept;
     void publish(stats_board& board);
     turn_hooks& hooks() { return *(hooks_ = &extensions_.template get<turn_hooks>()); }
 

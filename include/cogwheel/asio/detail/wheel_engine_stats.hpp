@@ -19,6 +19,19 @@ std::chrono::nanoseconds wheel_engine<Clock, Locking, Wheel>::time_left(nanoseco
     return until > now ? until - now : nanoseconds::zero();
 }
 
+/// Returns how many timers are due at `at` or before, counted by their entries. Entries of cancelled timers are not
+/// counted while the driver waits: it has looked at them, and no timer is due before its next wake-up.
+template <class Clock, class Locking, timing_wheel Wheel>
+std::uint64_t wheel_engine<Clock, Locking, Wheel>::due(tick at) const noexcept {
+    if constexpr (counted_wheel<Wheel>) {
+        const bool in_time = planned_ != never && at.value < planned_ && !turning_ && !turn_coming();
+        if (in_time || wheel_->size() == 0) return 0;
+        const std::size_t entries = wheel_->due(at, look_for_due);
+        return entries < wheel_->size() ? entries : wheel_->size();
+    }
+    return 0;
+}
+
 template <class Clock, class Locking, timing_wheel Wheel>
 lateness_histogram wheel_engine<Clock, Locking, Wheel>::stats(wheel_stats& s) {
     record_lateness();
@@ -30,7 +43,7 @@ lateness_histogram wheel_engine<Clock, Locking, Wheel>::stats(wheel_stats& s) {
         s.next_due = time_left(time_.start_since_origin({planned_}));
     if constexpr (requires(const Wheel& w) { w.take_overs(); }) s.take_overs = wheel_->take_overs();
     if constexpr (counted_wheel<Wheel>) {
-        s.due = wheel_->due(time_.reached(), look_for_due);
+        s.due = due(time_.reached());
         s.entries = wheel_->entries();
         s.dead_entries = s.entries - s.pending;
         s.sweeps = wheel_->sweeps();

@@ -79,9 +79,8 @@ template <class Clock, class Locking, timing_wheel Wheel>
     if (hooks_->board != nullptr && hooks_->board->wanted()) publish(*hooks_->board);
     if (!hooks_->wants_slow_turns()) return;
     const auto [took, fired] = counts_.last_turn();
-    std::uint64_t waiting = 0;
-    if constexpr (counted_wheel<Wheel>) waiting = wheel_->due(wheel_->now(), look_for_due);
-    const auto report = hooks_->judge({.took = took, .fired = fired, .waiting = waiting, .skipped = 0}, present());
+    const auto report =
+        hooks_->judge({.took = took, .fired = fired, .waiting = due(wheel_->now()), .skipped = 0}, present());
     if (!report) return;
     const auto to = hooks_->to();
     const relock_on_exit relock(lock);
