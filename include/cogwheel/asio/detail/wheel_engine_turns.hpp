@@ -36,12 +36,14 @@ template <class Clock, class Locking, timing_wheel Wheel>
 struct wheel_engine<Clock, Locking, Wheel>::counted_turn {
     wheel_engine& engine;
     bool woken;
+    std::uint32_t deliveries = engine.work_per_turn_; // ended timers that the turn may still complete
     bool exhausted = false;
     nanoseconds begin = engine.present();
     std::uint64_t fired_before = engine.counts_.recorded(); // between turns, all that have fired are recorded
 
     ~counted_turn() {
         engine.record_lateness();
+        if (deliveries == 0 && !engine.ended_.empty()) exhausted = true;
         engine.counts_.end_turn(engine.present() - begin, engine.counts_.recorded() - fired_before, woken, exhausted);
     }
 };
@@ -51,14 +53,13 @@ bool wheel_engine<Clock, Locking, Wheel>::turn(lock_type& lock, bool woken) {
     counts_.begin_turn();
     counted_turn counted{*this, woken};
     loop_stopped_ = false;
-    std::uint32_t deliveries = work_per_turn_;
-    deliver_ended(lock, deliveries); // timers cancelled before this turn complete first
+    deliver_ended(lock, counted.deliveries); // timers cancelled before this turn complete first
     if (loop_stopped_ || wheel_->size() == 0) return wheel_->size() != 0;
     completion_context c{*this, lock, outcome::expired};
-    turn_start_ = deliveries == work_per_turn_ ? counted.begin : present();
+    turn_start_ = counted.deliveries == work_per_turn_ ? counted.begin : present();
     const auto result = wheel_->advance(time_.reached(turn_start_), work_budget::expiries(work_per_turn_), &c);
-    deliver_ended(lock, deliveries);
-    counted.exhausted = result.spent || (deliveries == 0 && !ended_.empty());
+    deliver_ended(lock, counted.deliveries);
+    counted.exhausted = result.spent;
     return result.more;
 }
 

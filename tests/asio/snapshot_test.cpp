@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What a wheel tells while it runs: counts by kind, snapshots, boards for other threads, and slow turns.
+#include "support/handler_archetypes.hpp"
+#include "support/threads.hpp"
+#include "support/virtual_wheel.hpp"
+
+#include <cogwheel/asio/abandon_after.hpp>
+#include <cogwheel/asio/hierarchical_timer_wheel.hpp>
+#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/wheel_timer.hpp>
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
+
+#include <atomic>
+#include <stdexcept>
+#include <vector>
+
+using namespace cogwheel;
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+TEST_CASE("kinds_each_operation_counts_as_its_own") {
+    virtual_wheel w;
+    virtual_wheel other; // on which operations wait for ever
+    w.wheel.async_wait(10ms, must_complete());
+    w.wheel.schedule(10ms, [] {});
+    w.wheel.schedule(1h, must_not_run()).cancel();
+    basic_wheel_timer<manual_clock, multi_threaded> object(w.wheel, 10ms);
+    object.async_wait(must_complete());
+    other.wheel.async_wait(1h, timeout_after(w.wheel, 10ms, must_complete(asio::error::timed_out)));
+    other.wheel.async_wait(5ms, timeout_after(w.wheel, 1h, must_complete()));
+    other.wheel.async_wait(1h, abandon_after(w.wheel, 10ms, must_complete(asio::error::timed_out)));
+    wheel_stats s = w.wheel.stats();
+    CHECK((s.of(timer_kind::wait) == timer_counts{1, 0, 0}));
+    CHECK((s.of(timer_kind::callable) == timer_counts{2, 0, 1}));
+    CHECK((s.of(timer_kind::object) == timer_counts{1, 0, 0}));
+    CHECK((s.of(timer_kind::timeout) == timer_counts{3, 0, 0}));
+    CHECK((s.of(timer_kind::request) == timer_counts{}));
+    CHECK(s.of(timer_kind::timeout).pending() == 3);
+    for (int i = 0; i < 10; ++i) {
+        manual_clock::advance(5ms);
+        run_ready(other.io);
+        w.run();
+        run_ready(other.io);
+    }
+    s = w.wheel.stats();
+    CHECK((s.of(timer_kind::wait) == timer_counts{1, 1, 0}));
+    CHECK((s.of(timer_kind::object) == timer_counts{1, 1, 0}));
+    CHECK((s.of(timer_kind::timeout) == timer_counts{3, 2, 1})); // one operation ended in time
+    CHECK(counts_agree(s));
+    other.wheel.stop();
+    run_ready(other.io);
+}
+
+TEST_CASE("kinds_collected_timers_count_as_cancelled") {
+    virtual_wheel w;
+    virtual_wheel other;
+    w.wheel.async_wait(1h, must_abort());
+    w.wheel.schedule(1h, must_not_run());
+    basic_wheel_timer<manual_clock, multi_threaded> object(w.wheel, 1h);
+    object.async_wait(must_abort());
+    other.wheel.async_wait(1h, timeout_after(w.wheel, 1h, must_abort()));
+    CHECK(w.wheel.cancel_all() == 4);
+    const wheel_stats s = w.wheel.stats();
+    CHECK(s.cancelled == 4);
+    for (const timer_kind k : {timer_kind::wait, timer_kind::callable, timer_kind::object, timer_kind::timeout}) {
+        CAPTURE(to_string(k));
+        CHECK((s.of(k) == timer_counts{1, 0, 1}));
+    }
+    w.run();
+    run_ready(other.io);
+    other.wheel.stop();
+    run_ready(other.io);
+}
+
+TEST_CASE("turn_duration_includes_the_handlers") {
+    virtual_wheel w;
+    w.wheel.schedule(10ms, [] { manual_clock::advance(83ms); });
+    w.wheel.schedule(10ms, [] {});
+    w.pass(10ms);
+    const wheel_stats s = w.wheel.stats();
+    CHECK(s.turn_duration.max() == 83ms);
+    CHECK(s.turn_duration.total() == s.turns);
+    CHECK(s.lateness.max == 0ns); // both belong to the turn that began in time
+}
+
+TEST_CASE("turn_duration_includes_a_handler_that_throws") {
+    virtual_wheel w;
+    w.wheel.schedule(10ms, [] {
+        manual_clock::advance(20ms);
+        throw std::runtime_error("thrown by the test");
+    });
+    manual_clock::advance(10ms);
+    CHECK_THROWS(w.run());
+    const wheel_stats s = w.wheel.stats();
+    CHECK(s.turn_duration.max() == 20ms);
+    CHECK(s.turn_duration.total() == s.turns);
+    CHECK(s.fired == 1);
+}
+
+TEST_CASE("lateness_counts_from_a_clock_reading_after_the_aborted_handlers") {
+    virtual_wheel w;
+    auto signal = asio::cancellation_signal();
+    w.wheel.async_wait(1h, asio::bind_cancellation_slot(signal.slot(), [](std::error_code) { manual_clock::advance(30ms); }));
+    w.wheel.schedule(10ms, [] {});
+    signal.emit(asio::cancellation_type::total);
+    w.run(); // the aborted handler takes 30 ms, then the other timer is 20 ms late
+    CHECK(w.wheel.stats().lateness.max == 20ms);
+    CHECK(w.wheel.stats().turn_duration.max() == 30ms);
+}
+
+TEST_CASE("next_due_counts_down_and_is_empty_without_timers") {
+    virtual_wheel w;
+    CHECK_FALSE(w.wheel.stats().next_due.has_value());
+    const auto token = w.wheel.schedule(50ms, must_not_run());
+    CHECK(w.wheel.stats().next_due == 50ms);
+    manual_clock::advance(20ms);
+    CHECK(w.wheel.stats().next_due == 30ms);
+    manual_clock::advance(60ms);
+    CHECK(w.wheel.stats().next_due == 0ns); // late
+    CHECK(w.wheel.stats().due == 1);
+    token.cancel();
+    w.run();
+    CHECK_FALSE(w.wheel.stats().next_due.has_value());
+    CHECK(w.wheel.stats().due == 0);
+}
+
+TEST_CASE("exhausted_turns_only_if_work_is_left") {
+    virtual_wheel w({.work_per_turn = 4});
+    for (int i = 0; i < 12; ++i) w.wheel.schedule(10ms, [] {});
+    w.pass(10ms);
+    CHECK(w.wheel.stats().exhausted_turns == 2); // the third one fired the last four
+    CHECK(w.wheel.stats().largest_turn == 4);
+    CHECK(w.wheel.stats().turns == 3);
+}
+
+TEST_CASE("exhausted_turns_also_by_aborted_handlers") {
+    virtual_wheel w({.work_per_turn = 4});
+    for (int i = 0; i < 10; ++i) w.wheel.async_wait(1h, must_abort());
+    w.wheel.cancel_all();
+    w.run();
+    CHECK(w.wheel.stats().exhausted_turns == 2);
+}
+
+TEST_CASE("empty_wakeups_find_no_timer") {
+    virtual_wheel w;
+    auto a = w.wheel.schedule(10ms, must_not_run());
+    w.wheel.schedule(1h, must_not_run());
+    a.reschedule(30min);
+    w.pass(10ms);
+    CHECK(w.wheel.stats().wakeups == 1);
+    CHECK(w.wheel.stats().empty_wakeups == 1);
+    w.wheel.stop();
+    w.run();
+}
+
+TEST_CASE("stats_of_a_new_wheel_are_empty_also_in_a_reused_impl") {
+    asio::io_context io;
+    {
+        testing::manual_timer_wheel first{io};
+        first.schedule(10ms, [] { manual_clock::advance(5ms); });
+        first.on_slow_turn({}, [](const slow_turn&) { FAIL_CHECK("not slow"); });
+        pass(io, 10ms);
+    }
+    run_ready(io);
+    testing::manual_timer_wheel second{io};
+    const wheel_stats s = second.stats();
+    CHECK(s.kinds == std::array<timer_counts, timer_kinds>{});
+    CHECK(s.turns + s.wakeups + s.empty_wakeups + s.exhausted_turns + s.sweeps == 0);
+    CHECK(s.turn_duration == duration_histogram());
+    CHECK(s.lateness.histogram == duration_histogram());
+}
+
+TEST_CASE("snapshot_has_the_levels") {
+    asio::io_context io;
+    basic_timer_wheel<manual_clock, multi_threaded, hierarchical_wheel> wheel{io, {.tick = 10ms, .levels = clock_hands}};
+    wheel.schedule(20ms, must_not_run());
+    wheel.schedule(5s, must_not_run());
+    wheel.schedule(5s, must_not_run());
+    const wheel_snapshot s = wheel.snapshot();
+    REQUIRE(s.levels.size() == clock_hands.size());
+    CHECK(s.levels[0].slot == 10ms);
+    CHECK(s.levels[0].entries == 1);
+    CHECK(s.levels[1].slot == 1s);
+    CHECK(s.levels[1].occupied_slots == 1);
+    CHECK(s.levels[1].fullest_slot == 2);
+    CHECK(s.levels[2].slots == 0); // not allocated yet
+    CHECK(s.levels[4].slot == 24h);
+    CHECK(s.pending == 3);
+    wheel.stop();
+    run_ready(io);
+}
+
+TEST_CASE("snapshot_in_steps_equals_the_whole") {
+    virtual_wheel w({.tick = 1ms, .slots = 20'000}); // 32,768
+    for (int i = 1; i < 100; ++i) w.wheel.schedule(std::chrono::milliseconds(i * 300), must_not_run());
+    const wheel_snapshot whole = w.wheel.snapshot();
+    wheel_snapshot s;
+    snapshot_cursor cursor;
+    int steps = 1;
+    while (w.wheel.snapshot(cursor, s)) ++steps;
+    CHECK(steps >= 8); // of 4,096 slots
+    CHECK(s.levels == whole.levels);
+    REQUIRE(s.levels.size() == 1);
+    CHECK(s.levels[0].entries == 99);
+    CHECK(s.levels[0].occupied_slots == 99);
+    w.wheel.stop();
+    w.run();
+}
+
+// ---- boards ----
+
+TEST_CASE("board_is_written_in_the_turn_after_it_was_asked") {
+    asio::io_context io;
+    testing::manual_local_timer_wheel wheel{io};
+    wheel.schedule(10ms, [] {});
+    wheel.schedule(20ms, [] {});
+    wheel.schedule(30ms, [] {});
+    const auto board = wheel.publish();
+    CHECK(wheel.publish() == board);
+    CHECK(board->published() == 0);
+    pass(io, 10ms);
+    CHECK(board->published() == 0); // no reader has asked
+    CHECK(board->latest().fired == 0);
+    pass(io, 10ms);
+    CHECK(board->published() == 1);
+    CHECK(board->latest().fired == 2);
+    CHECK(board->latest().levels.size() == 1);
+    pass(io, 10ms);
+    CHECK(board->published() == 2);
+    CHECK(board->latest().fired == 3);
+}
+
+TEST_CASE("board_outlives_its_wheel") {
+    asio::io_context io;
+    std::shared_ptr<stats_board> board;
+    {
+        testing::manual_local_timer_wheel wheel{io};
+        wheel.schedule(1h, must_not_run());
+        board = wheel.publish();
+    }
+    run_ready(io);
+    CHECK(board->latest().pending == 1);
+    { // another wheel in the same impl does not write to it
+        testing::manual_local_timer_wheel next{io};
+        next.schedule(10ms, [] {});
+        pass(io, 10ms);
+        CHECK(board->latest().pending == 1);
+    }
+    run_ready(io);
+}
+
+TEST_CASE("board_read_by_other_threads") {
+    asio::io_context io;
+    local_timer_wheel wheel{io, {.tick = 1ms}};
+    const auto board = wheel.publish();
+    std::atomic<bool> done = false;
+    std::uint64_t last = 0;
+    on_threads(3, [&](int n) {
+        if (n == 0) {
+            int left = 2'000;
+            struct again {
+                local_timer_wheel& wheel;
+                int& left;
+                void operator()() {
+                    if (--left > 0) wheel.schedule(0ms, again(*this));
+                }
+            };
+            wheel.schedule(0ms, again{wheel, left});
+            io.run();
+            done = true;
+            return;
+        }
+        std::uint64_t before = 0;
+        while (!done) {
+            const wheel_snapshot s = board->latest();
+            CHECK(s.fired >= before);
+            CHECK(counts_agree(s));
+            before = s.fired;
+        }
+        if (n == 1) last = before;
+    });
+    CHECK(last <= 2'000);
+}
+
+// ---- slow turns ----
+
+TEST_CASE("slow_turn_is_reported_without_the_lock") {
+    virtual_wheel w;
+    std::vector<slow_turn> reports;
+    w.wheel.on_slow_turn({.longer_than = 50ms}, [&](const slow_turn& t) {
+        reports.push_back(t);
+        CHECK(w.wheel.pending() == 0); // takes the lock
+    });
+    w.wheel.schedule(10ms, [] { manual_clock::advance(50ms); }); // not longer than that
+    w.pass(10ms);
+    CHECK(reports.empty());
+    w.wheel.schedule(10ms, [] { manual_clock::advance(83ms); });
+    w.wheel.schedule(10ms, [] {});
+    w.pass(10ms);
+    REQUIRE(reports.size() == 1);
+    CHECK((reports[0] == slow_turn{83ms, 2, 0, 0}));
+}
+
+TEST_CASE("slow_turn_reports_timers_that_wait") {
+    virtual_wheel w({.work_per_turn = 10});
+    std::vector<slow_turn> reports;
+    w.wheel.on_slow_turn({.waiting = 25, .at_most_every = 0ns}, [&](const slow_turn& t) { reports.push_back(t); });
+    for (int i = 0; i < 40; ++i) w.wheel.schedule(10ms, [] {});
+    w.pass(10ms);
+    REQUIRE(reports.size() == 1); // 30 wait after the first turn, 20 after the second
+    CHECK(reports[0].fired == 10);
+    CHECK(reports[0].waiting == 30);
+}
+
+TEST_CASE("slow_turn_reports_are_limited_and_counted") {
+    virtual_wheel w;
+    std::vector<slow_turn> reports;
+    w.wheel.on_slow_turn({.longer_than = 5ms, .at_most_every = 1s}, [&](const slow_turn& t) { reports.push_back(t); });
+    for (int i = 0; i < 5; ++i) {
+        w.wheel.schedule(10ms, [] { manual_clock::advance(10ms); });
+        w.pass(10ms);
+    }
+    CHECK(reports.size() == 1);
+    manual_clock::advance(1s);
+    w.wheel.schedule(10ms, [] { manual_clock::advance(10ms); });
+    w.pass(10ms);
+    REQUIRE(reports.size() == 2);
+    CHECK(reports[1].skipped == 4);
+}
+
+TEST_CASE("slow_turn_receiver_is_replaced_and_removed") {
+    virtual_wheel w;
+    int destroyed = 0, first = 0, second = 0;
+    const std::shared_ptr<void> life(nullptr, [&](void*) { ++destroyed; });
+    const auto slow = [&] {
+        w.wheel.schedule(10ms, [] { manual_clock::advance(100ms); });
+        w.pass(10ms);
+    };
+    w.wheel.on_slow_turn({.at_most_every = 0ns}, [&first, life](const slow_turn&) { ++first; });
+    slow();
+    w.wheel.on_slow_turn({.at_most_every = 0ns}, [&](const slow_turn&) { ++second; });
+    CHECK(life.use_count() == 1); // the former one is gone
+    slow();
+    w.wheel.on_slow_turn(nullptr);
+    slow();
+    CHECK(first == 1);
+    CHECK(second == 1);
+    CHECK_THROWS_AS(w.wheel.on_slow_turn({.waiting = 0}, [](const slow_turn&) {}), std::invalid_argument);
+}
+
+TEST_CASE("slow_turn_receiver_may_throw_and_replace_itself") {
+    virtual_wheel w;
+    w.wheel.on_slow_turn({}, [&](const slow_turn&) {
+        w.wheel.on_slow_turn(nullptr);
+        throw std::runtime_error("thrown by the test");
+    });
+    w.wheel.schedule(10ms, [] { manual_clock::advance(100ms); });
+    bool ran = false;
+    w.wheel.schedule(300ms, [&] { ran = true; });
+    manual_clock::advance(10ms);
+    CHECK_THROWS(w.run());
+    w.pass(300ms);
+    CHECK(ran);
+}
