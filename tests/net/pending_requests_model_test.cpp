@@ -7,6 +7,8 @@
 #include "support/random.hpp"
 #include "support/request_rig.hpp"
 
+#include <cogwheel/net/wheel_counts.hpp>
+
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 
@@ -248,10 +250,24 @@ private:
         counts_.in_flight = flying_.size();
         REQUIRE(requests.stats() == counts_);
         REQUIRE(counts_agree(requests.stats()));
+        compare_totals();
         REQUIRE(requests.in_flight() == order_.size());
         auto at = order_.begin();
         requests.for_each([&](const auto& e) { REQUIRE(e.key == *at++); });
         REQUIRE((order_.empty() ? !requests.oldest() : requests.oldest()->key == order_.front()));
+    }
+
+    // The sums of the wheel: this is its only object. It adds refused and late requests later.
+    void compare_totals() {
+        request_stats totals = request_stats_of(rig_.wheel);
+        REQUIRE(totals.refused <= counts_.refused);
+        REQUIRE(totals.late <= counts_.late);
+        totals.refused = counts_.refused;
+        totals.late = counts_.late;
+        REQUIRE(totals == counts_);
+        const timer_counts timers = rig_.wheel.stats().of(timer_kind::request);
+        REQUIRE(timers.scheduled <= counts_.started);
+        REQUIRE(timers.pending() <= counts_.in_flight);
     }
 
     static std::string answer_for(int key) { return "answer " + std::to_string(key); }
