@@ -33,7 +33,7 @@ constexpr std::array<metric<request_stats>, 5> request_metrics{{
      [](const request_stats& s, sink& to) { to.value(s.late); }},
 }};
 
-constexpr std::array<metric<circuit_sample>, 5> circuit_metrics{{
+constexpr std::array<metric<circuit_sample>, 6> circuit_metrics{{
     {{"cogwheel_circuit_state", gauge, "breaker,state", "1 for the state of the breaker, 0 for the other states."},
      [](const circuit_sample& s, sink& to) {
          for (const circuit_state state : {circuit_state::closed, circuit_state::open, circuit_state::half_open})
@@ -49,6 +49,9 @@ constexpr std::array<metric<circuit_sample>, 5> circuit_metrics{{
          to.value("outcome", "failed", s.stats.failed);
          to.value("outcome", "abandoned", s.stats.abandoned);
      }},
+    {{"cogwheel_circuit_calls_late_total", counter, "breaker",
+      "Calls that succeeded or failed after the state had changed; they also count as ended."},
+     [](const circuit_sample& s, sink& to) { to.value(s.stats.late); }},
     {{"cogwheel_circuit_opened_total", counter, "breaker", "How often the breaker has opened."},
      [](const circuit_sample& s, sink& to) { to.value(s.stats.opened); }},
 }};

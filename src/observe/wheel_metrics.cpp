@@ -19,6 +19,9 @@ using sink = metric_sink;
 
 double in_seconds(std::chrono::nanoseconds d) noexcept { return static_cast<double>(d.count()) / 1e9; }
 
+// Only a counted_wheel counts its entries; it has at least one level.
+bool has_entries(const sample& s) noexcept { return !s.wheel.levels.empty(); }
+
 template <class Member>
 void by_kind(const sample& s, sink& to, Member member) {
     for (std::size_t k = 0; k < timer_kinds; ++k)
@@ -49,7 +52,9 @@ constexpr std::array<metric<sample>, 33> metrics{{
     {{"cogwheel_timers_due", gauge, "wheel",
       "Timers that are due and have not fired yet, counted up to about 32,000. Includes some that were cancelled or "
       "moved."},
-     [](const sample& s, sink& to) { to.value(s.wheel.due); }},
+     [](const sample& s, sink& to) {
+         if (has_entries(s)) to.value(s.wheel.due);
+     }},
     {{"cogwheel_timer_take_overs_total", counter, "wheel",
       "Timers that took over the entry of an ended timer. Only of an observed_wheel."},
      [](const sample& s, sink& to) {
@@ -77,18 +82,23 @@ constexpr std::array<metric<sample>, 33> metrics{{
     {{"cogwheel_empty_wakeups_total", counter, "wheel", "Wake-ups that found no timer to fire."},
      [](const sample& s, sink& to) { to.value(s.wheel.empty_wakeups); }},
     {{"cogwheel_next_due_seconds", gauge, "wheel",
-      "Time to the next wake-up. 0: a turn is about to come. NaN: no timer is pending."},
+      "Time to the next wake-up. 0: a turn is about to come, or late. NaN: no timer is pending."},
      [](const sample& s, sink& to) { to.value(s.wheel.next_due ? in_seconds(*s.wheel.next_due) : std::nan("")); }},
     {{"cogwheel_entries", gauge, "wheel,state",
       "Entries in the slots: one for each pending timer (live), and those that no timer needs any more (dead)."},
      [](const sample& s, sink& to) {
+         if (!has_entries(s)) return;
          to.value("state", "live", s.wheel.entries - s.wheel.dead_entries);
          to.value("state", "dead", s.wheel.dead_entries);
      }},
     {{"cogwheel_sweeps_total", counter, "wheel", "Steps that removed dead entries."},
-     [](const sample& s, sink& to) { to.value(s.wheel.sweeps); }},
+     [](const sample& s, sink& to) {
+         if (has_entries(s)) to.value(s.wheel.sweeps);
+     }},
     {{"cogwheel_memory_bytes", gauge, "wheel", "Memory of the wheel and of its pools of timers."},
-     [](const sample& s, sink& to) { to.value(s.wheel.bytes); }},
+     [](const sample& s, sink& to) {
+         if (has_entries(s)) to.value(s.wheel.bytes);
+     }},
     {{"cogwheel_slot_seconds", gauge, "wheel,level", "The length of a slot. Level 0 is the finest one."},
      [](const sample& s, sink& to) { by_level(s, to, [](const level_stats& l) { return in_seconds(l.slot); }); }},
     {{"cogwheel_slots", gauge, "wheel,level", "Slots. 0: the level has had no entry yet."},
@@ -103,28 +113,40 @@ constexpr std::array<metric<sample>, 33> metrics{{
       "Slots of a level whose entries have moved to the levels below."},
      [](const sample& s, sink& to) { by_level(s, to, [](const level_stats& l) { return l.cascades; }); }},
     {{"cogwheel_idle_monitors", gauge, "wheel", "Idle monitors that exist, also those inside an idle_stream."},
-     [](const sample& s, sink& to) { to.value(s.idle.monitors); }},
+     [](const sample& s, sink& to) {
+         if (s.idle) to.value(s.idle->monitors);
+     }},
     {{"cogwheel_idle_events_total", counter, "wheel,kind", "Reports that a connection was idle."},
      [](const sample& s, sink& to) {
-         to.value("kind", to_string(idle_kind::reader), s.idle.reader);
-         to.value("kind", to_string(idle_kind::writer), s.idle.writer);
-         to.value("kind", to_string(idle_kind::all), s.idle.all);
+         if (!s.idle) return;
+         to.value("kind", to_string(idle_kind::reader), s.idle->reader);
+         to.value("kind", to_string(idle_kind::writer), s.idle->writer);
+         to.value("kind", to_string(idle_kind::all), s.idle->all);
      }},
     {{"cogwheel_wheel_requests_in_flight", gauge, "wheel", "Requests of all pending_requests on the wheel."},
-     [](const sample& s, sink& to) { to.value(std::uint64_t{s.requests.in_flight}); }},
+     [](const sample& s, sink& to) {
+         if (s.requests) to.value(std::uint64_t{s.requests->in_flight});
+     }},
     {{"cogwheel_wheel_requests_started_total", counter, "wheel", "Requests that have started."},
-     [](const sample& s, sink& to) { to.value(s.requests.started); }},
+     [](const sample& s, sink& to) {
+         if (s.requests) to.value(s.requests->started);
+     }},
     {{"cogwheel_wheel_requests_ended_total", counter, "wheel,outcome", "Requests that have ended."},
      [](const sample& s, sink& to) {
-         to.value("outcome", "answered", s.requests.answered);
-         to.value("outcome", "timed_out", s.requests.timed_out);
-         to.value("outcome", "failed", s.requests.failed);
-         to.value("outcome", "cancelled", s.requests.cancelled);
+         if (!s.requests) return;
+         to.value("outcome", "answered", s.requests->answered);
+         to.value("outcome", "timed_out", s.requests->timed_out);
+         to.value("outcome", "failed", s.requests->failed);
+         to.value("outcome", "cancelled", s.requests->cancelled);
      }},
     {{"cogwheel_wheel_requests_refused_total", counter, "wheel", "Requests that were not started."},
-     [](const sample& s, sink& to) { to.value(s.requests.refused); }},
+     [](const sample& s, sink& to) {
+         if (s.requests) to.value(s.requests->refused);
+     }},
     {{"cogwheel_wheel_answers_late_total", counter, "wheel", "Answers to requests that had ended or never started."},
-     [](const sample& s, sink& to) { to.value(s.requests.late); }},
+     [](const sample& s, sink& to) {
+         if (s.requests) to.value(s.requests->late);
+     }},
 }};
 
 } // namespace

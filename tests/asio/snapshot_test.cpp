@@ -232,6 +232,13 @@ TEST_CASE("board_is_written_in_the_turn_after_it_was_asked") {
     pass(io, 10ms);
     CHECK(board->published() == 2);
     CHECK(board->latest().fired == 3);
+    CHECK_FALSE(board->latest().next_due.has_value());
+    wheel.schedule(0ms, [] {});
+    wheel.schedule(1h, must_not_run());
+    run_ready(io);
+    CHECK(board->latest().next_due == 1h); // as it is after the turn
+    wheel.stop();
+    run_ready(io);
 }
 
 TEST_CASE("board_outlives_its_wheel") {

@@ -73,11 +73,10 @@ void wheel_engine<Clock, Locking, Wheel>::deliver_ended(lock_type& lock, std::ui
     }
 }
 
-/// Tells the readers of a board and the receiver of slow turns. Releases the lock meanwhile.
+/// Tells the receiver of slow turns. Releases the lock meanwhile.
 /// Errors: those of the receiver.
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::tell_of_turn(lock_type& lock) {
-    if (hooks_->board != nullptr && hooks_->board->wanted()) publish(*hooks_->board);
     if (!hooks_->wants_slow_turns()) return;
     const auto [took, fired] = counts_.last_turn();
     const auto report =
@@ -101,6 +100,9 @@ void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
         rearmed_quickly_ = false;
         if (planned_ != never && !turn_coming()) cancel_wait();
     }
+    // After the driver is armed, so that the board shows when the next timer is due.
+    if (hooks_ != nullptr && hooks_->board != nullptr && hooks_->board->wanted()) [[unlikely]]
+        publish(*hooks_->board);
     recycle_if_done(lock);
 }
 

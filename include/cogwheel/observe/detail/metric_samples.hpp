@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -26,8 +27,8 @@ namespace cogwheel::inline v0::detail {
 
 struct wheel_sample {
     wheel_snapshot wheel;
-    idle_stats idle;
-    request_stats requests;
+    std::optional<idle_stats> idle; // a board does not have these two
+    std::optional<request_stats> requests;
 };
 struct circuit_sample {
     circuit_stats stats;
