@@ -30,7 +30,7 @@ may_include() {
     net) printf 'detail|wheel|asio|resilience|net' ;;
     schedule) printf 'detail|wheel|asio|resilience|schedule' ;;
     calendar) printf 'detail|schedule|calendar' ;;
-    tasks) printf 'detail|wheel|asio|resilience|schedule|calendar|tasks' ;;
+    tasks) printf 'detail|wheel|counts|asio|resilience|schedule|calendar|tasks' ;;
     *) return 1 ;;
     esac
 }
