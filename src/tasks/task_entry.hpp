@@ -12,6 +12,7 @@
 #include <cogwheel/tasks/task_job.hpp>
 #include <cogwheel/tasks/task_options.hpp>
 
+#include <algorithm>
 #include <list>
 #include <string>
 #include <vector>
@@ -64,6 +65,7 @@ public:
 
     any_token timer;
     std::uint64_t timer_number = 0;                    // the number of the armed timer; 0: none
+    std::chrono::nanoseconds timer_due{};              // by the wheel's clock
     std::chrono::nanoseconds armed_at{}, wall_then{};  // when the timer was armed, by both clocks
     std::optional<std::chrono::nanoseconds> drawn_for; // the point that `drawn`, a random delay, belongs to
     std::chrono::nanoseconds drawn{};
@@ -122,6 +124,8 @@ public:
     std::uint64_t timer_number = 0;
     std::chrono::nanoseconds timer_due{}; // by the wheel's clock
     std::chrono::nanoseconds waited{};    // the pause before this attempt
+    std::chrono::nanoseconds due_at{};    // when this attempt was due, by the wheel's clock
+    std::chrono::nanoseconds began{};     // when its job began, by the wheel's clock
     task_trigger::wall_point retry_at{};
     task_trigger::wall_point started{};
 };
@@ -140,6 +144,17 @@ inline task_trigger::wall_point wall_of(const task_wheel& wheel, const task_trig
     using wall_point = task_trigger::wall_point;
     if (t.on_the_wall()) return wall_point(point);
     return wall_point(saturating_add(wheel.wall(), saturating_add(point, -wheel.now())));
+}
+
+// Returns when a run at `point` of the task's trigger was due, by the wheel's clock; at most `now`. For the wall clock,
+// it compares both clocks as they were when the task's timer was armed, not as they are now. So a clock that was set
+// forward since then makes no run look late. One that was set back lets the timer expire too early; the scheduler then
+// arms it again.
+inline std::chrono::nanoseconds due_by_wheel(const task_entry& e, std::chrono::nanoseconds point,
+                                             std::chrono::nanoseconds now) {
+    if (!e.spec.when.on_the_wall()) return point;
+    const auto due = saturating_add(e.armed_at, saturating_add(point, -e.wall_then));
+    return std::min(now, std::max(due, -std::chrono::nanoseconds::max())); // so that -due exists
 }
 
 } // namespace cogwheel::inline v0::detail

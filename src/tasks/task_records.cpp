@@ -54,6 +54,8 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
             ++active;
     }
     if (when.until()) entry->machine.ends_at(point(*when.until()));
+    entry->armed_at = wheel_->now(); // also if no run is due: one may have waited (due_by_wheel)
+    entry->wall_then = wheel_->wall();
     entry->paused = record.paused;
     entry->result = std::move(record.result);
     const bool found_anew =
@@ -94,6 +96,7 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
     ++result.tasks;
     std::move(interrupted.begin(), interrupted.end(), std::back_inserter(result.interrupted));
     active_ += runs.size();
+    tally_.runs_began(runs.size());
     entry->runs.swap(runs);
     if (found_anew) recorder_.save(*entry);
     for (const active_ptr& run : going_on) go_on(s, run);
@@ -108,6 +111,7 @@ void task_scheduler_impl::go_on(locked_scope& s, const active_ptr& run) noexcept
             pause = std::min(pause, run->attempt() == 0 ? nanoseconds::zero() : pause_before_next(*run));
         return park(s, run, pause);
     }
+    run->due_at = wheel_->now(); // to make it again; when it was due before is not stored
     recorder_.notify(task_event::kind::interrupted, run->name(), {}, run.get());
     if (options_.interrupted == interrupted_runs::again)
         submit(s, run);
@@ -153,18 +157,47 @@ std::vector<task_info> task_scheduler_impl::snapshot() const {
     return all;
 }
 
+namespace {
+
+void count(task_counts& n, task_state state) noexcept {
+    n.pending += state == task_state::pending;
+    n.queued += state == task_state::queued;
+    n.running += state == task_state::running;
+}
+
+} // namespace
+
 task_counts task_scheduler_impl::counts() const {
     const std::lock_guard lock(mutex_);
     task_counts n;
     n.jobs = active_;
     n.finished = finished_.size();
-    for (const auto& [name, entry] : tasks_) {
-        const task_state s = entry->state();
-        n.pending += s == task_state::pending;
-        n.queued += s == task_state::queued;
-        n.running += s == task_state::running;
-    }
+    for (const auto& [name, entry] : tasks_) count(n, entry->state());
     return n;
+}
+
+task_stats task_scheduler_impl::stats() const {
+    const std::vector<nanoseconds> reaches = wheel_->reaches();
+    std::vector<std::size_t> by_level(std::max<std::size_t>(reaches.size(), 1));
+    const std::lock_guard lock(mutex_);
+    task_stats s = tally_.totals();
+    s.tasks.jobs = active_;
+    s.tasks.finished = finished_.size();
+    const nanoseconds now = wheel_->now();
+    for (const auto& [name, entry] : tasks_) {
+        const task_state state = entry->state();
+        count(s.tasks, state);
+        if (entry->paused && !entry->ended) ++s.paused;
+        for (const active_ptr& run : entry->runs)
+            if (run->at == phase::queued || (run->at == phase::on_its_way && run->in_pool)) ++s.queue;
+        if (state != task_state::pending || entry->timer_number == 0) continue;
+        const nanoseconds ahead = saturating_add(entry->timer_due, -now);
+        std::size_t level = 0;
+        while (level + 1 < reaches.size() && reaches[level] < ahead) ++level;
+        ++by_level[level];
+    }
+    s.by_level = std::move(by_level);
+    return s;
 }
 
 } // namespace cogwheel::inline v0::detail

@@ -59,17 +59,21 @@ void active_run::ended(const std::exception_ptr& thrown, std::error_code error) 
     impl->job_ended(*this, thrown, error);
 }
 
-// Allocates all that these runs need to begin. Errors: std::bad_alloc; then nothing has changed, except that run() may
-// be held.
-std::vector<task_scheduler_impl::active_ptr> task_scheduler_impl::make_runs(const entry_ptr& entry,
-                                                                            const std::vector<nanoseconds>& points) {
+// Allocates all that these runs need to begin. They are due `jitter` after their points; that of runs that have waited
+// is not known any more. Errors: std::bad_alloc; then nothing has changed, except that run() may be held.
+std::vector<task_scheduler_impl::active_ptr>
+task_scheduler_impl::make_runs(const entry_ptr& entry, const std::vector<nanoseconds>& points, nanoseconds jitter) {
     std::vector<active_ptr> made;
     if (points.empty()) return made;
     made.reserve(points.size());
+    const nanoseconds now = wheel_->now();
+    const nanoseconds to_wall =
+        entry->spec.when.on_the_wall() ? nanoseconds::zero() : saturating_add(wheel_->wall(), -now);
     for (const nanoseconds point : points) {
         made.push_back(
-            std::make_shared<active_run>(shared_from_this(), entry, wall_of(*wheel_, entry->spec.when, point)));
+            std::make_shared<active_run>(shared_from_this(), entry, wall_point(saturating_add(point, to_wall))));
         made.back()->next_attempt();
+        made.back()->due_at = due_by_wheel(*entry, saturating_add(point, jitter), now);
         made.back()->run_number = ++last_run_;
     }
     auto& all = entry->runs;
@@ -81,6 +85,7 @@ std::vector<task_scheduler_impl::active_ptr> task_scheduler_impl::make_runs(cons
 void task_scheduler_impl::begin(locked_scope& s, const active_ptr& run) noexcept {
     run->of->runs.push_back(run);
     ++active_;
+    tally_.runs_began(1);
     submit(s, run);
 }
 
@@ -94,6 +99,8 @@ void task_scheduler_impl::begin_waiting(locked_scope& s, const entry_ptr& entry)
         } catch (...) { // no memory: this run has failed, and the task goes on
             e.machine.ended();
             ++e.failed;
+            tally_.runs_began(1);
+            tally_.run_ended(task_state::failed);
             e.message = message_of(std::current_exception());
             recorder_.notify(task_event::kind::failed, e.spec.name, e.message);
         }
@@ -144,7 +151,9 @@ void task_scheduler_impl::execute(const active_ptr& run) noexcept {
         if (run->at == phase::over) return leave_pool(s, *run);
         run->at = phase::running;
         run->started = wall();
-        if (const auto limit = run->of->job->options.timeout; limit && arm(*run, *limit)) {
+        run->began = wheel_->now();
+        const auto limit = run->of->job->options.timeout;
+        if (limit && arm_at(*run, saturating_add(run->began, *limit))) {
             leave_pool(s, *run);
             run->set_attempt(run->attempt() - 1); // this attempt is still to be made
             return park(s, run, nanoseconds::zero());
@@ -154,6 +163,7 @@ void task_scheduler_impl::execute(const active_ptr& run) noexcept {
             leave_pool(s, *run);
             return attempt_over(s, run, task_state::failed, trouble);
         }
+        tally_.attempt_began(run->attempt(), saturating_add(run->began, -run->due_at));
         recorder_.notify(task_event::kind::started, run->name(), {}, run.get());
         const auto& own = run->of->job->options.executor;
         where = own ? own : options_.executor ? options_.executor : pool_.executor(); // copied: end() clears it
@@ -168,6 +178,7 @@ void task_scheduler_impl::execute(const active_ptr& run) noexcept {
 void task_scheduler_impl::job_ended(active_run& r, const std::exception_ptr& thrown, std::error_code error) noexcept {
     locked_scope s(*this);
     const active_ptr run = r.shared_from_this();
+    tally_.job_ended(wheel_->now() - r.began);
     leave_pool(s, r);
     if (thrown == nullptr && !error) return attempt_over(s, run, task_state::completed, {});
     std::string message =
@@ -188,6 +199,7 @@ void task_scheduler_impl::run_due(active_run& r, std::uint64_t number) noexcept 
     r.timer_number = 0;
     const active_ptr run = r.shared_from_this();
     if (r.at == phase::running) {
+        if (r.why == reason::none) tally_.attempt_timed_out(); // otherwise, it was told to stop before
         tell_to_stop(s, r, reason::limit);
     } else if (r.at == phase::queued) {
         pool_.leave_queue(r);
@@ -238,7 +250,11 @@ task_scheduler_impl::active_ptr task_scheduler_impl::next_of(calling_thread& her
 }
 
 std::error_code task_scheduler_impl::arm(active_run& r, nanoseconds delay) noexcept {
-    r.timer_due = saturating_add(wheel_->now(), delay);
+    return arm_at(r, saturating_add(wheel_->now(), delay));
+}
+
+std::error_code task_scheduler_impl::arm_at(active_run& r, nanoseconds due) noexcept {
+    r.timer_due = due;
     std::error_code refused;
     try {
         refused = wheel_->arm(r.timer, r.timer_due, r.weak_from_this(), ++last_timer_, true);
@@ -302,6 +318,7 @@ void task_scheduler_impl::park(locked_scope& s, const active_ptr& run, nanosecon
     run->at = phase::between_attempts;
     run->retry_at = wall_point(saturating_add(wheel_->wall(), delay));
     const std::error_code refused = arm(*run, delay);
+    run->due_at = run->timer_due;
     recorder_.save(*run->of);
     if (refused) cut_off(s, run, refused);
 }
@@ -326,6 +343,7 @@ void task_scheduler_impl::run_over(locked_scope& s, const active_ptr& run, task_
     if (!interrupted) std::erase(e.runs, run);
     if (--active_ == 0) work_ = {};
     s.drop_run(run);
+    tally_.run_ended(state);
     ++(state == task_state::completed ? e.completed : state == task_state::failed ? e.failed : e.cancellations);
     if (state == task_state::failed || !message.empty()) note(e.message, message);
     const auto what = state == task_state::completed ? task_event::kind::completed

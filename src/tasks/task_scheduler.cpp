@@ -39,6 +39,7 @@ bool task_scheduler::forget(std::string_view name) { return impl_->forget(name);
 std::optional<task_info> task_scheduler::find(std::string_view name) const { return impl_->find(name); }
 std::vector<task_info> task_scheduler::snapshot() const { return impl_->snapshot(); }
 task_counts task_scheduler::counts() const { return impl_->counts(); }
+task_stats task_scheduler::stats() const { return impl_->stats(); }
 task_recovery task_scheduler::recover() { return impl_->recover(); }
 void task_scheduler::stop() { impl_->stop(); }
 

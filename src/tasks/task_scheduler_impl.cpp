@@ -71,6 +71,7 @@ std::error_code task_scheduler_impl::arm(task_entry& e, bool admitted) {
     if (e.spec.when.on_the_wall()) {
         due = saturating_add(e.armed_at, std::min(saturating_add(due, -e.wall_then), options_.recheck));
     }
+    e.timer_due = due;
     const std::error_code refused = wheel_->arm(e.timer, due, e.weak_from_this(), ++last_timer_, admitted);
     if (!refused) set_timer_number(e, last_timer_);
     return refused;
@@ -121,8 +122,9 @@ void task_scheduler_impl::end_needless_watch() noexcept {
 // timer.
 bool task_scheduler_impl::come_back(task_entry& e) noexcept {
     try {
-        const auto soon = saturating_add(wheel_->now(), std::chrono::milliseconds(1));
-        if (!wheel_->arm(e.timer, soon, e.weak_from_this(), ++last_timer_, true)) set_timer_number(e, last_timer_);
+        e.timer_due = saturating_add(wheel_->now(), std::chrono::milliseconds(1));
+        if (!wheel_->arm(e.timer, e.timer_due, e.weak_from_this(), ++last_timer_, true))
+            set_timer_number(e, last_timer_);
         return true;
     } catch (...) {
         adrift_.push(e.shared_from_this());
@@ -160,7 +162,7 @@ void task_scheduler_impl::task_due(task_entry& e, std::uint64_t number) {
         const nanoseconds now = saturating_add(present_of(*wheel_, e.spec.when), -delay_of(e, next));
         before = e.machine.present();
         if (next <= now) d = e.machine.expired(now);
-        runs = make_runs(entry, d.begin);
+        runs = make_runs(entry, d.begin, delay_of(e, next));
         arm(e, true); // a stopped wheel refuses: the task stays in the storage
     } catch (...) {
         if (before) e.machine.go_back_to(std::move(*before));
@@ -168,6 +170,8 @@ void task_scheduler_impl::task_due(task_entry& e, std::uint64_t number) {
         come_back(e);
         throw;
     }
+    // Here, and not earlier: without memory, the task comes due again.
+    tally_.runs_left_out(e.machine.missed() - before->missed, e.machine.dropped() - before->dropped);
     if (d.replace) drop_runs(s, e, active_run::reason::replaced);
     for (const active_ptr& run : runs) begin(s, run);
     if (!e.ended && e.machine.finished())

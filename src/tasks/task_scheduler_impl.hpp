@@ -14,6 +14,7 @@
 
 #include "task_pool.hpp"
 #include "task_recorder.hpp"
+#include "task_tally.hpp"
 
 #include <cogwheel/schedule/recurrence.hpp>
 
@@ -44,6 +45,7 @@ public:
     std::optional<task_info> find(std::string_view name) const;
     std::vector<task_info> snapshot() const;
     task_counts counts() const;
+    task_stats stats() const;
     task_recovery recover();
     void stop();
     void end(); // calls stop(), waits for the pool, and lets go of the user's objects
@@ -85,7 +87,8 @@ private:
     void go_on(locked_scope&, const active_ptr&) noexcept;
 
     // Runs.
-    std::vector<active_ptr> make_runs(const entry_ptr&, const std::vector<nanoseconds>& points);
+    std::vector<active_ptr> make_runs(const entry_ptr&, const std::vector<nanoseconds>& points,
+                                      nanoseconds jitter = {});
     void begin(locked_scope&, const active_ptr&) noexcept;
     void begin_waiting(locked_scope&, const entry_ptr&) noexcept;
     void submit(locked_scope&, const active_ptr&) noexcept;
@@ -101,6 +104,7 @@ private:
     bool tell_to_stop(locked_scope&, active_run&, active_run::reason) noexcept;
     active_ptr next_of(calling_thread&) noexcept;
     std::error_code arm(active_run&, nanoseconds delay) noexcept;
+    std::error_code arm_at(active_run&, nanoseconds due) noexcept;
     void disarm(active_run&) noexcept;
 
     task_info info_of(const task_entry&) const;
@@ -117,6 +121,7 @@ private:
     task_pool pool_;
     calling_threads callers_;
     std::size_t active_ = 0;
+    task_tally tally_;
     asio::any_io_executor work_; // keeps run() from returning while a run is under way
     std::uint64_t last_timer_ = 0, last_run_ = 0;
     std::size_t wall_timers_ = 0; // the armed timers of tasks on the wall clock

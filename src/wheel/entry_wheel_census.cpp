@@ -19,6 +19,7 @@ bool entry_wheel::count_slots(std::size_t level, std::size_t first, std::size_t 
     const slot_ring& ring = level == 0 ? near_ : outer_[level - 1];
     census.slot_ticks = ring.slot_ticks;
     census.slots = ring.slots.size();
+    census.reach = ring.slot_ticks * ring.size();
     census.cascades = ring.cascades;
     const std::size_t end = first + std::min(count, ring.slots.size() - std::min(first, ring.slots.size()));
     for (std::size_t s = first; s < end; ++s) {

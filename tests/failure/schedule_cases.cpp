@@ -131,6 +131,8 @@ public:
                 return trial_.fault("completed without having run");
         }
         if (scheduler.counts().jobs != 0) trial_.fault("jobs that never end");
+        const cogwheel::task_stats s = scheduler.stats();
+        if (s.runs_started != s.completed + s.failed + s.cancelled) trial_.fault("runs without an end in the counts");
     }
 
 private:

@@ -11,6 +11,9 @@
 #include <asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
 #include <vector>
 
 namespace cogwheel_tests {
@@ -78,5 +81,22 @@ private:
     task_wall::time_point start_ = task_wall::present = task_noon;
     cogwheel::task_scheduler tasks_;
 };
+
+/// A job that fails so many times.
+inline auto failing_job(int times) {
+    return [left = std::make_shared<int>(times)] {
+        if ((*left)-- > 0) throw std::runtime_error("again");
+    };
+}
+
+/// The promises that hold at every moment.
+inline bool stats_agree(const cogwheel::task_stats& s) {
+    return s.runs_started == s.completed + s.failed + s.cancelled + s.tasks.jobs && s.attempts == s.latency.total() &&
+           s.execution.total() <= s.attempts && s.retries <= s.attempts;
+}
+
+inline std::size_t in_all_levels(const cogwheel::task_stats& s) {
+    return std::accumulate(s.by_level.begin(), s.by_level.end(), std::size_t{0});
+}
 
 } // namespace cogwheel_tests

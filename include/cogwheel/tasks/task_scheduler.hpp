@@ -28,6 +28,7 @@
 #include <cogwheel/tasks/task_info.hpp>
 #include <cogwheel/tasks/task_job.hpp>
 #include <cogwheel/tasks/task_options.hpp>
+#include <cogwheel/tasks/task_stats.hpp>
 
 namespace cogwheel::inline v0 {
 
@@ -114,6 +115,11 @@ public:
 
     /// Returns how many tasks are in each state, and how many runs are under way. Complexity: O(n).
     task_counts counts() const;
+
+    /// Returns the counts of runs and attempts since the scheduler was made, with the times they took, and what the
+    /// scheduler holds now. One snapshot: its numbers agree with each other.
+    /// Complexity: O(tasks), under the scheduler's lock; all else is counted when it happens. Errors: std::bad_alloc.
+    task_stats stats() const;
 
     /// Continues the tasks of the storage. Runs that came due while no scheduler ran follow their misfire policy. An
     /// attempt that was running is made again, or counts as failed (task_scheduler_options::interrupted).

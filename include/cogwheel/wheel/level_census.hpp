@@ -16,6 +16,7 @@ namespace cogwheel::inline v0 {
 struct level_census {
     std::uint64_t slot_ticks = 0; ///< the length of a slot
     std::uint64_t slots = 0;      ///< all slots of the level; 0: it has had no entry yet
+    std::uint64_t reach = 0;      ///< the ticks of one revolution, also before the first entry
     std::uint64_t occupied = 0;   ///< of the slots counted: those that hold an entry
     std::uint64_t fullest = 0;    ///< the number of entries in the slot that holds most
     std::uint64_t entries = 0;    ///< live and dead ones

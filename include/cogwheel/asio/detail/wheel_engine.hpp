@@ -295,6 +295,7 @@ protected:
     /// Counts `count` slots of a level, from `first` on. Returns false if the level has no further slots.
     bool count_slots(std::size_t level, std::size_t first, std::size_t count, level_census& census) const noexcept;
     std::size_t levels() const noexcept;
+    nanoseconds reach_of(std::size_t level) const noexcept;
     static void finish(wheel_stats& s, const lateness_histogram& lateness) noexcept {
         s.lateness.p50 = lateness.quantile(0.5);
         s.lateness.p99 = lateness.quantile(0.99);

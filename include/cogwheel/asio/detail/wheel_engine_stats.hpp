@@ -69,6 +69,14 @@ bool wheel_engine<Clock, Locking, Wheel>::count_slots(std::size_t level, std::si
         return false;
 }
 
+/// Returns how far ahead the slots of a level reach. Preconditions: level < levels().
+template <class Clock, class Locking, timing_wheel Wheel>
+std::chrono::nanoseconds wheel_engine<Clock, Locking, Wheel>::reach_of(std::size_t level) const noexcept {
+    level_census census;
+    count_slots(level, 0, 0, census);
+    return time_.start_since_origin({census.reach});
+}
+
 template <class Clock, class Locking, timing_wheel Wheel>
 level_stats wheel_engine<Clock, Locking, Wheel>::level_of(const level_census& census) const noexcept {
     return {.slot = time_.start_since_origin({census.slot_ticks}),

@@ -297,6 +297,14 @@ public:
         return s;
     }
 
+    /// Returns how far ahead each level reaches, the finest one first.
+    std::vector<nanoseconds> reaches() {
+        const guard lock(mutex_);
+        std::vector<nanoseconds> all(engine::levels());
+        for (std::size_t level = 0; level < all.size(); ++level) all[level] = engine::reach_of(level);
+        return all;
+    }
+
     std::shared_ptr<stats_board> publish() {
         auto board = std::make_shared<stats_board>(snapshot());
         const guard lock(mutex_);

@@ -20,6 +20,7 @@
 #include <optional>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 namespace cogwheel::inline v0::detail {
 
@@ -69,6 +70,9 @@ public:
     virtual void unwatch() noexcept {}
     /// Returns an executor. While it exists, run() of the wheel's context does not return.
     virtual asio::any_io_executor work() const = 0;
+    /// Returns how far ahead each level of the wheel reaches, the finest one first. Complexity: O(levels). Errors:
+    /// std::bad_alloc.
+    virtual std::vector<nanoseconds> reaches() const { return {}; }
 };
 
 /// Replaces the wheel when the scheduler has ended but jobs still run.
@@ -149,6 +153,8 @@ public:
     asio::any_io_executor work() const override {
         return asio::prefer(executor_, asio::execution::outstanding_work.tracked);
     }
+
+    std::vector<nanoseconds> reaches() const override { return wheel_->reaches(); }
 
 private:
     using watch_type = typename watch_of<WallClock>::type;
