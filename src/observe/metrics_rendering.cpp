@@ -127,8 +127,17 @@ bool metrics_rendering::next(std::string& out) {
         if (sampling()) return true;
         sampled_ = true;
         group_ = 0;
+        out.reserve(out.size() + expected_size()); // so that no slice has to copy what the others have written
     }
     return format_ == metrics_format::json ? write_json(out) : write_text(out);
+}
+
+// Returns about the size of the text: a metric has 4 lines on average.
+std::size_t metrics_rendering::expected_size() const noexcept {
+    constexpr std::size_t bytes_per_metric = 4 * 80;
+    std::size_t metrics = 0;
+    for (const auto& group : groups_) metrics += group->families() * (group->is_flat() ? 1 : group->sources());
+    return metrics * bytes_per_metric;
 }
 
 // Takes one step of one source. Returns false if there is no source left.

@@ -48,6 +48,7 @@ private:
     template <class Sample>
     void add_group(const metric_source_list<Sample>& sources);
     bool sampling();
+    std::size_t expected_size() const noexcept;
     bool write_text(std::string& out);
     bool write_json(std::string& out);
 

@@ -312,7 +312,8 @@ public:
         return impl().stop(std::move(visit));
     }
 
-    /// Returns the counts. Holds the lock for at most about 50 us. Complexity: O(1), and two quantiles without the lock.
+    /// Returns the counts. Holds the lock for at most about 50 us. Complexity: O(1); the quantiles take a few
+    /// microseconds, without the lock.
     wheel_stats stats() const { return impl().stats(); }
 
     /// Returns the counts and what the slots of each level hold. Takes the lock for the counts, and again for each
@@ -341,9 +342,9 @@ public:
     /// Ends the reports.
     void on_slow_turn(std::nullptr_t) { impl().on_slow_turn({}, nullptr); }
 
-    /// Calls `visit(expiry)` or `visit(expiry, token)`, with a time_point and a token_type, for each pending timer, in no
-    /// particular order, without the lock. A timer that is pending throughout is visited exactly once, any other at most
-    /// once. Of a wait or a timeout, no caller has this token.
+    /// Calls `visit(expiry)` or `visit(expiry, token)`, with a time_point and a token_type, for each pending timer, in
+    /// no particular order, without the lock. A timer that is pending throughout is visited exactly once, any other at
+    /// most once. Of a wait or a timeout, no caller has this token.
     /// Complexity: O(largest number of timers ever pending). Takes the lock for each 512 of them, for at most about
     /// 50 us. Errors: those of the visitor.
     template <class Visitor>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Counts durations in 21 buckets, as a Prometheus histogram does: at most 100 us, at most 200 us, ... at most 52.4288 s,
-// and above. The counts and the sum are exact. lateness_histogram has finer buckets, for quantiles.
+// Counts durations in 21 buckets, as a Prometheus histogram does: at most 100 us, at most 200 us, ... at most
+// 52.4288 s, and above. The counts and the sum are exact. lateness_histogram has finer buckets, for quantiles.
 #pragma once
 
 #include <array>

@@ -27,7 +27,7 @@ struct retry_stats {
     friend bool operator==(const retry_stats&, const retry_stats&) = default;
 };
 
-/// Counts retries. Thread safety: any thread. Each count is exact; stats() does not read all of them at the same moment.
+/// Counts retries. Thread safety: any thread. Each count is exact; stats() does not read all of them at one moment.
 class retry_counts {
 public:
     /// Counts a retry that has ended. async_retry calls it, just before the handler runs.

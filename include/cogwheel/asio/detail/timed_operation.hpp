@@ -157,10 +157,8 @@ private:
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion_context*>(context);
         timed_operation& self = block::payload(node);
-        if (c.how == outcome::collected) { // c.lock may be empty
-            c.engine.template note_cancel<timer_kind::timeout>();
-            return self.queue_cancellation(node);
-        }
+        if (c.how == outcome::collected) c.engine.template note_cancel<timer_kind::timeout>();
+        if (c.how == outcome::collected) return self.queue_cancellation(node); // c.lock may be empty
         if (c.how == outcome::expired && c.engine.is_first_of_tick(node)) return c.engine.begin_tick(node, context);
         const relock_on_exit relock(c.lock);
         switch (c.how) {
@@ -490,8 +488,7 @@ private:
     back_link<timed_operation> link_; // from the handler's own slot
     asio::cancellation_type type_;
     asio::cancellation_type wanted_ = asio::cancellation_type::none;
-    bool report_;
-    bool timed_out_ = false;
+    bool report_, timed_out_ = false;
     bool limit_ended_ = false; // the timer expired, or the wheel cancelled it
     pin_bits<Engine::concurrent> pins_;
     std::optional<IoExecutor> io_executor_;
