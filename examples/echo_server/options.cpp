@@ -21,6 +21,7 @@ An echo server that closes idle connections, with one wheel timer for each of th
   --tick D             tick of the wheel (default 10ms)
   --slots N            slots of the wheel (default 512)
   --threads N          threads that run the context (default 1)
+  --metrics-port P     answer GET /metrics on 127.0.0.1 at this port; 0 lets the system choose (default: not at all)
   --stats D            print a live line to stderr every D; 0: never (default 0)
   --seconds N          end after N seconds; 0: at SIGINT or SIGTERM (default 0)
 
@@ -48,6 +49,8 @@ options parse_options(int argc, char** argv) {
             result.slots = line.count(0, 1'000'000'000);
         } else if (name == "--threads") {
             result.threads = static_cast<unsigned>(line.count(1, 256));
+        } else if (name == "--metrics-port") {
+            result.metrics_port = static_cast<std::uint16_t>(line.count(0, 65535));
         } else if (name == "--stats") {
             result.stats = line.duration();
         } else if (name == "--seconds") {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 namespace echo {
@@ -23,8 +24,9 @@ struct options {
     std::chrono::nanoseconds tick = std::chrono::milliseconds{10};
     std::size_t slots = 512;
     unsigned threads = 1;
-    std::chrono::nanoseconds stats{0};   // 0: no live line, and no timer for it
-    std::chrono::nanoseconds seconds{0}; // 0: until a signal
+    std::optional<std::uint16_t> metrics_port; // 0: the system chooses
+    std::chrono::nanoseconds stats{0};         // 0: no live line, and no timer for it
+    std::chrono::nanoseconds seconds{0};       // 0: until a signal
     bool help = false;
 };
 

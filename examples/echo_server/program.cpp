@@ -25,6 +25,7 @@ int serve(int argc, char** argv) {
     raise_descriptor_limit();
     server server{options};
     fmt::print("listening on {}\n", server.endpoint());
+    if (const auto metrics = server.metrics_endpoint(); !metrics.empty()) fmt::print("metrics on {}\n", metrics);
     output::flush();
 
     try {

@@ -33,7 +33,9 @@ server::server(const options& wanted)
       control_{new_executor()},
       wheel_{io_, {.tick = wanted.tick, .slots = wanted.slots}},
       acceptor_{listen_on(control_, {wanted.address, wanted.port})},
-      signals_{control_, SIGINT, SIGTERM} {}
+      signals_{control_, SIGINT, SIGTERM} {
+    if (options_.metrics_port) offer_metrics(*options_.metrics_port);
+}
 
 std::string server::endpoint() const { return to_text(acceptor_.local_endpoint()); }
 
@@ -48,6 +50,7 @@ void server::run() {
     });
     if (options_.seconds.count() > 0)
         wheel_.schedule(options_.seconds, [this] { asio::dispatch(control_, [this] { stop(); }); });
+    if (metrics_server_) metrics_server_->start();
     if (options_.stats.count() > 0) asio::co_spawn(control_, report_loop(), rethrow);
     accept_if_room();
     {
@@ -177,6 +180,7 @@ void server::stop() {
     signals_.cancel(ignored);
     statistics_.stop();
     acceptor_.close(ignored);
+    if (metrics_server_) metrics_server_->stop();
     wheel_.stop();
 
     const std::lock_guard lock{mutex_};

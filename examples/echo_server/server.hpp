@@ -8,7 +8,10 @@
 #include "connection.hpp"
 #include "options.hpp"
 #include "statistics.hpp"
+#include "support/metrics_endpoint.hpp"
 #include "support/statistics_signal.hpp"
+
+#include <cogwheel/observe/metrics.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
@@ -17,6 +20,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_set>
 
@@ -24,11 +28,14 @@ namespace echo {
 
 class server {
 public:
-    /// Listens. Errors: std::system_error (the address cannot be had), std::invalid_argument (tick or slots).
+    /// Listens. Errors: std::system_error (an address cannot be had), std::invalid_argument (tick or slots).
     explicit server(const options& wanted);
 
     /// "ADDRESS:PORT", with the port that the system chose.
     std::string endpoint() const;
+
+    /// The same of the metrics; empty if there are none.
+    std::string metrics_endpoint() const;
 
     /// Serves in this thread and threads - 1 others until a signal or the end of --seconds.
     /// Errors: what has ended the accept loop or a thread: the server stops then, in good order.
@@ -38,6 +45,7 @@ public:
 
 private:
     asio::any_io_executor new_executor();
+    void offer_metrics(std::uint16_t port); // metrics.cpp
     void accept_if_room();
     asio::awaitable<void> accept_loop();
     asio::awaitable<void> report_loop();
@@ -57,6 +65,8 @@ private:
     asio::signal_set signals_;
     statistics_signal statistics_{control_, [this] { return summary(); }};
     statistics counts_;
+    cogwheel::metrics metrics_;
+    std::optional<::metrics_endpoint<cogwheel::timer_wheel>> metrics_server_; // on control_
     const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool stopping_ = false; // on control_
 

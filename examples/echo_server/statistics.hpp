@@ -28,6 +28,13 @@ public:
     /// `lateness`: from the moment the connection was due to be closed to the moment it was closed.
     void kicked(kick_reason reason, std::chrono::nanoseconds lateness);
 
+    std::uint64_t accepted_so_far() const { return accepted_.load(std::memory_order_relaxed); }
+    std::uint64_t echoed_bytes() const { return echoed_.load(std::memory_order_relaxed); }
+    std::uint64_t kicks(kick_reason reason) const {
+        const std::lock_guard lock{mutex_};
+        return reason == kick_reason::idle ? idle_kicks_ : write_kicks_;
+    }
+
     /// At most 80 columns.
     std::string live_line(std::size_t connections) const;
     std::string summary(std::chrono::nanoseconds uptime, const cogwheel::wheel_stats& wheel) const;

@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from server_process import PATIENCE, Server, check, conclude, readable
 
-SERVERS = ("echo_server", "rpc_server", "slowloris_guard")
+SERVERS = ("echo_server", "prometheus_metrics", "rpc_server", "slowloris_guard")
 
 # What makes them short. Those that need a server are given the port of one; no word here: none is needed.
 ARGUMENTS = {
@@ -32,6 +32,7 @@ ARGUMENTS = {
     "echo_load": ["--port", "echo_server", "--connections", "2", "--idle", "200ms", "--chat", "50ms", "--seconds", "2"],
     "echo_server": ["--seconds", "600"],
     "http_get_with_timeout": ["127.0.0.1", "slowloris_guard", "/"],
+    "prometheus_metrics": ["--seconds", "600"],
     "rpc_client": ["--port", "rpc_server", "--seconds", "1"],
     "session_store": ["--keys", "1000", "--hot", "10", "--ttl", "200ms"],
     "slowloris_guard": [],

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Finds the handler that blocks the loop. The wheel reports the turn that took long, but a turn runs many handlers. So
+// the wheel's type has an observer, which hears which handler starts: the next one, or the end of the turn, ends it.
+// Handlers that have another executor than the wheel run elsewhere, and are not seen.
+
+#include "support/command_line.hpp"
+
+#include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/wheel/observed_wheel.hpp>
+
+#include <asio/io_context.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock_type = std::chrono::steady_clock;
+
+struct handler_times {
+    std::string_view what; // the compiler's name of the type; it lasts as long as the program
+    std::uint64_t calls = 0;
+    clock_type::duration total{}, longest{};
+};
+
+/// The observer. It may neither throw nor use the wheel: so a fixed number of rows, and no allocation.
+class handler_watch {
+public:
+    void on_expire(const cogwheel::timer_node&, std::string_view what) noexcept {
+        const auto now = clock_type::now();
+        end_handler(now);
+        running_ = &row_of(what);
+        started_ = now;
+    }
+
+    /// Ends the handler that runs, if one does.
+    void end_handler(clock_type::time_point now) noexcept {
+        handler_times* const row = std::exchange(running_, nullptr);
+        if (row == nullptr) return;
+        const auto took = now - started_;
+        ++row->calls;
+        row->total += took;
+        row->longest = std::max(row->longest, took);
+    }
+
+    /// Returns the rows, the longest total first.
+    std::vector<handler_times> table() const {
+        std::vector<handler_times> rows{rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(used_)};
+        std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total > b.total; });
+        return rows;
+    }
+
+private:
+    handler_times& row_of(std::string_view what) noexcept {
+        for (std::size_t i = 0; i < used_; ++i)
+            if (rows_[i].what == what) return rows_[i];
+        if (used_ == rows_.size()) {
+            rows_.back().what = "(others)";
+            return rows_.back();
+        }
+        rows_[used_].what = what;
+        return rows_[used_++];
+    }
+
+    std::array<handler_times, 64> rows_;
+    std::size_t used_ = 0;
+    handler_times* running_ = nullptr;
+    clock_type::time_point started_;
+};
+
+using watched_wheel = cogwheel::basic_timer_wheel<clock_type, cogwheel::single_threaded,
+                                                  cogwheel::observed_wheel<cogwheel::hashed_wheel, handler_watch>>;
+
+constexpr auto length_of_run = 1500ms;
+constexpr auto slow = 50ms;
+constexpr auto time_to_read_file = 80ms;
+
+// ---- the load: a server's timers of several kinds ----
+
+struct send_heartbeat {
+    watched_wheel& wheel;
+    void operator()() const { wheel.schedule(10ms, *this); }
+};
+
+struct expire_session {
+    int& sessions;
+    void operator()() const { --sessions; }
+};
+
+struct flush_log {
+    watched_wheel& wheel;
+    void operator()() const { wheel.schedule(40ms, *this); }
+};
+
+/// The culprit: reads a file in a handler, as one does who has only tried it on a fast disk.
+struct reload_configuration {
+    watched_wheel& wheel;
+    void operator()() const {
+        std::this_thread::sleep_for(time_to_read_file);
+        wheel.schedule(300ms, *this);
+    }
+};
+
+void retry_connection(watched_wheel& wheel, int attempt) {
+    wheel.schedule(20ms * attempt, [&wheel, attempt] { retry_connection(wheel, attempt % 5 + 1); });
+}
+
+// ---- the search ----
+
+double milliseconds(clock_type::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
+
+int example() {
+    asio::io_context io;
+    watched_wheel wheel{io, {.tick = 1ms}};
+
+    // Each turn is reported, not only a slow one: its end ends the last handler.
+    std::uint64_t slow_turns = 0;
+    wheel.on_slow_turn({.longer_than = 0ns, .at_most_every = 0ns}, [&](const cogwheel::slow_turn& turn) {
+        wheel.with_observer([](handler_watch& watch) { watch.end_handler(clock_type::now()); });
+        if (turn.took < slow) return;
+        ++slow_turns;
+        fmt::print("{}\n", to_string(turn));
+    });
+
+    int sessions = 1000;
+    for (int i = 0; i < sessions; ++i) wheel.schedule(1ms * i, expire_session{sessions});
+    for (int i = 0; i < 20; ++i) wheel.schedule(1ms * i, send_heartbeat{wheel});
+    for (int i = 1; i <= 5; ++i) retry_connection(wheel, i);
+    wheel.schedule(40ms, flush_log{wheel});
+    wheel.schedule(100ms, reload_configuration{wheel});
+    wheel.schedule(length_of_run, [&wheel] { wheel.stop(); });
+    io.run();
+
+    const auto table = wheel.with_observer([](const handler_watch& watch) { return watch.table(); });
+    fmt::print("\n{:>8} {:>10} {:>12}  handler\n", "calls", "total ms", "longest ms");
+    for (const auto& row : table)
+        fmt::print("{:>8} {:>10.2f} {:>12.2f}  {}\n", row.calls, milliseconds(row.total), milliseconds(row.longest),
+                   row.what);
+
+    const bool found = slow_turns != 0 && !table.empty() && table[0].longest >= time_to_read_file &&
+                       table[0].what.find("reload_configuration") != std::string_view::npos;
+    fmt::print("\n{}\n", found ? "found: reload_configuration blocks the loop" : "not found: the handler that blocks");
+    return found ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return command_line::run(argc, argv, "slow_handler", "Finds, among many timers, the handler that blocks the loop.",
+                             example);
+}
