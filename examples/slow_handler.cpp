@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Finds the handler that blocks the loop. The wheel reports the turn that took long, but a turn runs many handlers. So
-// the wheel's type has an observer, which hears which handler starts: the next one, or the end of the turn, ends it.
+// the wheel's type has an observer, which hears which handler starts. The next one ends it, or the end of the turn.
 // Handlers that have another executor than the wheel run elsewhere, and are not seen.
 
 #include "support/command_line.hpp"
@@ -40,15 +40,7 @@ public:
         started_ = now;
     }
 
-    /// Ends the handler that runs, if one does.
-    void end_handler(clock_type::time_point now) noexcept {
-        handler_times* const row = std::exchange(running_, nullptr);
-        if (row == nullptr) return;
-        const auto took = now - started_;
-        ++row->calls;
-        row->total += took;
-        row->longest = std::max(row->longest, took);
-    }
+    void on_turn_end() noexcept { end_handler(clock_type::now()); }
 
     /// Returns the rows, the longest total first.
     std::vector<handler_times> table() const {
@@ -58,6 +50,15 @@ public:
     }
 
 private:
+    void end_handler(clock_type::time_point now) noexcept {
+        handler_times* const row = std::exchange(running_, nullptr);
+        if (row == nullptr) return;
+        const auto took = now - started_;
+        ++row->calls;
+        row->total += took;
+        row->longest = std::max(row->longest, took);
+    }
+
     handler_times& row_of(std::string_view what) noexcept {
         for (std::size_t i = 0; i < used_; ++i)
             if (rows_[i].what == what) return rows_[i];
@@ -79,7 +80,6 @@ using watched_wheel = cogwheel::basic_timer_wheel<clock_type, cogwheel::single_t
                                                   cogwheel::observed_wheel<cogwheel::hashed_wheel, handler_watch>>;
 
 constexpr auto length_of_run = 1500ms;
-constexpr auto slow = 50ms;
 constexpr auto time_to_read_file = 80ms;
 
 // ---- the load: a server's timers of several kinds ----
@@ -120,11 +120,8 @@ int example() {
     asio::io_context io;
     watched_wheel wheel{io, {.tick = 1ms}};
 
-    // Each turn is reported, not only a slow one: its end ends the last handler.
     std::uint64_t slow_turns = 0;
-    wheel.on_slow_turn({.longer_than = 0ns, .at_most_every = 0ns}, [&](const cogwheel::slow_turn& turn) {
-        wheel.with_observer([](handler_watch& watch) { watch.end_handler(clock_type::now()); });
-        if (turn.took < slow) return;
+    wheel.on_slow_turn({.longer_than = 50ms, .at_most_every = 0ns}, [&](const cogwheel::slow_turn& turn) {
         ++slow_turns;
         fmt::print("{}\n", to_string(turn));
     });

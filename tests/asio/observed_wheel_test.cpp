@@ -26,7 +26,11 @@ struct ledger_of_timers {
     std::map<std::pair<std::uint32_t, std::uint32_t>, tick> pending;
     std::vector<std::string> expired;
     std::uint64_t scheduled = 0, rescheduled = 0, cancelled = 0, fired = 0;
+    std::uint64_t begun = 0, ended = 0; // turns
     bool sound = true;
+
+    void on_turn_begin() noexcept { sound = ++begun == ended + 1 && sound; }
+    void on_turn_end() noexcept { sound = ++ended == begun && sound; }
 
     static auto key(timer_id id) { return std::pair(id.index, id.generation); }
 
@@ -45,6 +49,7 @@ struct ledger_of_timers {
     }
     void on_expire(const timer_node& n, std::string_view what) noexcept {
         ++fired;
+        sound = begun == ended + 1 && sound; // inside a turn
         sound = pending.erase(key(n.last_id())) == 1 && sound;
         expired.emplace_back(what);
     }
@@ -125,6 +130,16 @@ TEST_CASE("observer_learns_the_name_of_the_handler") {
     run_ready(elsewhere);
 }
 
+TEST_CASE("observer_hears_of_the_end_of_a_turn_that_throws") {
+    asio::io_context io;
+    watched<ledger_of_timers> wheel{io};
+    wheel.schedule(10ms, [] { throw 1; });
+    manual_clock::advance(10ms);
+    CHECK_THROWS(run_ready(io));
+    CHECK(ledger(wheel).ended == 1);
+    CHECK(ledger(wheel).sound);
+}
+
 TEST_CASE("observer_may_have_any_of_the_functions") {
     asio::io_context io;
     watched<only_counts_expiries> wheel{io};
@@ -190,6 +205,8 @@ TEST_CASE("observer_agrees_with_the_counts_after_each_step") {
         CHECK(l.scheduled == s.scheduled);
         CHECK(l.cancelled == s.cancelled);
         CHECK(l.fired == s.fired);
+        CHECK(l.begun == s.turns);
+        CHECK(l.ended == s.turns);
     }
     wheel.stop();
     run_ready(io);

@@ -86,7 +86,7 @@ public:
     }
 
     /// Adds a wheel by its board. The metrics of the idle monitors and requests on it are missing.
-    void add(std::string name, std::shared_ptr<stats_board> board) {
+    void add(std::string name, const std::shared_ptr<stats_board>& board) {
         add_source<detail::wheel_sample>(std::move(name), [board](snapshot_cursor&, detail::wheel_sample& s) {
             s.wheel = board->latest();
             return false;

@@ -41,6 +41,8 @@ constexpr std::string_view name_of_type() noexcept {
 /// - on_expire(const timer_node&, std::string_view what): the timer fires; its handler runs next, unless it has another
 ///   executor. `what` is the compiler's name of the handler's type. A wheel outside of a timer_wheel calls it only from
 ///   expired().
+/// - on_turn_begin(), on_turn_end(): a turn of a timer_wheel begins or ends, also if a handler throws. No handler runs
+///   inside a turn after on_turn_end().
 template <timing_wheel Base, class Observer>
 class observed_wheel : public Base {
 public:
@@ -77,6 +79,14 @@ public:
     void expired(const timer_node& node) noexcept {
         if constexpr (requires { observer_.on_expire(node, std::string_view()); })
             observer_.on_expire(node, detail::name_of_type<What>());
+    }
+
+    /// Tell the observer of the turns of a timer_wheel.
+    void turn_begins() noexcept {
+        if constexpr (requires { observer_.on_turn_begin(); }) observer_.on_turn_begin();
+    }
+    void turn_ends() noexcept {
+        if constexpr (requires { observer_.on_turn_end(); }) observer_.on_turn_end();
     }
 
     /// Returns how many timers needed no new entry. For wheels of other authors, the number is not meaningful.

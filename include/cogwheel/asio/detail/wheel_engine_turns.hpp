@@ -42,6 +42,7 @@ struct wheel_engine<Clock, Locking, Wheel>::counted_turn {
     std::uint64_t fired_before = engine.counts_.recorded(); // between turns, all that have fired are recorded
 
     ~counted_turn() {
+        if constexpr (requires(Wheel& w) { w.turn_ends(); }) engine.wheel_->turn_ends();
         engine.record_lateness();
         if (deliveries == 0 && !engine.ended_.empty()) exhausted = true;
         engine.counts_.end_turn(engine.present() - begin, engine.counts_.recorded() - fired_before, woken, exhausted);
@@ -51,6 +52,7 @@ struct wheel_engine<Clock, Locking, Wheel>::counted_turn {
 template <class Clock, class Locking, timing_wheel Wheel>
 bool wheel_engine<Clock, Locking, Wheel>::turn(lock_type& lock, bool woken) {
     counts_.begin_turn();
+    if constexpr (requires(Wheel& w) { w.turn_begins(); }) wheel_->turn_begins();
     counted_turn counted{*this, woken};
     loop_stopped_ = false;
     deliver_ended(lock, counted.deliveries); // timers cancelled before this turn complete first
