@@ -37,8 +37,8 @@ struct census_bench {
     }
 
     timer_node& add(std::uint64_t due) {
-        timers.push_back(std::make_unique<timer_node>(
-            [](timer_node&, void* bench) { ++static_cast<census_bench*>(bench)->fired; }));
+        timers.push_back(
+            std::make_unique<timer_node>([](timer_node&, void* bench) { ++static_cast<census_bench*>(bench)->fired; }));
         nodes.attach(*timers.back());
         wheel.schedule(*timers.back(), tick{due});
         return *timers.back();
@@ -121,6 +121,22 @@ TEST_CASE("levels_each_counts_its_own_entries_and_cascades") {
     CHECK(b.fired == 3);
     b.advance(40);
     CHECK(b.fired == 4);
+}
+
+TEST_CASE("levels_cascades_are_counted_tick_by_tick_and_in_a_jump") {
+    using namespace std::chrono_literals;
+    for (const std::uint64_t step : {1, 3, 50}) { // more than 4 ticks are a jump
+        CAPTURE(step);
+        census_bench<hierarchical_wheel> b(wheel_levels{{1ms, 4}, {4ms, 4}, {16ms, 4}});
+        b.add(10);
+        b.add(15);
+        b.add(40);
+        for (std::uint64_t t = 0; t < 50;) b.advance(t += step);
+        CHECK(b.fired == 3);
+        CHECK(b.census(0).cascades == 0);
+        CHECK(b.census(1).cascades == (step == 50 ? 2 : 3)); // step by step, the timer of tick 40 passes level 1 too
+        CHECK(b.census(2).cascades == 1);
+    }
 }
 
 TEST_CASE("due_counts_the_timers_of_each_tick") {
@@ -258,7 +274,8 @@ TEST_CASE("slices_of_the_table_meet_each_node_once") {
     const auto note = [&](const timer_node& n) {
         if (n.armed()) seen.push_back(&n);
     };
-    for (; nodes.for_each_from(from, 100, note); ++steps) {}
+    for (; nodes.for_each_from(from, 100, note); ++steps) {
+    }
     std::sort(seen.begin(), seen.end());
     armed = seen.size();
     CHECK(armed == 701);
