@@ -101,6 +101,18 @@ void waits_started_by_a_handler(trial& t) {
     end(t);
 }
 
+void told_to_others(trial& t) {
+    t.begin();
+    std::shared_ptr<cogwheel::stats_board> board;
+    t.attempt([&] { board = t.wheel.publish(); });
+    t.attempt(
+        [&] { t.wheel.on_slow_turn({.longer_than = 0ns, .at_most_every = 0ns}, [](const cogwheel::slow_turn&) {}); });
+    t.start([&](watched h) { t.wheel.async_wait(1ms, std::move(h)); });
+    t.attempt([&] { (void)t.wheel.snapshot(); });
+    if (board != nullptr) t.attempt([&] { (void)board->latest(); });
+    end(t);
+}
+
 template <class F>
 void all_ended(trial& t, F f) {
     t.begin();
@@ -192,6 +204,7 @@ test_cases wheel_cases() {
             {"async_wait, cancelled by its slot", wait_cancelled_by_slot},
             {"async_wait, many", many_waits},
             {"async_wait, by a handler", waits_started_by_a_handler},
+            {"board, slow turns, snapshot", told_to_others},
             {"cancel_all", cancel_all},
             {"stop", stop},
             {"stop with a visitor", stop_with_visitor},
