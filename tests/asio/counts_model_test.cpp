@@ -156,7 +156,7 @@ private:
         timers_.push_back(std::make_unique<timer>(timer{kind, tick_of(delay)}));
         return *timers_.back();
     }
-    void end(timer& t, std::uint64_t timer_counts::*how) {
+    void end(timer& t, std::uint64_t timer_counts::* how) {
         CHECK(t.live);
         t.live = false;
         ++(of(t.kind).*how);
@@ -339,7 +339,9 @@ void compare_counts(std::size_t slots, std::uint64_t seeds) {
 
 TEST_CASE("counts_on_a_small_wheel_are_those_of_the_model") { compare_counts<testing::manual_timer_wheel>(4, 40); }
 
-TEST_CASE("counts_on_the_default_wheel_are_those_of_the_model") { compare_counts<testing::manual_timer_wheel>(512, 20); }
+TEST_CASE("counts_on_the_default_wheel_are_those_of_the_model") {
+    compare_counts<testing::manual_timer_wheel>(512, 20);
+}
 
 TEST_CASE("counts_on_levels_are_those_of_the_model") {
     compare_counts<basic_timer_wheel<manual_clock, single_threaded, hierarchical_wheel>>(4, 20);

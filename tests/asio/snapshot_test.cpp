@@ -104,7 +104,8 @@ TEST_CASE("turn_duration_includes_a_handler_that_throws") {
 TEST_CASE("lateness_counts_from_a_clock_reading_after_the_aborted_handlers") {
     virtual_wheel w;
     auto signal = asio::cancellation_signal();
-    w.wheel.async_wait(1h, asio::bind_cancellation_slot(signal.slot(), [](std::error_code) { manual_clock::advance(30ms); }));
+    w.wheel.async_wait(
+        1h, asio::bind_cancellation_slot(signal.slot(), [](std::error_code) { manual_clock::advance(30ms); }));
     w.wheel.schedule(10ms, [] {});
     signal.emit(asio::cancellation_type::total);
     w.run(); // the aborted handler takes 30 ms, then the other timer is 20 ms late
@@ -176,7 +177,8 @@ TEST_CASE("stats_of_a_new_wheel_are_empty_also_in_a_reused_impl") {
 
 TEST_CASE("snapshot_has_the_levels") {
     asio::io_context io;
-    basic_timer_wheel<manual_clock, multi_threaded, hierarchical_wheel> wheel{io, {.tick = 10ms, .levels = clock_hands}};
+    basic_timer_wheel<manual_clock, multi_threaded, hierarchical_wheel> wheel{io,
+                                                                              {.tick = 10ms, .levels = clock_hands}};
     wheel.schedule(20ms, must_not_run());
     wheel.schedule(5s, must_not_run());
     wheel.schedule(5s, must_not_run());

@@ -26,7 +26,9 @@ TEST_CASE("to_string_says_how_long_and_how_many_wait") {
 TEST_CASE("validate_names_the_value_and_the_range") {
     CHECK_NOTHROW(slow_turn_options{}.validate());
     CHECK_NOTHROW((slow_turn_options{.longer_than = 0ns, .waiting = 1, .at_most_every = 0ns}.validate()));
-    CHECK(refusal_of([] { slow_turn_options{.longer_than = -1ns}.validate(); }).find("longer_than is -1 ns") != std::string::npos);
+    CHECK(refusal_of([] { slow_turn_options{.longer_than = -1ns}.validate(); }).find("longer_than is -1 ns") !=
+          std::string::npos);
     CHECK(refusal_of([] { slow_turn_options{.waiting = 0}.validate(); }).find("at least 1") != std::string::npos);
-    CHECK(refusal_of([] { slow_turn_options{.at_most_every = -5ms}.validate(); }).find("-5000000 ns") != std::string::npos);
+    CHECK(refusal_of([] { slow_turn_options{.at_most_every = -5ms}.validate(); }).find("-5000000 ns") !=
+          std::string::npos);
 }

@@ -28,7 +28,8 @@ namespace {
 std::string text_of(const metrics& m, metrics_format format = metrics_format::prometheus) {
     std::string out;
     auto text = m.render(format);
-    while (text.next(out)) {}
+    while (text.next(out)) {
+    }
     return out;
 }
 
@@ -204,8 +205,8 @@ TEST_CASE("values_of_the_user_form_families") {
     CHECK(text.value("kicks_total{reason=\"idle\"}") == 3);
     CHECK(text.value("kicks_total{reason=\"slow\"}") == 7);
     CHECK(text.value("plain") == -1e300);
-    CHECK(text_of(m, metrics_format::json) ==
-          "{\"values\":{\"kicks_total{reason=\\\"idle\\\"}\":3,\"kicks_total{reason=\\\"slow\\\"}\":7,\"plain\":-1e+300}}");
+    CHECK(text_of(m, metrics_format::json) == "{\"values\":{\"kicks_total{reason=\\\"idle\\\"}\":3,\"kicks_total{"
+                                              "reason=\\\"slow\\\"}\":7,\"plain\":-1e+300}}");
 }
 
 TEST_CASE("names_that_no_format_takes_are_refused") {
@@ -277,7 +278,8 @@ TEST_CASE("remove_ends_a_source_also_while_a_text_is_rendered") {
     CHECK(m.remove("g") == 0);
     gone.reset();
     std::string out;
-    while (text.next(out)) {}
+    while (text.next(out)) {
+    }
     CHECK(calls == 0);
     const read_metrics read(out);
     CHECK(read.fault == "");

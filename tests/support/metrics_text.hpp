@@ -33,7 +33,8 @@ public:
                 words >> keyword >> name >> type;
                 if (keyword == "HELP" && !begun_.insert(name).second) note("a family in two places: " + name);
                 family = name;
-                if (keyword == "TYPE") families[type == "counter" && !name.ends_with("_total") ? name + "_total" : name] = type;
+                if (keyword == "TYPE")
+                    families[type == "counter" && !name.ends_with("_total") ? name + "_total" : name] = type;
             } else {
                 const std::size_t space = line.rfind(' ');
                 const std::string series = line.substr(0, space);

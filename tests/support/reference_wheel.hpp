@@ -28,9 +28,8 @@ public:
     std::uint64_t now() const { return now_; }
     /// How many timers are due at this tick or before.
     std::size_t due(std::uint64_t at) const {
-        return static_cast<std::size_t>(std::count_if(where_.begin(), where_.end(), [at](const auto& timer) {
-            return timer.second->first.first <= at;
-        }));
+        return static_cast<std::size_t>(std::count_if(
+            where_.begin(), where_.end(), [at](const auto& timer) { return timer.second->first.first <= at; }));
     }
     std::size_t size() const { return where_.size(); }
     bool pending(key k) const { return where_.count(k) != 0; }

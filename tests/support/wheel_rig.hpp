@@ -328,7 +328,8 @@ private:
             cogwheel::level_census whole, sliced;
             expect(!wheel_.count_slots(level, 0, cogwheel::wheel_levels::max_slots, whole), "a census without an end");
             const std::size_t slice = 1 + op.raw[1] % 5;
-            for (std::size_t first = 0; wheel_.count_slots(level, first, slice, sliced); first += slice) {}
+            for (std::size_t first = 0; wheel_.count_slots(level, first, slice, sliced); first += slice) {
+            }
             expect(whole.entries == sliced.entries && whole.occupied == sliced.occupied &&
                        whole.fullest == sliced.fullest && whole.slots == sliced.slots,
                    "a census in slices counts something else");
@@ -345,7 +346,8 @@ private:
         expect(all.cascades >= cascades_ && wheel_.sweeps() >= sweeps_, "a count that falls");
         cascades_ = all.cascades;
         sweeps_ = wheel_.sweeps();
-        for (const std::uint64_t at : {model_.now(), model_.now() + op.raw[2] % 16 % (script_op::last_tick - model_.now() + 1)}) {
+        for (const std::uint64_t at :
+             {model_.now(), model_.now() + op.raw[2] % 16 % (script_op::last_tick - model_.now() + 1)}) {
             const std::size_t due = wheel_.due(cogwheel::tick{at}, ~std::size_t{0});
             expect(due >= model_.due(at), "due() misses a timer");
             expect(due <= wheel_.entries(), "due() counts more than there are");

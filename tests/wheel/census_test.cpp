@@ -59,7 +59,7 @@ struct census_bench {
 TEST_CASE("census_counts_slots_and_the_fullest") {
     census_bench<hashed_wheel> b(8U);
     CHECK(b.census(0).occupied == 0);
-    for (const std::uint64_t due : {1, 2, 2, 2, 9, 5}) b.add(due);
+    for (const std::uint64_t due : {1U, 2U, 2U, 2U, 9U, 5U}) b.add(due);
     const level_census c = b.census(0);
     CHECK(c.slots == 8);
     CHECK(c.slot_ticks == 1);
@@ -125,7 +125,7 @@ TEST_CASE("levels_each_counts_its_own_entries_and_cascades") {
 
 TEST_CASE("levels_cascades_are_counted_tick_by_tick_and_in_a_jump") {
     using namespace std::chrono_literals;
-    for (const std::uint64_t step : {1, 3, 50}) { // more than 4 ticks are a jump
+    for (const std::uint64_t step : {1U, 3U, 50U}) { // more than 4 ticks are a jump
         CAPTURE(step);
         census_bench<hierarchical_wheel> b(wheel_levels{{1ms, 4}, {4ms, 4}, {16ms, 4}});
         b.add(10);
@@ -141,7 +141,7 @@ TEST_CASE("levels_cascades_are_counted_tick_by_tick_and_in_a_jump") {
 
 TEST_CASE("due_counts_the_timers_of_each_tick") {
     census_bench<hashed_wheel> b(8U);
-    for (const std::uint64_t due : {1, 1, 3, 3, 3, 8, 9, 17, 100}) b.add(due);
+    for (const std::uint64_t due : {1U, 1U, 3U, 3U, 3U, 8U, 9U, 17U, 100U}) b.add(due);
     CHECK(b.due(0) == 0);
     CHECK(b.due(1) == 2);
     CHECK(b.due(2) == 2);
@@ -179,7 +179,7 @@ TEST_CASE("due_counts_overdue_timers") {
 TEST_CASE("due_counts_on_all_levels") {
     using namespace std::chrono_literals;
     census_bench<hierarchical_wheel> b(wheel_levels{{1ms, 4}, {4ms, 4}, {16ms, 4}});
-    for (const std::uint64_t due : {2, 10, 11, 40, 41, 60}) b.add(due);
+    for (const std::uint64_t due : {2U, 10U, 11U, 40U, 41U, 60U}) b.add(due);
     CHECK(b.due(2) == 1);
     CHECK(b.due(10) == 2);
     CHECK(b.due(11) == 3);

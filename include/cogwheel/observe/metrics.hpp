@@ -151,7 +151,7 @@ public:
 
 private:
     template <class Sample>
-    void add_source(std::string name, std::function<bool(snapshot_cursor&, Sample&)> step) {
+    void add_source(std::string&& name, std::function<bool(snapshot_cursor&, Sample&)>&& step) {
         auto source = std::make_shared<detail::metric_source<Sample>>();
         source->name = std::move(name);
         source->step = std::move(step);
