@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "metric_sink.hpp"
 
+#include <cogwheel/detail/visible_text.hpp>
+
 #include <cmath>
 
 namespace cogwheel::inline v0::detail {
@@ -46,12 +48,17 @@ void append_number(std::string& out, double value) {
 }
 
 void append_escaped(std::string& out, std::string_view text, bool quotes) {
-    for (const char c : text) {
+    while (!text.empty()) {
+        const std::size_t n = utf8_length(text);
+        const char c = text[0];
         if (c == '\\' || (c == '"' && quotes)) out += '\\';
-        if (c == '\n')
+        if (n == 0)
+            out += "\xef\xbf\xbd"; // U+FFFD: Prometheus refuses the whole text for one bad byte
+        else if (c == '\n')
             out += "\\n";
         else
-            out += c;
+            out += text.substr(0, n);
+        text.remove_prefix(n == 0 ? 1 : n);
     }
 }
 

@@ -9,6 +9,8 @@ namespace cogwheel::inline v0 {
 
 namespace {
 
+constexpr std::string_view suffix = "_total";
+
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 bool is_name(std::string_view name, bool colons) noexcept {
@@ -21,13 +23,31 @@ bool is_name(std::string_view name, bool colons) noexcept {
     throw std::invalid_argument("cogwheel: the " + what + " '" + name + "' " + rule);
 }
 
-void validate(const detail::user_metric& m, const std::string& name) {
+// Returns the name of the family in OpenMetrics.
+std::string_view family_of(std::string_view name, bool is_counter) noexcept {
+    return is_counter ? name.substr(0, name.size() - suffix.size()) : name;
+}
+
+void validate(const detail::user_metric& m, const std::string& name, bool callable) {
     if (!is_name(name, true))
         refuse("metric", name, "must be a name of letters, digits, _ and :, not beginning with a digit");
-    if (m.is_counter && !name.ends_with("_total")) refuse("counter", name, "must end in _total");
-    for (const auto& [label, value] : m.labels)
+    if (name.starts_with("cogwheel_"))
+        refuse("metric", name, "has the prefix of Cogwheel's own metrics; choose another");
+    if (m.is_counter && (!name.ends_with(suffix) || name.size() == suffix.size()))
+        refuse("counter", name, "must be a name that ends in _total");
+    if (!callable) refuse("metric", name, "has an empty function; pass one that returns the value");
+    const std::string* before = nullptr;
+    for (const auto& [label, value] : m.labels) { // sorted
         if (!is_name(label, false) || label.starts_with("__"))
             refuse("label", label, "must be a name of letters, digits and _, not beginning with a digit or __");
+        if (before != nullptr && *before == label) refuse("label", label, "is there twice");
+        before = &label;
+    }
+}
+
+bool same_names(const metrics::labels& a, const metrics::labels& b) noexcept {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return x.first == y.first; });
 }
 
 template <class Source>
@@ -100,7 +120,8 @@ void metrics::refuse_duplicate(const std::string& name) {
 }
 
 void metrics::add_value(detail::user_metric what, std::string name, std::function<double()> f) {
-    validate(what, name);
+    std::sort(what.labels.begin(), what.labels.end()); // their order means nothing
+    validate(what, name, f != nullptr);
     auto source = std::make_shared<detail::user_source>();
     source->name = std::move(name);
     source->what = std::move(what);
@@ -108,33 +129,47 @@ void metrics::add_value(detail::user_metric what, std::string name, std::functio
         s.value = f();
         return false;
     };
+    const detail::user_metric& m = source->what;
     const std::lock_guard lock(mutex_);
     for (const auto& other : values_) {
-        if (other->name != source->name) continue;
-        if (other->what.is_counter != source->what.is_counter)
-            refuse("metric", source->name, "is both a counter and a gauge");
-        if (other->what.labels == source->what.labels) refuse_duplicate(source->name);
+        if (other->name != source->name &&
+            family_of(other->name, other->what.is_counter) != family_of(source->name, m.is_counter))
+            continue;
+        if (other->what.is_counter != m.is_counter) refuse("metric", source->name, "is both a counter and a gauge");
+        if (!same_names(other->what.labels, m.labels))
+            refuse("metric", source->name, "must have the same names of labels as the first one of this name");
+        if (other->what.labels == m.labels) refuse_duplicate(source->name);
     }
     values_.push_back(std::move(source));
 }
 
+// Takes one source after another out, so that it needs no memory. A step of a rendering may hold a source's mutex, and
+// add further sources: so the two mutexes are never held together.
+template <class List, class Matches>
+std::size_t metrics::remove_from(List& list, Matches matches) {
+    for (std::size_t removed = 0;; ++removed) {
+        typename List::value_type source;
+        {
+            const std::lock_guard lock(mutex_);
+            const auto at = std::find_if(list.begin(), list.end(), [&](const auto& s) { return matches(s->name); });
+            if (at == list.end()) return removed;
+            source = std::move(*at);
+            list.erase(at);
+        }
+        end(*source);
+    }
+}
+
 std::size_t metrics::remove(std::string_view name) {
-    std::size_t removed = 0;
-    const auto take_out = [&](auto& list) {
-        auto taken = list;
-        std::erase_if(list, [name](const auto& source) { return source->name == name; });
-        std::erase_if(taken, [name](const auto& source) { return source->name != name; });
-        removed += taken.size();
-        return taken;
-    };
-    std::unique_lock lock(mutex_);
-    auto sources = std::apply([&](auto&... list) { return std::make_tuple(take_out(list)...); }, sources_);
-    auto values = take_out(values_);
-    lock.unlock(); // a step may add or render
-    std::apply([](auto&... list) { (std::for_each(list.begin(), list.end(), [](auto& s) { end(*s); }), ...); },
-               sources);
-    for (const auto& value : values) end(*value);
-    return removed;
+    const auto matches = [name](const std::string& other) { return other == name; };
+    return std::apply([&](auto&... list) { return (remove_from(list, matches) + ...); }, sources_) +
+           remove_from(values_, matches);
+}
+
+metrics::~metrics() {
+    const auto all = [](const std::string&) { return true; };
+    std::apply([&](auto&... list) { (remove_from(list, all), ...); }, sources_);
+    remove_from(values_, all);
 }
 
 } // namespace cogwheel::inline v0

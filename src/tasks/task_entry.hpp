@@ -152,9 +152,10 @@ inline task_trigger::wall_point wall_of(const task_wheel& wheel, const task_trig
 // arms it again.
 inline std::chrono::nanoseconds due_by_wheel(const task_entry& e, std::chrono::nanoseconds point,
                                              std::chrono::nanoseconds now) {
-    if (!e.spec.when.on_the_wall()) return point;
+    constexpr auto least = -std::chrono::nanoseconds::max(); // so that -due exists
+    if (!e.spec.when.on_the_wall()) return std::max(point, least);
     const auto due = saturating_add(e.armed_at, saturating_add(point, -e.wall_then));
-    return std::min(now, std::max(due, -std::chrono::nanoseconds::max())); // so that -due exists
+    return std::min(now, std::max(due, least));
 }
 
 } // namespace cogwheel::inline v0::detail

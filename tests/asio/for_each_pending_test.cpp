@@ -7,7 +7,10 @@
 #include "support/threads.hpp"
 #include "support/virtual_wheel.hpp"
 
+#include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
+#include <cogwheel/net/idle_monitor.hpp>
+#include <cogwheel/net/pending_requests.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -42,6 +45,58 @@ TEST_CASE("for_each_pending_visits_each_with_its_expiry_and_token") {
     object.cancel();
     w.wheel.stop();
     w.run();
+}
+
+TEST_CASE("token_of_any_timer_cancels_it_and_counts_it_once") {
+    virtual_wheel w;
+    virtual_wheel other; // on which operations wait for ever
+    basic_wheel_timer<manual_clock, multi_threaded> object(w.wheel, 90ms);
+    object.async_wait(must_abort());
+    object.async_wait(must_abort());
+    basic_idle_monitor<manual_clock, multi_threaded> idle(w.wheel, {.reader = 1s});
+    int idle_ends = 0;
+    idle.async_idle([&](std::error_code ec, const idle_event&) {
+        CHECK(ec == asio::error::operation_aborted);
+        ++idle_ends;
+    });
+    pending_requests<int, int, testing::manual_timer_wheel> requests(w.wheel);
+    int request_ends = 0;
+    requests.async_wait(1, 50ms, [&](std::error_code ec, int) {
+        CHECK(ec == asio::error::operation_aborted);
+        ++request_ends;
+    });
+    w.wheel.async_wait(1h, must_abort());
+    other.wheel.async_wait(1h, timeout_after(w.wheel, 10min, must_abort()));
+    w.wheel.schedule(1h, must_not_run());
+    CHECK(w.wheel.pending() == 6);
+    int cancelled = 0;
+    w.wheel.for_each_pending([&](manual_clock::time_point, auto token) {
+        CHECK(token.pending());
+        cancelled += token.cancel() ? 1 : 0;
+        CHECK_FALSE(token.pending());
+        CHECK_FALSE(token.cancel());
+    });
+    CHECK(cancelled == 6);
+    CHECK(w.wheel.pending() == 0);
+    for (int i = 0; i < 3; ++i) {
+        w.run();
+        run_ready(other.io);
+    }
+    CHECK(idle_ends == 1);
+    CHECK(request_ends == 1);
+    const wheel_stats s = w.wheel.stats();
+    CHECK((s.of(timer_kind::object) == timer_counts{2, 0, 2}));
+    CHECK((s.of(timer_kind::request) == timer_counts{1, 0, 1}));
+    CHECK((s.of(timer_kind::timeout) == timer_counts{1, 0, 1}));
+    CHECK((s.of(timer_kind::wait) == timer_counts{1, 0, 1}));
+    CHECK((s.of(timer_kind::callable) == timer_counts{1, 0, 1}));
+    CHECK(other.wheel.pending() == 0); // the operation of the timeout was cancelled
+    object.expires_after(10ms);        // and the object can be used again
+    object.async_wait(must_complete());
+    idle.async_idle([&](std::error_code ec, const idle_event&) { idle_ends += ec ? 100 : 1; });
+    w.pass(1s);
+    CHECK(idle_ends == 2);
+    CHECK(requests.stats().cancelled == 1);
 }
 
 TEST_CASE("for_each_pending_empty_wheel_visits_none") {

@@ -175,6 +175,19 @@ TEST_CASE("take_overs_are_the_timers_without_a_new_entry") {
     CHECK_FALSE(plain.wheel.stats().take_overs.has_value());
 }
 
+TEST_CASE("take_overs_beyond_the_horizon_are_new_entries") {
+    node_table nodes;
+    observed_wheel<hashed_wheel, sees_nothing> wheel(nodes, 64, tick{});
+    timer_node& node = nodes.allocate(32);
+    for (int i = 0; i < 3; ++i) { // each entry gets the tick of the horizon
+        wheel.schedule(node, tick{std::uint64_t{1} << 40});
+        CHECK(wheel.entries() == static_cast<std::size_t>(i) + 1);
+        CHECK(wheel.take_overs() == 0);
+        wheel.cancel(node);
+    }
+    nodes.release(node, 32);
+}
+
 TEST_CASE("observer_agrees_with_the_counts_after_each_step") {
     asio::io_context io;
     basic_timer_wheel<manual_clock, single_threaded, observed_wheel<hierarchical_wheel, ledger_of_timers>> wheel{

@@ -13,6 +13,7 @@
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
+#include <asio/steady_timer.hpp>
 
 #include <atomic>
 #include <stdexcept>
@@ -53,6 +54,12 @@ TEST_CASE("kinds_each_operation_counts_as_its_own") {
     CHECK(counts_agree(s));
     other.wheel.stop();
     run_ready(other.io);
+}
+
+TEST_CASE("next_due_is_empty_as_soon_as_the_last_timer_is_cancelled") {
+    virtual_wheel w;
+    w.wheel.schedule(1h, must_not_run()).cancel();
+    CHECK_FALSE(w.wheel.stats().next_due.has_value()); // though a turn may still come
 }
 
 TEST_CASE("kinds_collected_timers_count_as_cancelled") {
@@ -359,6 +366,51 @@ TEST_CASE("slow_turn_receiver_is_replaced_and_removed") {
     CHECK(first == 1);
     CHECK(second == 1);
     CHECK_THROWS_AS(w.wheel.on_slow_turn({.waiting = 0}, [](const slow_turn&) {}), std::invalid_argument);
+}
+
+namespace {
+/// Uses its wheel when it is destroyed. A mutex of the standard library is not recursive: under it, this hangs.
+struct cancels_at_its_end {
+    timer_token token;
+    ~cancels_at_its_end() { token.cancel(); }
+};
+} // namespace
+
+TEST_CASE("slow_turn_receiver_is_destroyed_without_the_lock") {
+    asio::io_context io;
+    timer_wheel wheel{io};
+    const auto owner = [&] {
+        auto o = std::make_shared<cancels_at_its_end>();
+        o->token = wheel.schedule(1h, must_not_run());
+        return o;
+    };
+    const auto turn = [&] {
+        wheel.schedule(0ms, [] {});
+        io.restart();
+        io.poll();
+    };
+    constexpr slow_turn_options each{.longer_than = 0ns, .waiting = 1, .at_most_every = 0ns};
+    wheel.on_slow_turn(each, [&wheel, o = owner()](const slow_turn&) { wheel.on_slow_turn(nullptr); }); // while it runs
+    turn();
+    wheel.on_slow_turn({}, [o = owner()](const slow_turn&) {});
+    wheel.on_slow_turn({}, [o = owner()](const slow_turn&) {}); // another one takes its place
+    CHECK(wheel.pending() == 1);
+    wheel = timer_wheel(io); // the end of a wheel
+    io.restart();
+    io.poll();
+    CHECK(wheel.pending() == 0);
+}
+
+TEST_CASE("slow_turn_receiver_may_own_what_belongs_to_the_context") {
+    asio::io_context io;
+    {
+        timer_wheel wheel{io};
+        wheel.on_slow_turn({}, [s = std::make_shared<asio::steady_timer>(io)](const slow_turn&) {});
+        wheel.schedule(1h, must_not_run());
+    }
+    timer_wheel lasting{io};
+    lasting.on_slow_turn({}, [s = std::make_shared<asio::steady_timer>(io)](const slow_turn&) {});
+    // The context ends before the turn of the first wheel, and with the second wheel still there.
 }
 
 TEST_CASE("slow_turn_receiver_may_throw_and_replace_itself") {

@@ -70,6 +70,12 @@ TEST_CASE("sum_does_not_overflow") {
     CHECK(h.count(h.bounds) == times + 1);
 }
 
+TEST_CASE("mean_is_at_most_the_largest_value") {
+    duration_histogram h;
+    h.record(nanoseconds::max(), 3);
+    CHECK(h.mean() == nanoseconds::max());
+}
+
 TEST_CASE("empty_has_no_mean") {
     const duration_histogram h;
     CHECK(h.mean() == 0ns);

@@ -189,6 +189,8 @@ TEST_CASE("labels_and_help_are_escaped") {
     CHECK(text.find("{wheel=\"a \\\"b\\\" \\\\ \\n\"}") != std::string::npos);
     CHECK(text.find("# HELP g A \"help\" with \\\\ and\\na new line.\n") != std::string::npos);
     CHECK(text.find("\ng{l=\"\\\"x\\\"\\n\"} 0.5\n") != std::string::npos);
+    m.gauge("bytes", "B.", [] { return 0.0; }, {{"l", "\xff ok \xc3"}});
+    CHECK(text_of(m).find("bytes{l=\"\xef\xbf\xbd ok \xef\xbf\xbd\"}") != std::string::npos);
     text = text_of(m, metrics_format::openmetrics);
     CHECK(text.find("# HELP g A \\\"help\\\" with \\\\ and\\na new line.\n") != std::string::npos);
 }
@@ -220,6 +222,16 @@ TEST_CASE("names_that_no_format_takes_are_refused") {
     CHECK(says(refusal_of([&] { m.gauge("ok", "", f, {{"a:b", ""}}); }), "'a:b'"));
     CHECK(says(refusal_of([&] { m.gauge("ok", "", f, {{"__a", ""}}); }), "'__a'"));
     CHECK(says(refusal_of([&] { m.counter("kicks", "", f); }), "_total"));
+    CHECK(says(refusal_of([&] { m.counter("_total", "", f); }), "_total"));
+    CHECK(says(refusal_of([&] { m.gauge("cogwheel_turns", "", f); }), "prefix"));
+    CHECK(says(refusal_of([&] { m.gauge("ok", "", {}); }), "empty function"));
+    CHECK(says(refusal_of([&] { m.gauge("ok", "", f, {{"a", "1"}, {"b", "2"}, {"a", "3"}}); }), "'a' is there twice"));
+    m.gauge("pair", "", f, {{"x", "1"}, {"y", "2"}});
+    CHECK(says(refusal_of([&] { m.gauge("pair", "", f, {{"y", "2"}, {"x", "1"}}); }), "already"));
+    CHECK(says(refusal_of([&] { m.gauge("pair", "", f, {{"x", "1"}}); }), "same names of labels"));
+    m.gauge("pair", "", f, {{"y", "3"}, {"x", "1"}});
+    m.counter("once_total", "", f);
+    CHECK(says(refusal_of([&] { m.gauge("once", "", f); }), "both")); // OpenMetrics calls both families `once`
     m.counter("a_total", "", f);
     CHECK(says(refusal_of([&] { m.counter("a_total", "", f); }), "already"));
     CHECK(says(refusal_of([&] { m.gauge("a_total", "", f, {{"x", "y"}}); }), "both"));
@@ -287,6 +299,23 @@ TEST_CASE("remove_ends_a_source_also_while_a_text_is_rendered") {
     CHECK(read.has("cogwheel_turns_total{wheel=\"b\"}"));
     CHECK_FALSE(read.has("g"));
     CHECK(text_of(m, metrics_format::json).find("\"a\"") == std::string::npos);
+}
+
+TEST_CASE("end_of_the_metrics_ends_their_sources_too") {
+    auto m = std::make_unique<metrics>();
+    auto w = std::make_unique<virtual_wheel>();
+    m->add("a", w->wheel);
+    m->gauge("g", "G.", [] {
+        FAIL_CHECK("called after the end");
+        return 0.0;
+    });
+    auto text = m->render();
+    m.reset();
+    w.reset();
+    std::string out;
+    while (text.next(out)) {
+    }
+    CHECK(out == "");
 }
 
 TEST_CASE("render_on_several_threads_while_sources_come_and_go") {

@@ -344,7 +344,9 @@ public:
 
     /// Calls `visit(expiry)` or `visit(expiry, token)`, with a time_point and a token_type, for each pending timer, in
     /// no particular order, without the lock. A timer that is pending throughout is visited exactly once, any other at
-    /// most once. Of a wait or a timeout, no caller has this token.
+    /// most once. The token may be used as any other. To cancel what is no callable ends it as cancel_all() does: a
+    /// wait or a request completes with operation_aborted, and the operation of a timeout is cancelled. abandon_after()
+    /// only loses its timeout.
     /// Complexity: O(largest number of timers ever pending). Takes the lock for each 512 of them, for at most about
     /// 50 us. Errors: those of the visitor.
     template <class Visitor>

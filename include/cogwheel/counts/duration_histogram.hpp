@@ -61,7 +61,8 @@ public:
     /// Returns the mean of the values; zero if there are no values.
     std::chrono::nanoseconds mean() const noexcept {
         if (total_ == 0) return {};
-        return std::chrono::nanoseconds(static_cast<std::int64_t>(sum_seconds() / static_cast<double>(total_) * 1e9));
+        const double ns = sum_seconds() / static_cast<double>(total_) * 1e9;
+        return ns < static_cast<double>(max_) ? std::chrono::nanoseconds(static_cast<std::int64_t>(ns)) : max();
     }
 
     friend bool operator==(const duration_histogram&, const duration_histogram&) = default;

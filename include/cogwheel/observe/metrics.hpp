@@ -12,7 +12,8 @@
 //     auto text = metrics.render(cogwheel::metrics_format::prometheus);
 //     while (text.next(body)) co_await asio::post(asio::use_awaitable); // other handlers run between two slices
 //
-// - A slice takes at most about 0.1 ms, however many timers, slots and wheels there are.
+// - A slice takes at most about 0.1 ms, however many timers, slots and wheels there are. A task_scheduler is sampled in
+//   one slice, which takes O(tasks).
 // - The counts of one wheel are read together; those of different sources are not.
 // - The metrics of a family stand together, as the formats require. docs/observe.md lists all of them.
 // Formats: Prometheus text exposition format 0.0.4; OpenMetrics 1.0.0; JSON (RFC 8259).
@@ -63,7 +64,8 @@ private:
 
 /// The sources of metrics, each with a name. The name becomes a label: wheel="server".
 /// Thread safety: any thread, also while another one renders. A rendering calls the functions of the sources on its own
-/// thread. So render wheels of type local_timer_wheel on their own thread, or add their stats_board.
+/// thread. So render wheels of type local_timer_wheel on their own thread, or add their stats_board. A function of a
+/// source must not render.
 class metrics {
 public:
     using labels = std::vector<std::pair<std::string, std::string>>;
@@ -71,6 +73,8 @@ public:
     metrics() = default;
     metrics(const metrics&) = delete;
     metrics& operator=(const metrics&) = delete;
+    /// Removes all sources, as remove() does: a text that is still rendered calls none of them any more.
+    ~metrics();
 
     /// Adds a wheel, with the idle monitors and requests on it.
     /// Errors: std::invalid_argument (a wheel of this name has been added), std::bad_alloc.
@@ -129,10 +133,10 @@ public:
         });
     }
 
-    /// Adds a counter or a gauge of your own. Those with the same name form one family, and must have the same labels;
-    /// the first one's `help` stands.
-    /// Parameters: name: [a-zA-Z_:][a-zA-Z0-9_:]*, and the name of a counter ends in _total. Names of labels: the same
-    ///   without colons. f: returns the value.
+    /// Adds a counter or a gauge of your own. Those with the same name form one family: they have labels of the same
+    /// names, with other values; the first one's `help` stands.
+    /// Parameters: name: [a-zA-Z_:][a-zA-Z0-9_:]*, without the prefix cogwheel_; the name of a counter ends in _total.
+    ///   Names of labels: the same without colons. Bytes that are not UTF-8 become U+FFFD in texts. f: returns the value.
     /// Errors: std::invalid_argument, which names the value and the rule; std::bad_alloc.
     void counter(std::string name, std::string help, std::function<double()> f, labels with = {}) {
         add_value({std::move(help), true, std::move(with)}, std::move(name), std::move(f));
@@ -141,9 +145,9 @@ public:
         add_value({std::move(help), false, std::move(with)}, std::move(name), std::move(f));
     }
 
-    /// Removes all sources of this name, and the counters and gauges of this name. Waits for a step of a rendering that
-    /// another thread makes with one of them. Later, no rendering calls them any more. Returns how many it removed.
-    /// Preconditions: no function of such a source calls this.
+    /// Removes all sources of this name, and the counters and gauges of this name. Waits for a step of a rendering
+    /// that another thread makes with one of them. Later, no rendering calls them any more. Returns how many it removed.
+    /// Preconditions: no function of a source calls this.
     std::size_t remove(std::string_view name);
 
     /// Starts a text.
@@ -163,6 +167,8 @@ private:
     }
     [[noreturn]] static void refuse_duplicate(const std::string& name);
     void add_value(detail::user_metric what, std::string name, std::function<double()> f);
+    template <class List, class Matches>
+    std::size_t remove_from(List& list, Matches matches);
 
     mutable std::mutex mutex_;
     detail::metric_sources sources_;

@@ -34,7 +34,7 @@ constexpr std::string_view name_of_type() noexcept {
 /// A wheel of type Base and an observer of its timers.
 ///
 /// Observer: default constructible. It may have any of these functions, all of them noexcept. They may not use the
-/// wheel. In a timer_wheel they are called under its lock, on the thread that makes the change:
+/// wheel, nor may its destructor. In a timer_wheel they are called under its lock, on the thread that makes the change:
 /// - on_schedule(const timer_node&, tick due): the timer is pending.
 /// - on_reschedule(const timer_node&, tick due): the timer has another deadline.
 /// - on_cancel(const timer_node&): the timer is no longer pending, and does not fire. node.last_id() is its id.
@@ -51,9 +51,11 @@ public:
     /// Arms a node: see Base.
     void schedule(timer_node& node, tick due) {
         const std::uint64_t filed_before = node_access::filed(node);
+        const std::size_t entries_before = entries_or_zero();
         Base::schedule(node, due);
-        // Each new entry changes `filed`: to its tick, or to a new serial number if the timer is overdue.
-        if (node_access::filed(node) == filed_before) ++take_overs_;
+        // Each new entry changes `filed`: to its tick, or to a new serial number if the timer is overdue. Only beyond
+        // the horizon may an entry get the tick of the last one.
+        if (node_access::filed(node) == filed_before && !grown(entries_before)) ++take_overs_;
         if constexpr (requires { observer_.on_schedule(std::as_const(node), due); }) observer_.on_schedule(node, due);
     }
     void reschedule(timer_node& node, tick due) {
@@ -99,6 +101,12 @@ public:
     Observer& observer() noexcept { return observer_; }
 
 private:
+    std::size_t entries_or_zero() const noexcept {
+        if constexpr (requires(const Base& b) { b.entries(); }) return Base::entries();
+        return 0;
+    }
+    bool grown(std::size_t before) const noexcept { return entries_or_zero() > before; }
+
     void tell_cancelled(const timer_node& node) noexcept {
         if constexpr (requires { observer_.on_cancel(node); }) observer_.on_cancel(node);
     }

@@ -17,10 +17,13 @@ enum class outcome {
     aborted,   ///< cancelled: complete the async_wait, or run the on_cancel callable
     stopped,   ///< never pending: the wheel is stopped
     rejected,  ///< never pending: max_pending
-    discarded, ///< cancelled by its token, and still armed: disarm; abort if there is an on_cancel callable
+    discarded, ///< cancelled by a token, and still armed: disarm; abort, unless the timer is silent
     destroyed, ///< the execution context shuts down, or the start failed: destroy the payload without a call
     collected, ///< disarmed with all other timers: defer it as aborted; the context's lock may be empty
 };
+
+/// Returns true if the timer ends before it is due: with all others, or by a token.
+constexpr bool is_early(outcome how) noexcept { return how == outcome::collected || how == outcome::discarded; }
 
 /// Whether a wheel takes one more timer.
 enum class admission { accepted, stopped, full };

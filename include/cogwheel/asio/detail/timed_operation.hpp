@@ -157,8 +157,8 @@ private:
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion_context*>(context);
         timed_operation& self = block::payload(node);
-        if (c.how == outcome::collected) c.engine.template note_cancel<timer_kind::timeout>();
-        if (c.how == outcome::collected) return self.queue_cancellation(node); // c.lock may be empty
+        if (is_early(c.how)) c.engine.template end_early<timer_kind::timeout>(c.how, node);
+        if (is_early(c.how)) return self.queue_cancellation(node); // c.lock may be empty
         if (c.how == outcome::expired && c.engine.is_first_of_tick(node)) return c.engine.begin_tick(node, context);
         const relock_on_exit relock(c.lock);
         switch (c.how) {

@@ -117,6 +117,15 @@ public:
     void defer_cancellation(pending_cancellation& c, timer_node& node) noexcept { ended_.push_cancellation(c, node); }
     void withdraw_cancellation(pending_cancellation& c) noexcept { ended_.erase_cancellation(c); }
 
+    /// Ends a timer early (see is_early()); the caller defers what follows. Errors: if discarded, those of
+    /// request_turn(); nothing changes.
+    template <timer_kind Kind>
+    void end_early(outcome how, timer_node& node) {
+        if (how == outcome::collected) return note_cancel<Kind>(); // it is disarmed, and a turn will come
+        request_turn();
+        disarm<Kind>(node);
+    }
+
     /// Makes sure that a turn comes soon. Errors: none if the driver can be armed without memory, else std::bad_alloc.
     void request_turn() {
         if (turning_ || turn_coming() || shut_down_) return;
@@ -253,6 +262,7 @@ protected:
         completion_context c{*this, lock, outcome::collected};
         if (wheel_) wheel_->clear([&](timer_node& n) { n.complete(&c); });
         c.how = outcome::destroyed;
+        drop_receiver(lock);
         while (timer_node* n = ended_.pop()) n->complete(&c); // out of all lists first: a handler may own the wheel
     }
 
@@ -432,6 +442,7 @@ private:
     bool turn(lock_type& lock, bool woken);
     void deliver_ended(lock_type& lock, std::uint32_t& budget);
     void tell_of_turn(lock_type& lock);
+    void drop_receiver(lock_type& lock) noexcept;
     void end_turn(lock_type& lock, bool more);
     nanoseconds present() const noexcept { return time_.since_origin(Clock::now()); }
     // Records the lateness of the timers that have fired since the last call, which were due at one tick.
@@ -449,10 +460,11 @@ private:
         wait_cancelled_ = rearmed_quickly_ = false;
         wheel_.reset();
         hooks_ = nullptr;
-        extensions_.clear();
+        wheel_extensions gone = std::move(extensions_);
         executor_ = nullptr;
         const bool usable = nodes.release_all() && waits.release_all();
         lock.unlock();
+        gone.clear(); // without the lock: the receiver of slow turns is the user's code
         if (usable) recycle();
         lock.lock();
     }

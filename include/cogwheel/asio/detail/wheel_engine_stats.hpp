@@ -37,7 +37,9 @@ lateness_histogram wheel_engine<Clock, Locking, Wheel>::stats(wheel_stats& s) {
     record_lateness();
     counts_.read(s);
     s.pending = wheel_->size();
-    if (turning_ || turn_coming())
+    if (s.pending == 0)
+        s.next_due = std::nullopt;
+    else if (turning_ || turn_coming())
         s.next_due = nanoseconds::zero();
     else if (planned_ != never)
         s.next_due = time_left(time_.start_since_origin({planned_}));

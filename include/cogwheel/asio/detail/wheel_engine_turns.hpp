@@ -84,10 +84,21 @@ template <class Clock, class Locking, timing_wheel Wheel>
     const auto report =
         hooks_->judge({.took = took, .fired = fired, .waiting = due(wheel_->now()), .skipped = 0}, present());
     if (!report) return;
-    const auto to = hooks_->to();
     const relock_on_exit relock(lock);
+    const auto to = hooks_->to(); // destroyed before the lock is taken again: another one may have replaced it
     lock.unlock();
     to->receive(*report);
+}
+
+/// Destroys the receiver of slow turns without the lock. When the context shuts down, it must not wait for the end of
+/// the engine: what it owns may belong to another service, which the context destroys before ours.
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_engine<Clock, Locking, Wheel>::drop_receiver(lock_type& lock) noexcept {
+    if (hooks_ == nullptr) return;
+    turn_hooks::receiver receiver = hooks_->receive({}, nullptr);
+    lock.unlock();
+    receiver.reset();
+    lock.lock();
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>

@@ -275,6 +275,7 @@ public:
             cursor_access::counted(cursor) = true;
         }
         const guard lock(mutex_);
+        s.levels.reserve(engine::levels()); // so that nothing fails half-way through a level
         std::size_t& level = cursor_access::level(cursor);
         std::size_t& slot = cursor_access::slot(cursor);
         for (std::size_t room = slots_at_a_time; level < engine::levels(); ++level, slot = 0) {

@@ -128,8 +128,8 @@ private:
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion_context*>(context);
         auto& self = static_cast<wheel_timer_impl&>(node);
-        if (c.how == outcome::collected) {
-            c.engine.template note_cancel<timer_kind::object>();
+        if (is_early(c.how)) {
+            c.engine.template end_early<timer_kind::object>(c.how, node);
             while (timer_node* wait = self.pop_front()) c.engine.defer(outcome::aborted, *wait);
             return;
         }

@@ -224,8 +224,8 @@ public:
                 list_expired(r);
                 if (!called_) call(c.lock, this->shared_from_this());
             }
-        } else { // the wheel drops all its timers: nothing may be posted here
-            engine_.template note_cancel<timer_kind::request>();
+        } else { // the wheel drops its timers: nothing may be posted here
+            engine_.template end_early<timer_kind::request>(c.how, *r.node);
             r.withdrawn = true;
             list_expired(r);
             defer_notification();

@@ -35,7 +35,7 @@ struct circuit_sample {
     circuit_state state = circuit_state::closed;
 };
 
-/// A source of samples. Each step of a sample takes at most 0.1 ms; the last one returns false.
+/// A source of samples. A sample takes several steps, each of at most 0.1 ms; the last one returns false.
 template <class Sample>
 struct metric_source {
     std::string name;
