@@ -135,8 +135,8 @@ public:
 
     /// Adds a counter or a gauge of your own. Those with the same name form one family: they have labels of the same
     /// names, with other values; the first one's `help` stands.
-    /// Parameters: name: [a-zA-Z_:][a-zA-Z0-9_:]*, without the prefix cogwheel_; the name of a counter ends in _total.
-    ///   Names of labels: the same without colons. Bytes that are not UTF-8 become U+FFFD in texts. f: returns the value.
+    /// Parameters: name: [a-zA-Z_:][a-zA-Z0-9_:]*, without the prefix cogwheel_; that of a counter ends in _total.
+    ///   Names of labels: the same without colons. Bytes that are not UTF-8 become U+FFFD. f: returns the value.
     /// Errors: std::invalid_argument, which names the value and the rule; std::bad_alloc.
     void counter(std::string name, std::string help, std::function<double()> f, labels with = {}) {
         add_value({std::move(help), true, std::move(with)}, std::move(name), std::move(f));
@@ -146,7 +146,7 @@ public:
     }
 
     /// Removes all sources of this name, and the counters and gauges of this name. Waits for a step of a rendering
-    /// that another thread makes with one of them. Later, no rendering calls them any more. Returns how many it removed.
+    /// that another thread makes with one of them. Later, no rendering calls them any more. Returns their number.
     /// Preconditions: no function of a source calls this.
     std::size_t remove(std::string_view name);
 
