@@ -7,13 +7,13 @@
 // the loop itself renders the metrics of all wheels, slice by slice; 3. while another thread renders them without
 // pause. It also measures each slice, and each step that takes a wheel's lock. The gaps of 1. are those of the machine.
 #include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/counts/lateness_histogram.hpp>
 #include <cogwheel/observe/metrics.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
-double microseconds(steady::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
+double microseconds(std::chrono::nanoseconds d) { return std::chrono::duration<double, std::micro>(d).count(); }
 
 /// The processor time of this thread: what a slice costs, whatever else the machine does.
 std::chrono::nanoseconds thread_time() {
@@ -37,19 +37,15 @@ std::chrono::nanoseconds thread_time() {
     return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
 
+/// Durations in a histogram: a growing vector would cause gaps of its own.
 struct durations {
-    std::vector<double> us;
+    cogwheel::lateness_histogram values;
 
-    void note(steady::duration d) { us.push_back(microseconds(d)); }
+    void note(steady::duration d) { values.record(d); }
     void print(const char* what) {
-        std::sort(us.begin(), us.end());
-        const auto at = [&](double q) {
-            return us.empty()
-                       ? 0
-                       : us[std::min(us.size() - 1, static_cast<std::size_t>(q * static_cast<double>(us.size())))];
-        };
-        fmt::print("{:<44} {:>9} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f}\n", what, us.size(), at(0.5), at(0.99), at(0.9999),
-                   at(1));
+        const auto at = [&](double q) { return microseconds(values.quantile(q)); };
+        fmt::print("{:<44} {:>9} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f}\n", what, values.total(), at(0.5), at(0.99),
+                   at(0.9999), microseconds(values.max()));
     }
 };
 
