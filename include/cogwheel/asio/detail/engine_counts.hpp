@@ -36,22 +36,13 @@ public:
     tick due() const noexcept { return due_; }
     void set_due(tick t) noexcept { due_ = t; }
     std::uint64_t recorded() const noexcept { return quantiles_.total(); }
-    void record_lateness(nanoseconds late, std::uint64_t n) noexcept {
-        quantiles_.record(late, n);
-        lateness_.record(late, n);
-    }
+    void record_lateness(nanoseconds late, std::uint64_t n) noexcept;
 
     // ---- turns ----
 
     void begin_turn() noexcept { ++turns_; }
     /// `fired`: how many timers the turn has fired.
-    void end_turn(nanoseconds took, std::uint64_t fired, bool woken, bool exhausted) noexcept {
-        last_turn_ = {took, fired};
-        if (last_turn_.fired > largest_turn_) largest_turn_ = last_turn_.fired;
-        if (woken && last_turn_.fired == 0) ++empty_wakeups_;
-        if (exhausted) ++exhausted_turns_;
-        turn_duration_.record(took);
-    }
+    void end_turn(nanoseconds took, std::uint64_t fired, bool woken, bool exhausted) noexcept;
     /// Counts a wake-up without a turn: the wheel had become empty.
     void end_empty_wakeup() noexcept { ++empty_wakeups_; }
     struct turn {
@@ -61,22 +52,7 @@ public:
     const turn& last_turn() const noexcept { return last_turn_; }
 
     /// Copies the counts, except the quantiles.
-    void read(wheel_stats& s) const noexcept {
-        s.kinds = kinds_;
-        s.rejected = rejected_;
-        s.turns = turns_;
-        s.wakeups = wakeups_;
-        s.empty_wakeups = empty_wakeups_;
-        s.exhausted_turns = exhausted_turns_;
-        s.largest_turn = largest_turn_;
-        s.lateness.histogram = lateness_;
-        s.turn_duration = turn_duration_;
-        for (const timer_counts& k : kinds_) {
-            s.scheduled += k.scheduled;
-            s.fired += k.fired;
-            s.cancelled += k.cancelled;
-        }
-    }
+    void read(wheel_stats& s) const noexcept;
     const lateness_histogram& quantiles() const noexcept { return quantiles_; }
 
 private:

@@ -2,12 +2,15 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Who is told of the turns of a wheel: the readers of a stats_board, and the receiver of slow turns. An extension of
-// the engine, so a wheel without them pays for one look at a null pointer in each turn.
+// the engine.
 #pragma once
 
+#include <cogwheel/asio/detail/operation.hpp>
+#include <cogwheel/asio/detail/turn_watch.hpp>
 #include <cogwheel/asio/detail/wheel_extension.hpp>
 #include <cogwheel/counts/slow_turn.hpp>
 #include <cogwheel/counts/stats_board.hpp>
+#include <cogwheel/detail/exceptions.hpp>
 
 #include <chrono>
 #include <memory>
@@ -32,26 +35,14 @@ private:
     F f_;
 };
 
-/// Needs the engine's lock.
-class turn_hooks final : public wheel_extension {
+/// Decides which slow turns are reported. Needs the engine's lock.
+class slow_turn_filter {
     using nanoseconds = std::chrono::nanoseconds;
 
 public:
-    using receiver = std::shared_ptr<slow_turn_receiver>;
+    explicit slow_turn_filter(const slow_turn_options& options = {}) noexcept : options_(options) {}
 
-    std::shared_ptr<stats_board> board;
-
-    /// Sets who receives slow turns; nullptr: no receiver. Returns the former one, to be destroyed without the lock.
-    receiver receive(const slow_turn_options& options, receiver to) noexcept {
-        options_ = options;
-        reported_.reset();
-        skipped_ = 0;
-        return std::exchange(receiver_, std::move(to));
-    }
-    bool wants_slow_turns() const noexcept { return receiver_ != nullptr; }
-    receiver to() const noexcept { return receiver_; }
-
-    /// Decides whether the turn is reported now. `now`: since any fixed point.
+    /// Returns the report if the turn is reported now. `now`: since any fixed point.
     std::optional<slow_turn> judge(slow_turn t, nanoseconds now) noexcept {
         if (t.took <= options_.longer_than && t.waiting < options_.waiting) return {};
         if (reported_ && now - *reported_ < options_.at_most_every) {
@@ -65,9 +56,59 @@ public:
 
 private:
     slow_turn_options options_;
-    receiver receiver_;
     std::optional<nanoseconds> reported_;
     std::uint64_t skipped_ = 0;
+};
+
+/// Needs the engine's lock.
+template <class Engine>
+class turn_hooks final : public wheel_extension, public turn_watch<typename Engine::lock_type> {
+    using lock_type = typename Engine::lock_type;
+
+public:
+    using receiver = std::shared_ptr<slow_turn_receiver>;
+
+    std::shared_ptr<stats_board> board;
+
+    void attach(Engine& engine) noexcept { engine_ = &engine; }
+
+    /// Sets who receives slow turns; nullptr: no receiver. Returns the former one, to be destroyed without the lock.
+    receiver receive(const slow_turn_options& options, receiver to) noexcept {
+        filter_ = slow_turn_filter(options);
+        return std::exchange(receiver_, std::move(to));
+    }
+
+    void turn_ended(lock_type& lock) override {
+        if (receiver_ == nullptr) return;
+        const auto report = filter_.judge(engine_->last_turn(), engine_->present());
+        if (!report) return;
+        const relock_on_exit relock(lock);
+        const receiver to = receiver_; // destroyed before the lock is taken again: another one may have replaced it
+        lock.unlock();
+        to->receive(*report);
+    }
+
+    // After the driver is armed, so that the board shows when the next timer is due.
+    void driver_armed() noexcept override {
+        if (board == nullptr || !board->wanted()) return;
+        COGWHEEL_TRY { board->publish(engine_->snapshot()); }
+        COGWHEEL_CATCH {
+            // No memory: the next turn tries again.
+        }
+    }
+
+    // What the receiver owns may belong to another service, which the context destroys before ours.
+    void drop(lock_type& lock) noexcept override {
+        receiver dropped = std::exchange(receiver_, nullptr);
+        lock.unlock();
+        dropped.reset();
+        lock.lock();
+    }
+
+private:
+    Engine* engine_ = nullptr;
+    slow_turn_filter filter_;
+    receiver receiver_;
 };
 
 } // namespace cogwheel::inline v0::detail

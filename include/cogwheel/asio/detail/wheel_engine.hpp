@@ -19,11 +19,12 @@
 #include <cogwheel/asio/detail/engine_counts.hpp>
 #include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
-#include <cogwheel/asio/detail/turn_hooks.hpp>
+#include <cogwheel/asio/detail/turn_watch.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
 #include <cogwheel/asio/detail/wheel_extension.hpp>
 #include <cogwheel/asio/detail/wheel_time.hpp>
 #include <cogwheel/asio/wheel_options.hpp>
+#include <cogwheel/counts/slow_turn.hpp>
 #include <cogwheel/counts/wheel_stats.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/level_census.hpp>
@@ -262,7 +263,7 @@ protected:
         completion_context c{*this, lock, outcome::collected};
         if (wheel_) wheel_->clear([&](timer_node& n) { n.complete(&c); });
         c.how = outcome::destroyed;
-        drop_receiver(lock);
+        if (watch_ != nullptr) watch_->drop(lock);
         while (timer_node* n = ended_.pop()) n->complete(&c); // out of all lists first: a handler may own the wheel
     }
 
@@ -312,17 +313,18 @@ protected:
         s.lateness.max = lateness.max();
     }
     level_stats level_of(const level_census& census) const noexcept;
+    void watch_turns(turn_watch<lock_type>& watch) noexcept { watch_ = &watch; }
     nanoseconds time_left(nanoseconds until) const noexcept;
     std::uint64_t due(tick at) const noexcept;
-    void publish(stats_board& board);
-    turn_hooks& hooks() { return *(hooks_ = &extensions_.template get<turn_hooks>()); }
-
-    // ---- data that the impl uses ----
+    slow_turn last_turn() const noexcept;
+    wheel_snapshot snapshot();
 
     typename Locking::mutex mutex_;
     std::optional<Wheel> wheel_;
 
 private:
+    friend turn_hooks<wheel_engine>; // uses last_turn(), present() and snapshot()
+
     // ---- the driver ----
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
@@ -441,8 +443,6 @@ private:
     void run_turn(lock_type& lock, bool woken = false);
     bool turn(lock_type& lock, bool woken);
     void deliver_ended(lock_type& lock, std::uint32_t& budget);
-    void tell_of_turn(lock_type& lock);
-    void drop_receiver(lock_type& lock) noexcept;
     void end_turn(lock_type& lock, bool more);
     nanoseconds present() const noexcept { return time_.since_origin(Clock::now()); }
     // Records the lateness of the timers that have fired since the last call, which were due at one tick.
@@ -459,7 +459,7 @@ private:
         planned_ = never;
         wait_cancelled_ = rearmed_quickly_ = false;
         wheel_.reset();
-        hooks_ = nullptr;
+        watch_ = nullptr;
         wheel_extensions gone = std::move(extensions_);
         executor_ = nullptr;
         const bool usable = nodes.release_all() && waits.release_all();
@@ -485,7 +485,7 @@ private:
     std::uint32_t work_per_turn_ = 0;
     engine_counts counts_;
     nanoseconds turn_start_{};
-    turn_hooks* hooks_ = nullptr; // an extension, if somebody wants to be told of turns
+    turn_watch<lock_type>* watch_ = nullptr; // an extension, if a user wants to be told of turns
     ended_timers ended_;
     driver_memory driver_memory_;
     std::optional<wheel_driver<Clock>> driver_;

@@ -89,22 +89,24 @@ level_stats wheel_engine<Clock, Locking, Wheel>::level_of(const level_census& ce
             .cascades = census.cascades};
 }
 
-/// Writes the counts to a board. Errors: none; without memory the board keeps its old counts.
+/// Returns the counts and the slots, under one lock. Errors: std::bad_alloc.
 template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::publish(stats_board& board) {
-    COGWHEEL_TRY {
-        wheel_snapshot s;
-        finish(s, stats(s));
-        for (std::size_t level = 0; level < levels(); ++level) {
-            level_census census;
-            count_slots(level, 0, wheel_levels::max_slots, census);
-            s.levels.push_back(level_of(census));
-        }
-        board.publish(std::move(s));
+wheel_snapshot wheel_engine<Clock, Locking, Wheel>::snapshot() {
+    wheel_snapshot s;
+    finish(s, stats(s));
+    for (std::size_t level = 0; level < levels(); ++level) {
+        level_census census;
+        count_slots(level, 0, wheel_levels::max_slots, census);
+        s.levels.push_back(level_of(census));
     }
-    COGWHEEL_CATCH {
-        // The next turn tries again.
-    }
+    return s;
+}
+
+/// Returns what a report says of the last turn.
+template <class Clock, class Locking, timing_wheel Wheel>
+slow_turn wheel_engine<Clock, Locking, Wheel>::last_turn() const noexcept {
+    const auto [took, fired] = counts_.last_turn();
+    return {.took = took, .fired = fired, .waiting = due(wheel_->now()), .skipped = 0};
 }
 
 } // namespace cogwheel::inline v0::detail

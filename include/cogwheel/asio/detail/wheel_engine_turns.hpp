@@ -17,8 +17,8 @@ void wheel_engine<Clock, Locking, Wheel>::run_turn(lock_type& lock, bool woken) 
     COGWHEEL_TRY {
         if (more || wheel_->size() != 0) {
             more = turn(lock, woken);
-            if (hooks_ != nullptr) [[unlikely]]
-                tell_of_turn(lock);
+            if (watch_ != nullptr) [[unlikely]]
+                watch_->turn_ended(lock);
         } else if (woken) {
             counts_.end_empty_wakeup();
         }
@@ -75,32 +75,6 @@ void wheel_engine<Clock, Locking, Wheel>::deliver_ended(lock_type& lock, std::ui
     }
 }
 
-/// Tells the receiver of slow turns. Releases the lock meanwhile.
-/// Errors: those of the receiver.
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::tell_of_turn(lock_type& lock) {
-    if (!hooks_->wants_slow_turns()) return;
-    const auto [took, fired] = counts_.last_turn();
-    const auto report =
-        hooks_->judge({.took = took, .fired = fired, .waiting = due(wheel_->now()), .skipped = 0}, present());
-    if (!report) return;
-    const relock_on_exit relock(lock);
-    const auto to = hooks_->to(); // destroyed before the lock is taken again: another one may have replaced it
-    lock.unlock();
-    to->receive(*report);
-}
-
-/// Destroys the receiver of slow turns without the lock. When the context shuts down, it must not wait for the end of
-/// the engine: what it owns may belong to another service, which the context destroys before ours.
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::drop_receiver(lock_type& lock) noexcept {
-    if (hooks_ == nullptr) return;
-    turn_hooks::receiver receiver = hooks_->receive({}, nullptr);
-    lock.unlock();
-    receiver.reset();
-    lock.lock();
-}
-
 template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
     turning_ = false;
@@ -113,9 +87,8 @@ void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
         rearmed_quickly_ = false;
         if (planned_ != never && !turn_coming()) cancel_wait();
     }
-    // After the driver is armed, so that the board shows when the next timer is due.
-    if (hooks_ != nullptr && hooks_->board != nullptr && hooks_->board->wanted()) [[unlikely]]
-        publish(*hooks_->board);
+    if (watch_ != nullptr) [[unlikely]]
+        watch_->driver_armed();
     recycle_if_done(lock);
 }
 

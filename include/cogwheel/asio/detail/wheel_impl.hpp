@@ -8,6 +8,7 @@
 #include <cogwheel/asio/cursor.hpp>
 #include <cogwheel/asio/detail/cancellation.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/asio/detail/turn_hooks.hpp>
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 #include <cogwheel/asio/timer_token.hpp>
 #include <cogwheel/detail/exceptions.hpp>
@@ -309,14 +310,14 @@ public:
     std::shared_ptr<stats_board> publish() {
         auto board = std::make_shared<stats_board>(snapshot());
         const guard lock(mutex_);
-        auto& hooks = engine::hooks();
-        if (hooks.board == nullptr) hooks.board = std::move(board);
-        return hooks.board;
+        hooks& told = told_of_turns();
+        if (told.board == nullptr) told.board = std::move(board);
+        return told.board;
     }
 
-    void on_slow_turn(const slow_turn_options& options, turn_hooks::receiver to) {
+    void on_slow_turn(const slow_turn_options& options, std::shared_ptr<slow_turn_receiver> to) {
         const guard lock(mutex_);
-        to = engine::hooks().receive(options, std::move(to)); // the former one is destroyed after the lock is released
+        to = told_of_turns().receive(options, std::move(to)); // the former one is destroyed after the lock is released
     }
 
     /// Visits the pending timers of one slice of the table. Returns false after the last slice.
@@ -367,6 +368,14 @@ private:
 
     // So many slots take about 20 us if they are not in the cache, so many nodes about 50 us.
     static constexpr std::size_t slots_at_a_time = 4096, nodes_at_a_time = 512;
+
+    using hooks = turn_hooks<engine>;
+    hooks& told_of_turns() {
+        hooks& told = engine::template extension<hooks>();
+        told.attach(*this);
+        engine::watch_turns(told);
+        return told;
+    }
 
     void read(wheel_stats& s) {
         lock_type lock = engine::lock();
