@@ -158,8 +158,8 @@ public:
     }
     bool is_turn_ending() const noexcept { return loop_stopped_; }
 
-    /// Returns true if no other timer of this tick has fired since the counts were read or another tick fired. Call
-    /// begin_tick() then, which completes the node again.
+    /// Returns true if the timer that fired before this one was due at another tick. Call begin_tick() then: it records
+    /// the lateness of that tick, and completes the node again.
     bool is_first_of_tick(const timer_node& node) const noexcept { return node.deadline() != counts_.due(); }
     [[gnu::noinline]] void begin_tick(timer_node& node, void* context) {
         record_lateness();
