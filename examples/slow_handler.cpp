@@ -8,6 +8,7 @@
 #include "support/command_line.hpp"
 
 #include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/observe/format.hpp>
 #include <cogwheel/wheel/observed_wheel.hpp>
 
 #include <asio/io_context.hpp>
@@ -135,6 +136,7 @@ int example() {
     wheel.schedule(length_of_run, [&wheel] { wheel.stop(); });
     io.run();
 
+    fmt::print("\n{}\n", wheel.stats());
     const auto table = wheel.with_observer([](const handler_watch& watch) { return watch.table(); });
     fmt::print("\n{:>8} {:>10} {:>12}  handler\n", "calls", "total ms", "longest ms");
     for (const auto& row : table)

@@ -87,7 +87,7 @@ constexpr std::array<metric<task_stats>, 13> task_metrics{{
     {{"cogwheel_tasks_paused", gauge, "tasks", "Paused tasks. They count in cogwheel_tasks too."},
      [](const task_stats& s, sink& to) { to.value(wide(s.paused)); }},
     {{"cogwheel_tasks_by_level", gauge, "tasks,level",
-      "Pending tasks by the level of the wheel that holds their timer."},
+      "Pending tasks by how far ahead they are due, in levels of the wheel."},
      [](const task_stats& s, sink& to) {
          for (std::size_t l = 0; l < s.by_level.size(); ++l) to.value("level", std::to_string(l), wide(s.by_level[l]));
      }},
@@ -109,7 +109,8 @@ constexpr std::array<metric<task_stats>, 13> task_metrics{{
          to.value("attempt", "first", s.attempts - s.retries);
          to.value("attempt", "retry", s.retries);
      }},
-    {{"cogwheel_task_attempts_timed_out_total", counter, "tasks", "Attempts that their time limit ended."},
+    {{"cogwheel_task_attempts_timed_out_total", counter, "tasks",
+      "Attempts that were told to stop by their time limit."},
      [](const task_stats& s, sink& to) { to.value(s.timed_out); }},
     {{"cogwheel_task_runs_missed_total", counter, "tasks", "Missed runs that did not happen."},
      [](const task_stats& s, sink& to) { to.value(s.missed); }},

@@ -41,7 +41,7 @@ constexpr std::array<metric<sample>, 33> metrics{{
     {{"cogwheel_timers_scheduled_total", counter, "wheel,kind", "Timers that the wheel accepted."},
      [](const sample& s, sink& to) { by_kind(s, to, [](const timer_counts& k) { return k.scheduled; }); }},
     {{"cogwheel_timers_fired_total", counter, "wheel,kind",
-      "Timers that fired. Of kind timeout: operations that timed out."},
+      "Timers that fired. Of kind timeout: timeouts that passed; few of their operations still succeed."},
      [](const sample& s, sink& to) { by_kind(s, to, [](const timer_counts& k) { return k.fired; }); }},
     {{"cogwheel_timers_cancelled_total", counter, "wheel,kind",
       "Timers disarmed before they fired. Of kind timeout: operations that ended in time."},

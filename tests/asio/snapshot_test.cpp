@@ -250,6 +250,22 @@ TEST_CASE("board_is_written_in_the_turn_after_it_was_asked") {
     run_ready(io);
 }
 
+TEST_CASE("board_shows_the_wheel_at_rest_after_a_burst") {
+    asio::io_context io;
+    testing::manual_local_timer_wheel wheel{io, {.work_per_turn = 2}};
+    const auto board = wheel.publish();
+    for (int i = 0; i < 7; ++i) wheel.schedule(10ms, [] {});
+    wheel.schedule(1h, must_not_run());
+    board->latest(); // asked once, before four turns
+    pass(io, 10ms);
+    const wheel_snapshot s = board->latest();
+    CHECK(s.fired == 7);
+    CHECK(s.due == 0);
+    CHECK(s.next_due == 1h - 10ms);
+    wheel.stop();
+    run_ready(io);
+}
+
 TEST_CASE("board_outlives_its_wheel") {
     asio::io_context io;
     std::shared_ptr<stats_board> board;

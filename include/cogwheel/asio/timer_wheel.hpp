@@ -312,12 +312,12 @@ public:
         return impl().stop(std::move(visit));
     }
 
-    /// Returns the counts. Holds the lock for at most about 50 us. Complexity: O(1); the quantiles take a few
-    /// microseconds, without the lock.
+    /// Returns the counts. Holds the lock for about 1 us, and up to 0.1 ms while many timers are due. Complexity: O(1);
+    /// the quantiles take a few microseconds, without the lock.
     wheel_stats stats() const { return impl().stats(); }
 
     /// Returns the counts and what the slots of each level hold. Takes the lock for the counts, and again for each
-    /// 4,096 slots, each time for at most about 50 us; so the slots may be newer than the counts.
+    /// 4,096 slots, each time for about 3 us, rarely up to 0.1 ms. So the slots may be newer than the counts.
     /// Complexity: O(slots). Errors: std::bad_alloc.
     wheel_snapshot snapshot() const { return impl().snapshot(); }
     /// The same in steps of at most 4,096 slots, so that other handlers can run in between. Begin with a new cursor and
@@ -329,9 +329,9 @@ public:
     /// Errors: std::bad_alloc.
     std::shared_ptr<stats_board> publish() const { return impl().publish(); }
 
-    /// Calls `f(slow_turn)` after each turn that took long or left many timers waiting, but not too often (see
-    /// slow_turn_options). f runs in the turn, on the wheel's executor, without the lock; if it throws, the exception
-    /// leaves run(). Replaces the former f.
+    /// Calls `f(slow_turn)` after turns that took long or left many timers waiting, but not too often (see
+    /// slow_turn_options), and not after a turn whose handler threw. f runs in the turn, on the wheel's executor,
+    /// without the lock; if it throws, the exception leaves run(). Replaces the former f.
     /// Errors: std::invalid_argument (options), std::bad_alloc.
     /// Example: wheel.on_slow_turn({.longer_than = 20ms}, [](auto& t) { log(to_string(t)); });
     template <std::invocable<const slow_turn&> F>

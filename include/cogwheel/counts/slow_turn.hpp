@@ -15,7 +15,7 @@ struct slow_turn_options {
     /// Turns that took longer than this. At least zero.
     std::chrono::nanoseconds longer_than = std::chrono::milliseconds(50);
 
-    /// Turns after which at least this number of timers is due and waits. At least 1.
+    /// Turns that left at least this number of due timers waiting. At least 1; the wheel counts to about 32,000.
     std::uint64_t waiting = 10'000;
 
     /// The shortest time between two reports. What comes in between is counted in slow_turn::skipped. At least zero.
@@ -29,8 +29,8 @@ struct slow_turn_options {
 struct slow_turn {
     std::chrono::nanoseconds took{}; ///< with all handlers that ran inside the turn
     std::uint64_t fired = 0;         ///< timers that fired in the turn
-    std::uint64_t waiting = 0;       ///< timers that are due and wait for the next turn; see wheel_stats::due
-    std::uint64_t skipped = 0;       ///< slow turns since the last report that were not reported
+    std::uint64_t waiting = 0; ///< timers that were due at the start of the turn and still wait; see wheel_stats::due
+    std::uint64_t skipped = 0; ///< slow turns since the last report that were not reported
 
     friend bool operator==(const slow_turn&, const slow_turn&) = default;
 };

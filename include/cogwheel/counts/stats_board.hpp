@@ -44,13 +44,14 @@ public:
     bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
 
     /// Replaces the counts. If a reader copies the old ones just now, does nothing: the wheel never waits for a reader,
-    /// and tries again after its next turn. For the wheel.
+    /// and tries again after its next turn. If another turn is about to come, the board stays wanted, so that it does
+    /// not end with the counts of a wheel that is behind. For the wheel.
     void publish(wheel_snapshot&& s) noexcept {
         const std::unique_lock lock(mutex_, std::try_to_lock);
         if (!lock.owns_lock()) return;
         latest_ = std::move(s);
         ++published_;
-        wanted_.store(false, std::memory_order_relaxed);
+        wanted_.store(latest_.next_due == std::chrono::nanoseconds::zero(), std::memory_order_relaxed);
     }
 
 private:

@@ -58,7 +58,7 @@ struct level_stats {
 /// A snapshot of the counts. At every moment scheduled = fired + cancelled + pending, also for each kind.
 ///
 ///     const cogwheel::wheel_stats s = wheel.stats();
-///     if (s.lateness.p99 > 50ms) report("the loop is overloaded", s.largest_turn);
+///     if (s.due > 1000) report("the loop is overloaded", s.largest_turn);
 struct wheel_stats {
     std::uint64_t pending = 0;
     std::uint64_t scheduled = 0; ///< timers that the wheel accepted
@@ -79,8 +79,9 @@ struct wheel_stats {
     std::uint64_t exhausted_turns = 0; ///< turns that used up work_per_turn and left work to the next turn
     std::uint64_t largest_turn = 0;    ///< the largest number of timers that fired in one turn
 
-    /// The time from the start of the tick at which a timer was due to the clock reading of the turn that fired it. p50
-    /// and p99 are rounded up by at most 6.25%.
+    /// The time from the start of the tick at which a timer was due to the clock reading of the turn that fired it,
+    /// since the wheel was made. The rounding of the deadline up to a tick is not in it, nor the time for which a timer
+    /// waits for other handlers of the same turn. p50 and p99 are rounded up by at most 6.25%.
     struct {
         std::chrono::nanoseconds p50{}, p99{}, max{};
         duration_histogram histogram{};

@@ -12,9 +12,9 @@
 //     auto text = metrics.render(cogwheel::metrics_format::prometheus);
 //     while (text.next(body)) co_await asio::post(asio::use_awaitable); // other handlers run between two slices
 //
-// - A slice takes at most about 0.1 ms, however many timers, slots and wheels there are. A task_scheduler is sampled in
+// - A slice takes about 0.1 ms at most, however many timers, slots and wheels there are. A task_scheduler is sampled in
 //   one slice, which takes O(tasks).
-// - The counts of one wheel are read together; those of different sources are not.
+// - The counts of one wheel are read together. Its slots, its idle monitors and requests, and other sources follow.
 // - The metrics of a family stand together, as the formats require. docs/observe.md lists all of them.
 // Formats: Prometheus text exposition format 0.0.4; OpenMetrics 1.0.0; JSON (RFC 8259).
 #pragma once

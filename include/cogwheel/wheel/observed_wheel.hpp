@@ -39,8 +39,9 @@ constexpr std::string_view name_of_type() noexcept {
 /// - on_reschedule(const timer_node&, tick due): the timer has another deadline.
 /// - on_cancel(const timer_node&): the timer is no longer pending, and does not fire. node.last_id() is its id.
 /// - on_expire(const timer_node&, std::string_view what): the timer fires; its handler runs next, unless it has another
-///   executor. `what` is the compiler's name of the handler's type. A wheel outside of a timer_wheel calls it only from
-///   expired().
+///   executor. `what` is the compiler's name of the handler's type; for timer objects, idle monitors and requests, that
+///   of Cogwheel's own type. For a timeout, it is the type of the operation's handler, which runs when the cancelled
+///   operation ends. A wheel outside of a timer_wheel calls this only from expired().
 /// - on_turn_begin(), on_turn_end(): a turn of a timer_wheel begins or ends, also if a handler throws. No handler runs
 ///   inside a turn after on_turn_end().
 template <timing_wheel Base, class Observer>
