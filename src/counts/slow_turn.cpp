@@ -24,18 +24,18 @@ std::string grouped(std::uint64_t n) {
     return digits;
 }
 
-// Returns a duration in its largest whole unit: "83 ms", "450 us". Rounds down.
+// Returns a duration in a whole unit: "12 s", "1,234 ms", "450 us". Rounds down.
 std::string in_words(nanoseconds d) {
     struct unit {
-        std::int64_t length;
+        nanoseconds from, length; // seconds only from 10 s on: "1 s" would say too little of 1.9 s
         std::string_view name;
     };
-    constexpr std::array<unit, 3> units{{{10'000'000'000, " s"}, {1'000'000, " ms"}, {1'000, " us"}}};
-    for (const unit& u : units)
-        if (d.count() >= u.length)
-            return grouped(static_cast<std::uint64_t>(d.count() / (u.name == " s" ? 1'000'000'000 : u.length))) +
-                   std::string(u.name);
-    return std::to_string(d.count()) + " ns";
+    using namespace std::chrono_literals;
+    constexpr std::array<unit, 4> units{{{10s, 1s, " s"}, {1ms, 1ms, " ms"}, {1us, 1us, " us"}, {0ns, 1ns, " ns"}}};
+    const unit* u = units.data();
+    while (d < u->from && u != &units.back()) ++u;
+    // A clock that was turned back may give a turn less than no time.
+    return grouped(d > 0ns ? static_cast<std::uint64_t>(d / u->length) : 0) + std::string(u->name);
 }
 
 std::string counted(std::uint64_t n, std::string_view noun) {

@@ -21,6 +21,7 @@ TEST_CASE("to_string_says_how_long_and_how_many_wait") {
           "a turn took 12 s and fired 0 timers; 1,234,567 slow turns before it not reported");
     CHECK(to_string(slow_turn{450us, 0, 0, 0}) == "a turn took 450 us and fired 0 timers");
     CHECK(to_string(slow_turn{999ns, 0, 0, 0}) == "a turn took 999 ns and fired 0 timers");
+    CHECK(to_string(slow_turn{-1h, 0, 0, 0}) == "a turn took 0 ns and fired 0 timers"); // the clock was turned back
 }
 
 TEST_CASE("validate_names_the_value_and_the_range") {

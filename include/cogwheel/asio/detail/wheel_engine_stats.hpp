@@ -37,11 +37,9 @@ lateness_histogram wheel_engine<Clock, Locking, Wheel>::stats(wheel_stats& s) {
     record_lateness();
     counts_.read(s);
     s.pending = wheel_->size();
-    if (s.pending == 0)
-        s.next_due = std::nullopt;
-    else if (turning_ || turn_coming())
+    if (s.pending != 0 && (turning_ || turn_coming()))
         s.next_due = nanoseconds::zero();
-    else if (planned_ != never)
+    else if (s.pending != 0 && planned_ != never)
         s.next_due = time_left(time_.start_since_origin({planned_}));
     if constexpr (requires(const Wheel& w) { w.take_overs(); }) s.take_overs = wheel_->take_overs();
     if constexpr (counted_wheel<Wheel>) {
