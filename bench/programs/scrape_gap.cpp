@@ -3,9 +3,11 @@
 //
 // scrape_gap [WHEELS=64] [TIMERS=1000000] [SECONDS=5]: how long a scrape of metrics delays the handlers of a loop.
 //
-// A handler posts itself again and again, and notes the time between two of its calls: 1. without a scrape; 2. while
-// the loop itself renders the metrics of all wheels, slice by slice; 3. while another thread renders them without
-// pause. It also measures each slice, and each step that takes a wheel's lock. The gaps of 1. are those of the machine.
+// A handler schedules and cancels a timer on one wheel after the other, posts itself again, and notes the time between
+// two of its calls: 1. without a scrape; 2. while the loop itself renders the metrics of all wheels, slice by slice; 3.
+// while another thread renders them without pause. It also measures each slice, and each step that takes a wheel's
+// lock. The gaps of 1. are those of the machine. All texts have the same slices: so it also shows the slowest slice of
+// a text by the median of its times, in which the interruptions by the machine do not count.
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/counts/lateness_histogram.hpp>
 #include <cogwheel/observe/metrics.hpp>
@@ -51,14 +53,18 @@ struct durations {
 
 struct heartbeat {
     asio::io_context& io;
+    std::vector<std::unique_ptr<cogwheel::timer_wheel>>& wheels;
     durations gaps;
     steady::time_point last = steady::now();
+    std::size_t beats = 0;
     bool stopped = false, ended = false;
 
     void beat() {
         const auto now = steady::now();
         gaps.note(now - last);
         last = now;
+        // As a server's handler does: it takes the lock of the wheel, which the scrape may hold.
+        wheels[++beats % wheels.size()]->schedule(60s, [] {}).cancel();
         if (!stopped)
             asio::post(io, [this] { beat(); });
         else
@@ -70,6 +76,8 @@ struct scrape {
     asio::io_context& io;
     const cogwheel::metrics& metrics;
     durations slices{}, costs{};
+    std::vector<durations> by_place{}; // in the text
+    std::size_t place = 0;
     std::size_t texts = 0, bytes = 0;
     std::string body{};
     cogwheel::metrics_text text = metrics.render();
@@ -79,14 +87,24 @@ struct scrape {
         const auto began = steady::now();
         const auto cost = thread_time();
         const bool more = text.next(body);
-        costs.note(thread_time() - cost);
+        const auto spent = thread_time() - cost;
+        costs.note(spent);
         slices.note(steady::now() - began);
+        if (place == by_place.size()) by_place.emplace_back();
+        by_place[place++].note(spent);
         if (more) return true;
+        place = 0;
         ++texts;
         bytes = body.size();
         body.clear();
         text = metrics.render();
         return false;
+    }
+    void print_slowest() {
+        durations* slowest = &by_place[0];
+        for (durations& d : by_place)
+            if (d.values.quantile(0.5) > slowest->values.quantile(0.5)) slowest = &d;
+        slowest->print("  the slowest slice of a text, thread CPU");
     }
     void step() {
         slice();
@@ -118,7 +136,7 @@ int main(int argc, char** argv) {
                "p50", "p99", "p99.99", "max");
 
     const auto run = [&](const char* what, auto during) {
-        heartbeat beat{io, {}};
+        heartbeat beat{io, wheels, {}};
         beat.beat();
         const auto until = steady::now() + length;
         during(until);
@@ -136,6 +154,7 @@ int main(int argc, char** argv) {
         io.poll();
         s.slices.print("  slices, wall");
         s.costs.print("  slices, thread CPU");
+        s.print_slowest();
         fmt::print("  {} texts of {} bytes\n", s.texts, s.bytes);
     }
     {
@@ -149,6 +168,7 @@ int main(int argc, char** argv) {
         renderer.join();
         io.poll();
         s.costs.print("  slices, thread CPU");
+        s.print_slowest();
         fmt::print("  {} texts\n", s.texts);
     }
     { // what a step holds the lock for, and somewhat more
