@@ -24,6 +24,10 @@ if(TARGET cogwheel::observe)
   install(TARGETS cogwheel_observe EXPORT cogwheelObserveTargets)
   list(APPEND sets cogwheelObserveTargets)
 endif()
+if(TARGET cogwheel::durable)
+  install(TARGETS cogwheel_durable EXPORT cogwheelDurableTargets)
+  list(APPEND sets cogwheelDurableTargets)
+endif()
 foreach(set IN LISTS sets)
   install(EXPORT ${set} NAMESPACE cogwheel:: DESTINATION "${COGWHEEL_CMAKEDIR}")
 endforeach()
@@ -36,4 +40,5 @@ install(FILES
   "${PROJECT_BINARY_DIR}/cogwheelConfig.cmake"
   "${PROJECT_BINARY_DIR}/cogwheelConfigVersion.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/FindStandaloneAsio.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/FindHiredis.cmake"
   DESTINATION "${COGWHEEL_CMAKEDIR}")

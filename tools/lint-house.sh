@@ -31,6 +31,7 @@ may_include() {
     schedule) printf 'detail|wheel|asio|resilience|schedule' ;;
     calendar) printf 'detail|schedule|calendar' ;;
     tasks) printf 'detail|wheel|counts|asio|resilience|schedule|calendar|tasks' ;;
+    durable) printf 'detail|wheel|counts|asio|resilience|schedule|calendar|tasks|durable' ;;
     observe) printf 'detail|wheel|counts|asio|resilience|net|tasks|observe' ;;
     *) return 1 ;;
     esac

@@ -3,8 +3,8 @@
 //
 // See journal_scan.hpp.
 #include "crc32.hpp"
-#include "task_record_text.hpp"
-#include "text_fields.hpp"
+#include <cogwheel/tasks/task_record_text.hpp>
+#include "../detail/text_fields.hpp"
 
 #include <cogwheel/tasks/detail/journal_scan.hpp>
 

@@ -3,8 +3,8 @@
 //
 // Makes each change in an order that loses no task. It allocates first, because the index must hold each change that is
 // in the file. Then it writes the file, and then it changes the index. journal_rewriting.cpp rewrites the file.
-#include "task_record_text.hpp"
-#include "text_fields.hpp"
+#include <cogwheel/tasks/task_record_text.hpp>
+#include "../detail/text_fields.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
 
@@ -149,7 +149,7 @@ task_storage::contents task_journal::load() {
     for (const auto& [name, line] : scan.latest) {
         try {
             const auto read = detail::read_journal_line(std::string_view(text).substr(line.offset, line.size));
-            all.tasks.push_back(detail::task_record_from(read.value().fields));
+            all.tasks.push_back(task_record_from(read.value().fields));
         } catch (const std::invalid_argument& e) {
             all.warnings.push_back(words_for(path_) + "at byte " + std::to_string(line.offset) + ": task '" + name +
                                    "' is left out, as it cannot be understood: " + e.what());
@@ -174,7 +174,7 @@ void task_journal::write(std::span<const task_record> records) {
     std::size_t most = end_ + erase_bytes_;
     for (const task_record& record : records) {
         const std::size_t at = lines.size();
-        const std::string fields = detail::to_text(record);
+        const std::string fields = to_text(record);
         detail::add_journal_line(lines, batch ? 'M' : 'S', ++number, fields);
         const line_sizes sizes{lines.size() - at, journal_line_frame + fields.find('\t')};
         const bool known =

@@ -3,14 +3,17 @@
 //
 // The words of the enumerations appear here again, because files contain these. The words elsewhere are for people and
 // may change.
-#include "task_record_text.hpp"
+#include <cogwheel/tasks/task_record_text.hpp>
 
-#include "text_fields.hpp"
+#include "../detail/text_fields.hpp"
 
 #include <array>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0 {
 
+using detail::field_reader;
+using detail::field_writer;
+using detail::refuse_field;
 using std::chrono::nanoseconds;
 using wall_point = task_trigger::wall_point;
 
@@ -126,4 +129,4 @@ task_record task_record_from(std::string_view text) {
 
 std::string task_name_from(std::string_view text) { return field_reader(text).text("name"); }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0

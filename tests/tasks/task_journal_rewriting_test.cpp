@@ -3,7 +3,7 @@
 //
 // The file is rewritten now and then: at no more than the cost of what was appended, with nothing lost when that fails,
 // and with lines kept that mean nothing here.
-#include "src/tasks/task_record_text.hpp"
+#include <cogwheel/tasks/task_record_text.hpp>
 #include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
 
@@ -175,7 +175,7 @@ TEST_CASE("journal_task_that_cannot_be_understood_is_reported_and_stays") {
     const scratch_directory directory;
     task_record far = record_of("far", "away");
     far.task.when = task_trigger::cron("@daily", cogwheel::time_zone("Europe/Berlin"));
-    std::string fields = detail::to_text(far);
+    std::string fields = to_text(far);
     fields.replace(fields.find("Europe/Berlin"), 13, "Atlantis/Port");
     std::string text(detail::journal_header), line;
     detail::add_journal_line(line, 'S', 2, fields);

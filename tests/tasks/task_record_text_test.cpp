@@ -3,8 +3,8 @@
 //
 // A task record as text: every field reads back, whatever is in it; the text is the one that files have; and faults are
 // named.
-#include "src/tasks/task_record_text.hpp"
-#include "src/tasks/text_fields.hpp"
+#include <cogwheel/tasks/task_record_text.hpp>
+#include "src/detail/text_fields.hpp"
 #include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
 
@@ -19,11 +19,11 @@ using namespace std::chrono_literals;
 namespace {
 
 bool record_reads_back(const task_record& record) {
-    const std::string text = detail::to_text(record);
+    const std::string text = to_text(record);
     INFO(text);
-    const task_record back = detail::task_record_from(text);
-    CHECK(detail::to_text(back) == text);
-    CHECK(detail::task_name_from(text) == record.task.name);
+    const task_record back = task_record_from(text);
+    CHECK(to_text(back) == text);
+    CHECK(task_name_from(text) == record.task.name);
     return same_record(record, back);
 }
 
@@ -37,7 +37,7 @@ bool record_trigger_reads_back(const task_trigger& when) {
 std::string record_text_with(std::size_t field, const std::string& other) {
     task_record record = record_of("name", "body");
     record.runs.emplace_back();
-    std::string text = detail::to_text(record);
+    std::string text = to_text(record);
     std::size_t from = 0;
     for (; field > 0; --field) from = text.find('\t', from) + 1;
     text.replace(from, std::min(text.find('\t', from), text.size()) - from, other);
@@ -45,14 +45,14 @@ std::string record_text_with(std::size_t field, const std::string& other) {
 }
 
 std::string record_fault(const std::string& text) {
-    return refusal_of([&] { detail::task_record_from(text); });
+    return refusal_of([&] { task_record_from(text); });
 }
 
 } // namespace
 
 TEST_CASE("record_text_is_the_one_that_is_in_files") {
     task_record record = record_of("night\tly", "a\nb\\c");
-    CHECK(detail::to_text(record) ==
+    CHECK(to_text(record) ==
           "night\\tly\t\ta\\nb\\\\c\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0");
     record.task.job = "report";
     record.task.when =
@@ -65,7 +65,7 @@ TEST_CASE("record_text_is_the_one_that_is_in_files") {
     record.next = task_trigger::wall_point(-5ns);
     record.runs = {{task_trigger::wall_point(1us), 2, task_trigger::wall_point(2us)},
                    {task_trigger::wall_point(3us), 0, {}}};
-    CHECK(detail::to_text(record) ==
+    CHECK(to_text(record) ==
           "night\\tly\treport\ta\\nb\\\\c\tcron\t1000000000\t0\t9\t0 7 * * MON-FRI\tEurope/Berlin\t"
           "follow_clock\tcatch_up\t3\treplace\t7\t-5\t2\t1000\t2\t2000\t3000\t0\t-");
     CHECK(record_reads_back(record));
@@ -90,7 +90,7 @@ TEST_CASE("record_text_keeps_every_byte_and_shows_no_control_character") {
     task_record record = record_of(bytes, bytes + bytes);
     record.task.job = "\\t\\x00" + bytes + "\\";
     CHECK(record_reads_back(record));
-    for (const char c : detail::to_text(record)) {
+    for (const char c : to_text(record)) {
         const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
         CHECK((!control || c == '\t'));
     }
@@ -139,28 +139,28 @@ TEST_CASE("record_text_faults_name_the_field") {
 TEST_CASE("record_text_with_an_unknown_zone_or_expression_is_refused_and_has_its_name") {
     task_record record = record_of("far\taway", "");
     record.task.when = task_trigger::cron("@daily", cogwheel::time_zone("Europe/Berlin"));
-    std::string text = detail::to_text(record);
+    std::string text = to_text(record);
     text.replace(text.find("Europe/Berlin"), 13, "Atlantis/Port");
     CHECK(says(record_fault(text), "'Atlantis/Port' is unknown"));
-    CHECK(detail::task_name_from(text) == "far\taway");
+    CHECK(task_name_from(text) == "far\taway");
     text.replace(text.find("@daily"), 6, "@tidal");
     CHECK(!record_fault(text).empty());
 }
 
 TEST_CASE("record_text_of_later_fields_reads_back_and_others_have_none") {
     task_record record = record_of("name", "body");
-    const std::string plain = detail::to_text(record);
+    const std::string plain = to_text(record);
     record.paused = true;
     CHECK(record_reads_back(record));
-    CHECK(detail::to_text(record) == plain + "\t1\t4294967295\t0\t-\t");
-    CHECK(detail::task_record_from(detail::to_text(record)).paused);
+    CHECK(to_text(record) == plain + "\t1\t4294967295\t0\t-\t");
+    CHECK(task_record_from(to_text(record)).paused);
     record.paused = false;
     record.task.most_at_once = 3;
     CHECK(record_reads_back(record));
-    CHECK(detail::task_record_from(detail::to_text(record)).task.most_at_once == 3);
+    CHECK(task_record_from(to_text(record)).task.most_at_once == 3);
     CHECK(record_trigger_reads_back(task_trigger::every(10s).jitter(2s)));
     CHECK(record_trigger_reads_back(task_trigger::cron("@daily").until(std::chrono::sys_seconds(99s))));
-    CHECK(detail::task_record_from(plain + "\t0\t7\t5\t1000000000\tdone").task.when.until() ==
+    CHECK(task_record_from(plain + "\t0\t7\t5\t1000000000\tdone").task.when.until() ==
           std::chrono::sys_seconds(1s));
     CHECK(!record_fault(plain + "\t1").empty());
     CHECK(says(record_fault(plain + "\t0\t7\t5\t-\t\tmore"), "more fields than this version knows"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A task record as a line of text, which a journal stores and people can read. A tab separates the fields, in this
-// order:
+// A task record as a line of text, which people can read: for a storage of your own, such as a database. A tab separates
+// the fields, in this order:
 //
 //     name, job, body
 //     once | date | periodic | cron, first delay (of a date: the date), period, runs,
@@ -12,8 +12,8 @@
 //     runs left, next (- if there is none)
 //     number of runs; of each: scheduled, attempt, retry at (- if there is none)
 //
-// Points and durations are nanoseconds; strings are escaped (text_fields.hpp). A version that adds a field also changes
-// the number in the first line of a journal.
+// Points and durations are nanoseconds. In strings, control characters and \ are written as \t, \n, \r, \0, \\ or \x1b.
+// A version that adds a field also changes the number in the first line of a task_journal.
 #pragma once
 
 #include <cogwheel/tasks/task_storage.hpp>
@@ -21,15 +21,16 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0 {
 
+/// Returns the record as one line, without a newline. Complexity: O(size). Errors: std::bad_alloc.
 std::string to_text(const task_record&);
 
 /// Parses what to_text() returns. Errors: std::invalid_argument that names the field; the exceptions of time_zone and
-/// cron_expression.
+/// cron_expression; std::bad_alloc.
 task_record task_record_from(std::string_view text);
 
 /// Parses the name only, also if the other fields cannot be read. Errors: std::invalid_argument.
 std::string task_name_from(std::string_view text);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0

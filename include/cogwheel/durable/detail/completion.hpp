@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A completion handler of any type, for functions whose code is compiled once.
+#pragma once
+
+#include <asio/associated_cancellation_slot.hpp>
+#include <asio/associated_executor.hpp>
+#include <asio/async_result.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/error.hpp>
+#include <asio/execution/outstanding_work.hpp>
+#include <asio/post.hpp>
+#include <asio/prefer.hpp>
+
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace cogwheel::inline v0::detail {
+
+/// Holds a handler with the signature void(std::error_code, R), or void(std::error_code) if R is void. Move-only.
+/// Calling it dispatches the handler to its associated executor, else to that of the operation. Until then it counts as
+/// work there. A cancellation through the handler's slot completes it at once with operation_aborted; the result that
+/// comes later is dropped.
+/// Thread safety: any one thread may call it. The slot is used on the handler's executor only.
+template <class R>
+class completion {
+    struct empty {};
+    using result = std::conditional_t<std::is_void_v<R>, empty, R>;
+
+    class holder {
+    public:
+        virtual ~holder() = default;
+        virtual void complete(std::error_code, result, std::shared_ptr<holder>) = 0;
+    };
+
+    template <class Handler, class Executor>
+    class holder_of final : public holder {
+        using executor =
+            std::decay_t<decltype(asio::prefer(std::declval<Executor>(), asio::execution::outstanding_work.tracked))>;
+
+    public:
+        holder_of(Handler&& handler, const Executor& e)
+            : handler_(std::move(handler)), executor_(asio::prefer(e, asio::execution::outstanding_work.tracked)) {}
+
+        void complete(std::error_code ec, result r, std::shared_ptr<holder> self) override {
+            asio::dispatch(executor_, [this, ec, r = std::move(r), self = std::move(self)]() mutable {
+                finish(ec, std::move(r));
+            });
+        }
+        static void cancel(const std::shared_ptr<holder_of>& self) {
+            asio::post(self->executor_, [self] { self->finish(asio::error::operation_aborted, result()); });
+        }
+
+    private:
+        void finish(std::error_code ec, result r) {
+            if (!handler_) return; // cancelled before
+            Handler handler = std::move(*handler_);
+            handler_.reset();
+            asio::get_associated_cancellation_slot(handler).clear();
+            if constexpr (std::is_void_v<R>)
+                std::move(handler)(ec);
+            else
+                std::move(handler)(ec, std::move(r));
+        }
+
+        std::optional<Handler> handler_;
+        executor executor_;
+    };
+
+public:
+    completion() noexcept = default;
+
+    /// Wraps a handler of an operation whose own executor is `e`. Called in the initiating function.
+    template <class Handler, class Executor>
+    static completion of(Handler handler, const Executor& e) {
+        const auto associated = asio::get_associated_executor(handler, e);
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        using type = holder_of<Handler, std::decay_t<decltype(associated)>>;
+        auto made = std::make_shared<type>(std::move(handler), associated);
+        if (slot.is_connected()) {
+            slot.assign([weak = std::weak_ptr<type>(made)](asio::cancellation_type) {
+                if (const auto alive = weak.lock()) type::cancel(alive);
+            });
+        }
+        completion c;
+        c.holder_ = std::move(made);
+        return c;
+    }
+
+    explicit operator bool() const noexcept { return holder_ != nullptr; }
+
+    /// Completes the operation. Preconditions: it has a handler, and has not been called.
+    template <class... Results>
+    void operator()(std::error_code ec, Results&&... r) {
+        const auto held = std::exchange(holder_, nullptr);
+        held->complete(ec, result{std::forward<Results>(r)...}, held);
+    }
+
+private:
+    std::shared_ptr<holder> holder_;
+};
+
+/// Starts an operation for any completion token: calls start(completion<R>).
+template <class R, class Executor, class Token, class Start>
+auto initiate(const Executor& e, Token&& token, Start start) {
+    if constexpr (std::is_void_v<R>) {
+        return asio::async_initiate<Token, void(std::error_code)>(
+            [e](auto handler, Start s) { s(completion<R>::of(std::move(handler), e)); }, token, std::move(start));
+    } else {
+        return asio::async_initiate<Token, void(std::error_code, R)>(
+            [e](auto handler, Start s) { s(completion<R>::of(std::move(handler), e)); }, token, std::move(start));
+    }
+}
+
+} // namespace cogwheel::inline v0::detail

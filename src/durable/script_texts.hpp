@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The Lua scripts of src/durable/scripts, which the build embeds.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace cogwheel::inline v0::detail {
+
+struct script_text {
+    std::string_view name; // of the file, without .lua
+    std::string_view text; // without comment lines
+};
+
+/// Returns all scripts, sorted by name.
+std::span<const script_text> script_texts() noexcept;
+
+} // namespace cogwheel::inline v0::detail
