@@ -10,7 +10,8 @@
 // occurrence is "<id>@<due time in milliseconds since 1970>". So a receiver sees the same id each time a run is tried.
 #pragma once
 
-#include <cogwheel/tasks/task.hpp>
+#include <cogwheel/durable/error.hpp>
+#include <cogwheel/tasks/task_info.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -26,12 +27,15 @@ struct durable_task {
     static constexpr std::size_t max_id = 512;                      ///< bytes
     static constexpr std::size_t max_body = std::size_t{512} << 10; ///< bytes
     static constexpr std::uint32_t max_max_attempts = 65'535;
+    static constexpr std::chrono::hours max_delay{24 * 73'000}; ///< about 200 years
+    static constexpr task_trigger::wall_point max_date{std::chrono::nanoseconds::max() -
+                                                       std::chrono::hours(24)}; ///< in 2262
 
     /// Unique in the queue while the task is stored. 1 to max_id bytes, of any value.
     std::string id;
 
     /// When the task is due. The clock of all triggers is that of the server, in milliseconds, rounded up. A point in
-    /// the past is due at once; one beyond the year 9999 is refused.
+    /// the past is due at once. A date beyond max_date, a delay beyond max_delay, and a period below 1 ms are refused.
     task_trigger when{};
 
     /// Data for the handler, in any format. At most max_body bytes.

@@ -23,7 +23,7 @@ enum class durable_errc {
     not_connected,          ///< there is no connection: the command was not sent
     bad_id,                 ///< durable_task::id is empty or too long
     bad_body,               ///< durable_task::body is too long
-    bad_due,                ///< the date is beyond the year 9999
+    bad_due,                ///< the due date or the delay is too far away
     bad_attempts,           ///< durable_task::max_attempts is zero or too large
     bad_trace,              ///< durable_task::traceparent is not one
     too_many_tasks,         ///< more tasks in one call than durable_queue::max_batch

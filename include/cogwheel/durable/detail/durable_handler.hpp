@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A worker's handler of any form, behind one type: so the worker's code is compiled once.
+#pragma once
+
+#include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/durable/durable_delivery.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/post.hpp>
+#include <asio/strand.hpp>
+
+#include <concepts>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <type_traits>
+
+namespace cogwheel::inline v0::detail {
+
+/// An attempt under way. The worker derives from it.
+class running_delivery : public durable_delivery, public std::enable_shared_from_this<running_delivery> {
+public:
+    virtual ~running_delivery() = default;
+    /// Called once, by any thread, when the handler has ended.
+    virtual void ended(durable_outcome) noexcept = 0;
+
+    void ended_by(const std::exception_ptr&) noexcept; // an exception is a failed attempt with its message
+
+    /// Tells the handler to stop. Any thread.
+    void stop() {
+        if (stop_.exchange(true, std::memory_order_acq_rel)) return;
+        COGWHEEL_TRY {
+            asio::post(strand_, [self = shared_from_this()] { self->signal_.emit(asio::cancellation_type::terminal); });
+        }
+        COGWHEEL_CATCH {
+            // No memory: the handler learns of it from stop_requested() only.
+        }
+    }
+
+protected:
+    explicit running_delivery(const asio::any_io_executor& e) : strand_(asio::make_strand(e)) {}
+
+private:
+    friend class durable_handler;
+
+    asio::strand<asio::any_io_executor> strand_;
+    asio::cancellation_signal signal_;
+};
+
+/// A handler: a callable or a coroutine that takes a durable_delivery&, and returns nothing (done) or an outcome.
+class durable_handler {
+    template <class F>
+    using result_of = std::invoke_result_t<F&, durable_delivery&>;
+    template <class T>
+    struct coroutine : std::false_type {};
+    template <class T, class Executor>
+    struct coroutine<asio::awaitable<T, Executor>> : std::true_type {
+        using value = T;
+    };
+    template <class T>
+    static constexpr bool says = std::is_void_v<T> || std::convertible_to<T, durable_outcome>;
+
+public:
+    template <class F>
+        requires(!std::same_as<std::remove_cvref_t<F>, durable_handler>) &&
+                std::invocable<std::decay_t<F>&, durable_delivery&>
+    durable_handler(F&& f) { // NOLINT(google-explicit-constructor): a callable converts to a handler
+        using callable = std::decay_t<F>;
+        using result = std::remove_cvref_t<result_of<callable>>;
+        start_ = [f = std::make_shared<callable>(std::forward<F>(f))](std::shared_ptr<running_delivery> d) {
+            asio::post(d->strand_, [f, d]() mutable {
+                if constexpr (coroutine<result>::value) {
+                    static_assert(says<typename coroutine<result>::value>,
+                                  "a handler returns nothing or a durable_outcome, or is a coroutine that does");
+                    spawn(*f, f, std::move(d));
+                } else {
+                    static_assert(says<result>,
+                                  "a handler returns nothing or a durable_outcome, or is a coroutine that does");
+                    run(*f, *d);
+                }
+            });
+        };
+    }
+
+    /// Posts the start of the handler to the delivery's strand. Errors: std::bad_alloc; then nothing is posted.
+    void start(std::shared_ptr<running_delivery> d) const { start_(std::move(d)); }
+
+private:
+    template <class F>
+    static void run(F& f, running_delivery& d) {
+        COGWHEEL_TRY {
+            if constexpr (std::is_void_v<result_of<F>>) {
+                f(static_cast<durable_delivery&>(d));
+                d.ended(durable_outcome::done());
+            } else {
+                d.ended(f(static_cast<durable_delivery&>(d)));
+            }
+        }
+        COGWHEEL_CATCH { d.ended_by(std::current_exception()); }
+    }
+
+    template <class F>
+    static void spawn(F& callable, const std::shared_ptr<F>& f, std::shared_ptr<running_delivery> d) {
+        using value = typename coroutine<std::remove_cvref_t<result_of<F>>>::value;
+        auto& delivery = *d;
+        const auto slot = delivery.signal_.slot();
+        const auto strand = delivery.strand_;
+        // The completion keeps the callable, to whose captures the coroutine refers, and the delivery.
+        COGWHEEL_TRY {
+            if constexpr (std::is_void_v<value>) {
+                asio::co_spawn(strand, callable(static_cast<durable_delivery&>(delivery)),
+                               asio::bind_cancellation_slot(slot, [f, d](const std::exception_ptr& thrown) {
+                                   thrown ? d->ended_by(thrown) : d->ended(durable_outcome::done());
+                               }));
+            } else {
+                asio::co_spawn(strand, to_optional<value>(callable(static_cast<durable_delivery&>(delivery))),
+                               asio::bind_cancellation_slot(
+                                   slot, [f, d](const std::exception_ptr& thrown, std::optional<value> outcome) {
+                                       thrown ? d->ended_by(thrown) : d->ended(std::move(*outcome));
+                                   }));
+            }
+        }
+        COGWHEEL_CATCH { d->ended_by(std::current_exception()); }
+    }
+    // co_spawn needs a result with a default constructor.
+    template <class T>
+    static asio::awaitable<std::optional<T>> to_optional(asio::awaitable<T> from) {
+        co_return co_await std::move(from);
+    }
+
+    std::function<void(std::shared_ptr<running_delivery>)> start_;
+};
+
+} // namespace cogwheel::inline v0::detail

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// See durable_queue_impl.hpp.
+#include "durable_queue_impl.hpp"
+
+#include "join.hpp"
+#include "run_plan.hpp"
+#include "task_envelope.hpp"
+
+#include <cogwheel/schedule/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <new>
+
+namespace cogwheel::inline v0::detail {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+constexpr std::int64_t ns_per_ms = 1'000'000;
+constexpr std::size_t chunk_size = 100; // tasks that one call of the server adds
+constexpr auto time_is_fresh = std::chrono::seconds(30);
+constexpr std::uint32_t most_a_page = 1'000, audit_page = 500;
+
+} // namespace
+
+task_trigger::wall_point point_of(std::int64_t ms) noexcept {
+    constexpr std::int64_t most = nanoseconds::max().count() / ns_per_ms;
+    return task_trigger::wall_point(nanoseconds(std::clamp(ms, -most, most) * ns_per_ms));
+}
+
+std::int64_t ms_of(nanoseconds d) noexcept { return std::chrono::ceil<std::chrono::milliseconds>(d).count(); }
+
+durable_queue_impl::durable_queue_impl(const timer_wheel& wheel, strand on, durable_options options,
+                                       std::unique_ptr<task_store> store)
+    : wheel_(impl_of(wheel)),
+      executor_(wheel.get_executor()),
+      strand_(std::move(on)),
+      options_(std::move(options)),
+      store_(std::move(store)) {}
+
+retention_limits durable_queue_impl::limits() const noexcept {
+    return {.done_ms = options_.retention.count(),
+            .max_done = options_.max_done,
+            .max_dead = options_.max_dead,
+            .dead_ms = options_.dead_retention.count()};
+}
+
+void durable_queue_impl::close() noexcept {
+    if (closed_.exchange(true)) return;
+    try {
+        asio::dispatch(strand_, [self = shared_from_this()] { self->store_->close(); });
+    } catch (...) { // no memory: the store closes when its last coroutine ends
+    }
+}
+
+std::string durable_queue_impl::trouble() const {
+    const std::lock_guard lock(trouble_mutex_);
+    return trouble_;
+}
+
+std::error_code durable_queue_impl::code_of(const std::exception_ptr& thrown) noexcept {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::system_error& e) {
+        return e.code();
+    } catch (const std::bad_alloc&) {
+        return std::make_error_code(std::errc::not_enough_memory);
+    } catch (...) {
+        return std::make_error_code(std::errc::state_not_recoverable);
+    }
+}
+
+asio::awaitable<std::error_code> durable_queue_impl::open(self_ptr self) {
+    if (self->closed_) co_return asio::error::operation_aborted;
+    if (self->open_) co_return std::error_code();
+    const std::error_code ec = co_await self->store_->open();
+    {
+        const std::lock_guard lock(self->trouble_mutex_);
+        self->trouble_ = ec ? self->store_->trouble() : std::string();
+    }
+    if (ec) co_return ec;
+    self->open_ = true;
+    co_return co_await know_the_time(self);
+}
+
+// The first run of a recurring task is a point of the server's time.
+asio::awaitable<std::error_code> durable_queue_impl::know_the_time(self_ptr self) {
+    const auto sent = std::chrono::steady_clock::now();
+    if (self->clock_.known() && sent - self->time_asked_ < time_is_fresh) co_return std::error_code();
+    const answer<shard_counts> counted = co_await self->store_->counts(0);
+    if (counted.error) co_return counted.error;
+    self->time_asked_ = std::chrono::steady_clock::now();
+    self->clock_.observe(sent, self->time_asked_, counted.value.now_us);
+    co_return std::error_code();
+}
+
+namespace {
+
+bool repeats(const task_trigger& t) noexcept {
+    return t.what() == task_trigger::kind::periodic || t.what() == task_trigger::kind::cron;
+}
+
+} // namespace
+
+// Preconditions: the server's time is known, if the task is a recurring one.
+std::error_code durable_queue_impl::translate(durable_task& from, new_task& to) const {
+    if (const auto ec = from.check()) return ec;
+    std::optional<nanoseconds> first;
+    if (repeats(from.when)) {
+        const auto now = nanoseconds(clock_.now_us(std::chrono::steady_clock::now()) * 1'000);
+        first = first_point(from.when, now);
+        if (!first) return schedule_errc::never;
+        to.due = due_of(from.when, *first, from.id);
+        to.recurring = true;
+        to.runs_left = from.when.runs();
+    } else {
+        to.relative = from.when.what() == task_trigger::kind::once;
+        nanoseconds due = from.when.first_delay();
+        if (from.when.jitter() > nanoseconds::zero())
+            due = nanoseconds(due_of(from.when, due, from.id) * ns_per_ms); // the same for a repeated call
+        to.due = ms_of(due);
+    }
+    to.id = from.id;
+    to.max_attempts = from.max_attempts;
+    to.envelope = encode(from, first);
+    return {};
+}
+
+awaitable_answer<durable_receipt> durable_queue_impl::schedule(self_ptr self, durable_task task, on_duplicate policy) {
+    std::vector<durable_task> one;
+    one.push_back(std::move(task));
+    answer<std::vector<durable_added>> all = co_await schedule_all(self, std::move(one), policy);
+    answer<durable_receipt> result;
+    result.error = all.error ? all.error : all.value.front().error;
+    if (!all.value.empty()) result.value = all.value.front().receipt;
+    co_return result;
+}
+
+// Tasks of one shard, and where their answers go.
+struct durable_queue_impl::chunk {
+    std::uint32_t shard = 0;
+    std::vector<new_task> tasks{};
+    std::vector<durable_added*> answers{};
+};
+
+asio::awaitable<void> durable_queue_impl::add_chunk(self_ptr self, std::shared_ptr<chunk> c, on_duplicate policy) {
+    answer<std::vector<added_task>> added = co_await self->store_->add(c->shard, std::move(c->tasks), policy);
+    for (std::size_t i = 0; i < c->answers.size(); ++i) {
+        durable_added& to = *c->answers[i];
+        to.error = added.error;
+        if (i >= added.value.size()) continue;
+        const added_task& from = added.value[i];
+        to.receipt = {from.generation, point_of(from.due), from.existed};
+        if (!to.error && from.existed && policy == on_duplicate::reject) to.error = schedule_errc::duplicate_key;
+    }
+}
+
+awaitable_answer<std::vector<durable_added>>
+durable_queue_impl::schedule_all(self_ptr self, std::vector<durable_task> tasks, on_duplicate policy) {
+    answer<std::vector<durable_added>> result;
+    if (self->closed_) {
+        result.error = asio::error::operation_aborted;
+        co_return result;
+    }
+    if (tasks.size() > durable_queue::max_batch) {
+        result.error = durable_errc::too_many_tasks;
+        co_return result;
+    }
+    if (std::ranges::any_of(tasks, [](const durable_task& t) { return repeats(t.when); }))
+        result.error = co_await know_the_time(self);
+    if (result.error) co_return result;
+
+    result.value.resize(tasks.size());
+    std::map<std::uint32_t, std::shared_ptr<chunk>> open;
+    std::vector<asio::awaitable<void>> all;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        durable_added& to = result.value[i];
+        new_task translated;
+        to.error = self->translate(tasks[i], translated);
+        if (to.error) continue;
+        const std::uint32_t shard = self->store_->shard_of(translated.id);
+        auto& c = open[shard];
+        if (c != nullptr && c->tasks.size() == chunk_size)
+            all.push_back(add_chunk(self, std::exchange(c, nullptr), policy));
+        if (c == nullptr) {
+            c = std::make_shared<chunk>();
+            c->shard = shard;
+        }
+        c->tasks.push_back(std::move(translated));
+        c->answers.push_back(&to);
+    }
+    for (auto& [shard, c] : open)
+        if (c != nullptr) all.push_back(add_chunk(self, c, policy));
+    co_await join(self->strand_, std::move(all));
+    co_return result;
+}
+
+awaitable_answer<durable_cancel_result> durable_queue_impl::cancel(self_ptr self, std::string id) {
+    const answer<removal> removed = co_await self->store_->cancel(std::move(id));
+    answer<durable_cancel_result> result;
+    result.error = removed.error;
+    result.value = removed.value == removal::removed   ? durable_cancel_result::cancelled
+                   : removed.value == removal::running ? durable_cancel_result::running
+                                                       : durable_cancel_result::not_found;
+    co_return result;
+}
+
+awaitable_answer<durable_receipt> durable_queue_impl::reschedule(self_ptr self, std::string id, task_trigger when) {
+    answer<durable_receipt> result;
+    durable_task checked;
+    checked.id = id;
+    checked.when = when;
+    result.error = repeats(when) ? make_error_code(schedule_errc::bad_period) : checked.check();
+    if (result.error) co_return result;
+    const bool relative = when.what() == task_trigger::kind::once;
+    added_task now;
+    const answer<removal> moved = co_await self->store_->reschedule(id, ms_of(when.first_delay()), relative, now);
+    result.error = moved.error;
+    result.value = {now.generation, point_of(now.due), true};
+    if (moved.value == removal::not_found && !moved.error) result.error = durable_errc::no_such_task;
+    if (moved.value == removal::running) result.error = durable_errc::running;
+    co_return result;
+}
+
+durable_info durable_queue_impl::info_of(stored_task&& from) {
+    durable_info to;
+    to.id = std::move(from.id);
+    to.state = from.state;
+    to.generation = from.generation;
+    to.due = point_of(from.due);
+    to.attempt = from.attempt;
+    to.max_attempts = from.max_attempts;
+    to.runs_left = from.runs_left;
+    to.message = std::move(from.message);
+    if (from.state == durable_state::done) {
+        to.result = std::move(from.envelope);
+    } else if (auto envelope = decode_envelope(from.envelope)) {
+        to.body = std::move(envelope->body);
+        if (envelope->recurring && from.recurring) to.when = envelope->recurring->trigger.text();
+    } else {
+        to.message = make_error_code(durable_errc::bad_record).message();
+    }
+    return to;
+}
+
+awaitable_answer<std::optional<durable_info>> durable_queue_impl::find(self_ptr self, std::string id) {
+    answer<stored_task> found = co_await self->store_->find(std::move(id));
+    answer<std::optional<durable_info>> result;
+    if (found.error != durable_errc::no_such_task) result.error = found.error;
+    if (!found.error) result.value = info_of(std::move(found.value));
+    co_return result;
+}
+
+awaitable_answer<durable_page> durable_queue_impl::list(self_ptr self, std::string cursor, std::uint32_t count,
+                                                        bool dead) {
+    count = std::clamp(count, std::uint32_t{1}, most_a_page);
+    answer<stored_page> page;
+    if (dead)
+        page = co_await self->store_->dead(std::move(cursor), count);
+    else
+        page = co_await self->store_->list(std::move(cursor), count);
+    answer<durable_page> result;
+    result.error = page.error;
+    for (stored_task& t : page.value.tasks) result.value.tasks.push_back(info_of(std::move(t)));
+    result.value.cursor = std::move(page.value.cursor);
+    co_return result;
+}
+
+awaitable_answer<bool> durable_queue_impl::redrive(self_ptr self, std::string id) {
+    const answer<bool> result = co_await self->store_->redrive(std::move(id));
+    co_return result;
+}
+
+awaitable_answer<bool> durable_queue_impl::purge(self_ptr self, std::string id) {
+    const answer<bool> result = co_await self->store_->purge(std::move(id));
+    co_return result;
+}
+
+asio::awaitable<std::error_code> durable_queue_impl::pause(self_ptr self, bool paused) {
+    const std::error_code ec = co_await self->store_->pause(paused);
+    co_return ec;
+}
+
+awaitable_answer<durable_counts> durable_queue_impl::counts(self_ptr self) {
+    answer<durable_counts> sum;
+    for (std::uint32_t shard = 0; shard < self->store_->shards(); ++shard) {
+        const answer<shard_counts> one = co_await self->store_->counts(shard);
+        if (one.error) {
+            sum.error = one.error;
+            co_return sum;
+        }
+        sum.value.waiting += one.value.waiting;
+        sum.value.claimed += one.value.leased;
+        sum.value.overdue += one.value.overdue;
+        sum.value.done += one.value.done;
+        sum.value.dead += one.value.dead;
+        sum.value.paused = sum.value.paused || one.value.paused;
+    }
+    co_return sum;
+}
+
+awaitable_answer<durable_audit> durable_queue_impl::audit(self_ptr self) {
+    answer<durable_audit> sum;
+    for (std::uint32_t shard = 0; shard < self->store_->shards(); ++shard) {
+        std::string cursor;
+        do {
+            answer<audit_step> step = co_await self->store_->audit(shard, std::move(cursor), audit_page);
+            if (step.error) {
+                sum.error = step.error;
+                co_return sum;
+            }
+            sum.value.tasks += step.value.seen;
+            sum.value.repaired += step.value.repaired;
+            cursor = std::move(step.value.cursor);
+        } while (!cursor.empty());
+    }
+    co_return sum;
+}
+
+} // namespace cogwheel::inline v0::detail

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A queue without its public face. Its coroutines run on one strand, and each keeps the impl alive.
+#pragma once
+
+#include "server_clock.hpp"
+#include "task_store.hpp"
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/durable/durable_queue.hpp>
+
+#include <asio/co_spawn.hpp>
+#include <asio/strand.hpp>
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace cogwheel::inline v0::detail {
+
+class durable_queue_impl : public std::enable_shared_from_this<durable_queue_impl> {
+public:
+    using strand = asio::strand<asio::any_io_executor>;
+    using self_ptr = std::shared_ptr<durable_queue_impl>;
+
+    durable_queue_impl(const timer_wheel& wheel, strand on, durable_options options, std::unique_ptr<task_store> store);
+
+    const strand& executor() const noexcept { return strand_; }
+    const asio::any_io_executor& wheel_executor() const noexcept { return executor_; }
+    impl_type<timer_wheel>& wheel() const noexcept { return *wheel_; }
+    const durable_options& options() const noexcept { return options_; }
+    task_store& store() noexcept { return *store_; }
+    server_clock& clock() noexcept { return clock_; }
+    retention_limits limits() const noexcept;
+    bool closed() const noexcept { return closed_; }
+    void close() noexcept; // any thread
+    std::string trouble() const;
+
+    /// Runs a coroutine on the strand, and passes its answer to `done`. Any thread.
+    template <class R, class Coroutine>
+    void run(completion<R> done, Coroutine make) {
+        asio::co_spawn(
+            strand_, [self = shared_from_this(), make = std::move(make)]() mutable { return make(self); },
+            [done = std::move(done)](const std::exception_ptr& thrown, answer<R> result) mutable {
+                if (thrown) result.error = code_of(thrown);
+                done(result.error, std::move(result.value));
+            });
+    }
+    template <class Coroutine>
+    void run(completion<void> done, Coroutine make) {
+        asio::co_spawn(
+            strand_, [self = shared_from_this(), make = std::move(make)]() mutable { return make(self); },
+            [done = std::move(done)](const std::exception_ptr& thrown, std::error_code ec) mutable {
+                done(thrown ? code_of(thrown) : ec);
+            });
+    }
+
+    /// Opens the store once: later calls answer at once while it is open.
+    static asio::awaitable<std::error_code> open(self_ptr);
+    static awaitable_answer<durable_receipt> schedule(self_ptr, durable_task, on_duplicate);
+    static awaitable_answer<std::vector<durable_added>> schedule_all(self_ptr, std::vector<durable_task>, on_duplicate);
+    static awaitable_answer<durable_cancel_result> cancel(self_ptr, std::string id);
+    static awaitable_answer<durable_receipt> reschedule(self_ptr, std::string id, task_trigger when);
+    static awaitable_answer<std::optional<durable_info>> find(self_ptr, std::string id);
+    static awaitable_answer<durable_page> list(self_ptr, std::string cursor, std::uint32_t count, bool dead);
+    static awaitable_answer<bool> redrive(self_ptr, std::string id);
+    static awaitable_answer<bool> purge(self_ptr, std::string id);
+    static asio::awaitable<std::error_code> pause(self_ptr, bool paused);
+    static awaitable_answer<durable_counts> counts(self_ptr);
+    static awaitable_answer<durable_audit> audit(self_ptr);
+
+    /// Returns the error code of an exception: that of a std::system_error; not_enough_memory for std::bad_alloc.
+    static std::error_code code_of(const std::exception_ptr&) noexcept;
+
+private:
+    struct chunk;
+    static asio::awaitable<std::error_code> know_the_time(self_ptr);
+    static asio::awaitable<void> add_chunk(self_ptr, std::shared_ptr<chunk>, on_duplicate);
+    std::error_code translate(durable_task&, new_task&) const;
+    static durable_info info_of(stored_task&&);
+
+    wheel_hold<impl_type<timer_wheel>> wheel_;
+    asio::any_io_executor executor_;
+    strand strand_;
+    durable_options options_;
+    std::unique_ptr<task_store> store_;
+    server_clock clock_;
+    server_clock::steady_point time_asked_{};
+    mutable std::mutex trouble_mutex_;
+    std::string trouble_;
+    std::atomic<bool> closed_{false};
+    bool open_ = false;
+};
+
+/// Converts ms since 1970. Saturates.
+task_trigger::wall_point point_of(std::int64_t ms) noexcept;
+/// Converts to ms, rounded up, so that nothing is early.
+std::int64_t ms_of(std::chrono::nanoseconds) noexcept;
+
+} // namespace cogwheel::inline v0::detail

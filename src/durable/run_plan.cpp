@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// See run_plan.hpp.
+#include "run_plan.hpp"
+
+#include <cogwheel/resilience/random.hpp>
+#include <cogwheel/schedule/recurrence.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace cogwheel::inline v0::detail {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+constexpr std::int64_t ns_per_ms = 1'000'000;
+constexpr std::uint64_t most_counted = 10'000;
+
+constexpr nanoseconds ns_of(std::int64_t ms) noexcept {
+    constexpr std::int64_t most = nanoseconds::max().count() / ns_per_ms;
+    return nanoseconds(std::clamp(ms, -most, most) * ns_per_ms);
+}
+
+constexpr std::int64_t ms_of(nanoseconds point) noexcept {
+    const std::int64_t whole = point.count() / ns_per_ms;
+    return point.count() > whole * ns_per_ms ? whole + 1 : whole;
+}
+
+// FNV-1a
+std::uint64_t hash_of(std::string_view id) noexcept {
+    std::uint64_t h = 0xcbf29ce484222325;
+    for (const char c : id) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return h;
+}
+
+bool ended(const task_trigger& t, nanoseconds point) { return t.until() && point > t.until()->time_since_epoch(); }
+
+} // namespace
+
+std::int64_t due_of(const task_trigger& t, nanoseconds point, std::string_view id) noexcept {
+    if (t.jitter() <= nanoseconds::zero()) return ms_of(point);
+    small_random random(hash_of(id) ^ static_cast<std::uint64_t>(point.count()));
+    const auto delay = scale_bits(random(), static_cast<std::uint64_t>(t.jitter().count()));
+    return ms_of(saturating_add(point, nanoseconds(static_cast<std::int64_t>(delay))));
+}
+
+std::optional<nanoseconds> first_point(const task_trigger& t, nanoseconds now) {
+    auto point = t.first(now);
+    if (point && ended(t, *point)) point.reset();
+    return point;
+}
+
+run_plan plan_runs(const recurring_part& part, std::string_view id, std::int64_t due, std::int64_t now,
+                   std::int64_t grace, std::int64_t runs_left) {
+    const task_trigger& t = part.trigger;
+    const auto due_at = [&](nanoseconds point) { return due_of(t, point, id); };
+    // The worker's estimate of the server's time may be a little behind: the run that brought it here is due.
+    now = std::max(now, due);
+    const nanoseconds point = t.latest(part.first, std::max(part.first, ns_of(due)));
+    nanoseconds last = t.latest(point, std::max(point, ns_of(now)));
+    while (last > point && due_at(last) > now) last = t.before(last).value_or(point); // its jitter is not over
+    while (last > point && ended(t, last)) last = t.before(last).value_or(point);
+
+    run_plan plan;
+    const bool late = now - due_at(last) > grace;
+    const auto kind = part.misfire.what();
+    std::uint32_t most = kind == task_misfire::kind::catch_up ? part.misfire.most() : 1;
+    if (kind == task_misfire::kind::skip && late) most = 0;
+    if (kind == task_misfire::kind::catch_up && most == 0 && !late) most = 1;
+    most = std::min(most, most_occurrences);
+    std::uint64_t all = 0;
+    for (std::optional<nanoseconds> p = last; p && *p >= point && all < most_counted; p = t.before(*p), ++all)
+        if (plan.occurrences.size() < most && std::cmp_less(plan.occurrences.size(), runs_left))
+            plan.occurrences.push_back(due_at(*p));
+    std::ranges::reverse(plan.occurrences);
+    plan.missed = all - plan.occurrences.size();
+    plan.runs_left = runs_left == forever ? forever : runs_left - static_cast<std::int64_t>(plan.occurrences.size());
+    if (plan.runs_left > 0)
+        if (const auto next = t.after(last); next && !ended(t, *next)) plan.next_due = due_at(*next);
+    return plan;
+}
+
+} // namespace cogwheel::inline v0::detail
