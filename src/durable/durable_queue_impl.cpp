@@ -85,7 +85,28 @@ asio::awaitable<std::error_code> durable_queue_impl::open(self_ptr self) {
     }
     if (ec) co_return ec;
     self->open_ = true;
+    const std::weak_ptr<durable_queue_impl> weak = self;
+    const auto all = [weak](auto call) {
+        if (const auto q = weak.lock()) q->tell_listeners(call);
+    };
+    self->store_->listen(
+        {.on_wake = [all](std::uint32_t shard) { all([shard](const task_store::hints& h) { h.on_wake(shard); }); },
+         .on_workers = [all] { all([](const task_store::hints& h) { h.on_workers(); }); },
+         .on_connected = [all] { all([](const task_store::hints& h) { h.on_connected(); }); }});
     co_return co_await know_the_time(self);
+}
+
+std::uint64_t durable_queue_impl::listen(task_store::hints h) {
+    listeners_.emplace(++last_listener_, std::make_shared<const task_store::hints>(std::move(h)));
+    return last_listener_;
+}
+
+// A listener may add or remove listeners.
+template <class Call>
+void durable_queue_impl::tell_listeners(Call call) {
+    std::vector<std::shared_ptr<const task_store::hints>> all;
+    for (const auto& [number, h] : listeners_) all.push_back(h);
+    for (const auto& h : all) call(*h);
 }
 
 // The first run of a recurring task is a point of the server's time.

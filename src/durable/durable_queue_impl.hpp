@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -38,6 +39,10 @@ public:
     bool closed() const noexcept { return closed_; }
     void close() noexcept; // any thread
     std::string trouble() const;
+
+    /// Adds a receiver of the store's hints, until unlisten(). On the strand.
+    std::uint64_t listen(task_store::hints);
+    void unlisten(std::uint64_t listener) noexcept { listeners_.erase(listener); }
 
     /// Runs a coroutine on the strand, and passes its answer to `done`. Any thread.
     template <class R, class Coroutine>
@@ -93,6 +98,11 @@ private:
     std::string trouble_;
     std::atomic<bool> closed_{false};
     bool open_ = false;
+    std::map<std::uint64_t, std::shared_ptr<const task_store::hints>> listeners_;
+    std::uint64_t last_listener_ = 0;
+
+    template <class Call>
+    void tell_listeners(Call);
 };
 
 /// Converts ms since 1970. Saturates.

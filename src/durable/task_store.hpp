@@ -77,6 +77,7 @@ struct claimed_tasks {
 struct begin_request {
     std::string id;
     std::uint64_t generation = 0;
+    std::uint32_t attempt = 0; // attempts that had begun at the claim
     // Of a recurring task only:
     std::vector<std::int64_t> occurrences{}; // their due times, ascending; none: all missed ones are skipped
     std::int64_t next_due = 0;               // of the recurring task; 0: it has no further run, and ends
@@ -163,9 +164,11 @@ public:
     virtual awaitable_answer<claimed_tasks> claim(std::uint32_t shard, std::int64_t horizon_ms, std::uint32_t n,
                                                   std::int64_t lease_ms, const retention_limits&) = 0;
     /// The only decision: the generation matches, the state is waiting, and the store's time has reached the due time.
-    /// Raises the attempt, sets the state to running, and leases for lease_ms.
+    /// Raises the attempt, sets the state to running, and leases for lease_ms. A record keeps the nonce of the worker
+    /// that began it: so a worker may repeat the call if the answer was lost. Then attempt + 1 runs already, with this
+    /// nonce; the answer is the same.
     virtual awaitable_answer<std::vector<begun_task>> begin(std::uint32_t shard, std::int64_t lease_ms,
-                                                            std::vector<begin_request>) = 0;
+                                                            std::uint32_t nonce, std::vector<begin_request>) = 0;
     /// An answer for each: true, or false if stale.
     virtual awaitable_answer<std::vector<bool>> finish(std::uint32_t shard, const retention_limits&,
                                                        std::vector<finish_request>) = 0;

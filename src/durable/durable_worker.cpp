@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "durable_worker_impl.hpp"
+
+#include <cogwheel/durable/durable_worker.hpp>
+
+#include <asio/ip/host_name.hpp>
+
+#include <array>
+#include <random>
+#include <stdexcept>
+
+#include <unistd.h>
+
+namespace cogwheel::inline v0 {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr std::size_t max_name = 200;
+constexpr std::uint32_t max_batch = 128;
+
+[[noreturn]] void refuse(const char* what, const std::string& value, const std::string& range) {
+    throw std::invalid_argument(std::string("cogwheel::durable_worker_options: ") + what + " is " + value + ": give " +
+                                range);
+}
+
+void check(const char* what, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+    if (value >= least && value <= most) return;
+    refuse(what, std::to_string(value), "a number from " + std::to_string(least) + " to " + std::to_string(most));
+}
+
+void check(const char* what, milliseconds value, milliseconds least, milliseconds most) {
+    if (value >= least && value <= most) return;
+    refuse(what, std::to_string(value.count()) + " ms",
+           "a duration from " + std::to_string(least.count()) + " ms to " + std::to_string(most.count()) + " ms");
+}
+
+std::string default_name() {
+    std::error_code ec;
+    const std::string host = asio::ip::host_name(ec);
+    return (ec ? std::string("worker") : host) + ':' + std::to_string(::getpid());
+}
+
+std::uint64_t fresh_bits() {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+}
+
+} // namespace
+
+void durable_worker_options::validate() const {
+    using namespace std::chrono_literals;
+    constexpr std::uint64_t many = std::numeric_limits<std::uint32_t>::max();
+    if (name.size() > max_name)
+        refuse("name", std::to_string(name.size()) + " bytes long", "at most " + std::to_string(max_name) + " bytes");
+    check("max_in_flight", max_in_flight, 1, many);
+    check("max_claimed", max_claimed, 1, many);
+    check("batch", batch, 1, max_batch);
+    check("lease", lease, 1s, 24h);
+    check("claim_lease", claim_lease, 100ms, 1h);
+    check("horizon", horizon, 10ms, 1min);
+    check("claim_interval", claim_interval, 10ms, 1min);
+    check("other_shards", other_shards, 10ms, 1h);
+    check("silent_after", silent_after, 100ms, 1h);
+    check("heartbeat", heartbeat, 10ms, silent_after / 2);
+    check("over_budget", over_budget, 0ms, 24h * 365);
+    check("misfire_grace", misfire_grace, 0ms, 24h * 365);
+}
+
+std::string_view to_string(durable_event::kind k) noexcept {
+    constexpr std::array<std::string_view, 9> words{"done",      "retry",       "dead",       "stale",  "lease lost",
+                                                    "cancelled", "answer lost", "unreadable", "trouble"};
+    const auto i = static_cast<std::size_t>(k);
+    return i < words.size() ? words[i] : "unknown";
+}
+
+namespace detail {
+
+void running_delivery::ended_by(const std::exception_ptr& thrown) noexcept {
+    std::string words = "the handler threw an unknown exception";
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception& e) {
+        words = e.what();
+    } catch (...) { // words says it
+    }
+    ended(durable_outcome::retry(std::move(words)));
+}
+
+durable_worker_impl::durable_worker_impl(std::shared_ptr<durable_queue_impl> queue, durable_worker_options options)
+    : queue_(std::move(queue)), options_((options.validate(), std::move(options))), random_(fresh_bits()) {
+    if (!options_.executor) options_.executor = queue_->wheel_executor();
+    constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
+    id_ = (options_.name.empty() ? default_name() : options_.name) + ':';
+    std::uint64_t bits = random_();
+    for (int i = 0; i < 8; ++i, bits >>= 5) id_ += digits[bits & 31];
+    nonce_ = static_cast<std::uint32_t>(random_()) | 1U; // 0: no worker
+}
+
+durable_worker_stats durable_worker_impl::stats() const {
+    const std::lock_guard lock(stats_mutex_);
+    durable_worker_stats all = stats_;
+    all.held = held_now_;
+    all.in_flight = running_now_;
+    return all;
+}
+
+void durable_worker_impl::start(const self_ptr& self, durable_handler handler, completion<void> done) {
+    asio::dispatch(self->queue_->executor(), [self, handler = std::move(handler), done = std::move(done)]() mutable {
+        if (self->ended_ || self->handler_) return done(asio::error::operation_aborted);
+        self->handler_.emplace(std::move(handler));
+        self->done_ = std::move(done);
+        self->spawn([self] { return run(self); });
+    });
+}
+
+void durable_worker_impl::drain(const self_ptr& self) {
+    asio::dispatch(self->queue_->executor(), [self] {
+        if (!self->draining_ && !self->ended_) self->begin_draining();
+    });
+}
+
+void durable_worker_impl::stop(const self_ptr& self) {
+    asio::dispatch(self->queue_->executor(), [self] { self->end(asio::error::operation_aborted); });
+}
+
+void durable_worker_impl::report(durable_event::kind what, std::string_view id, fencing_token token,
+                                 std::error_code error, std::string_view message) noexcept {
+    if (options_.on_event) options_.on_event({what, id, token, error, message});
+}
+
+void durable_worker_impl::trouble(std::error_code ec) noexcept {
+    {
+        const std::lock_guard lock(stats_mutex_);
+        ++stats_.troubles;
+    }
+    report(durable_event::kind::trouble, {}, {}, ec);
+}
+
+} // namespace detail
+
+durable_worker::durable_worker(durable_queue& queue, durable_worker_options options)
+    : impl_(std::make_shared<detail::durable_worker_impl>(queue.impl_, std::move(options))) {}
+
+durable_worker::~durable_worker() { stop(); }
+
+void durable_worker::drain() { detail::durable_worker_impl::drain(impl_); }
+void durable_worker::stop() { detail::durable_worker_impl::stop(impl_); }
+asio::any_io_executor durable_worker::get_executor() const noexcept { return impl_->queue().wheel_executor(); }
+const std::string& durable_worker::id() const noexcept { return impl_->id(); }
+durable_worker_stats durable_worker::stats() const { return impl_->stats(); }
+
+void durable_worker::start(const impl_ptr& i, detail::durable_handler handler, detail::completion<void> done) {
+    detail::durable_worker_impl::start(i, std::move(handler), std::move(done));
+}
+
+} // namespace cogwheel::inline v0

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A worker without its public face. All of it runs on the strand of its queue, except delivery::ended().
+//
+// The way of a task:
+//
+//     claim loop -> held (a timer of the wheel) -> ready -> begin batch -> delivery (the handler runs) -> finish batch
+//
+// worker_claims.cpp has the loops that claim, beat and extend; worker_begins.cpp the way from the timer to the handler;
+// worker_finishes.cpp the way of the answers, and the end of the worker.
+#pragma once
+
+#include "durable_queue_impl.hpp"
+#include "sleeper.hpp"
+#include "task_envelope.hpp"
+
+#include <cogwheel/durable/durable_worker.hpp>
+#include <cogwheel/resilience/random.hpp>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace cogwheel::inline v0::detail {
+
+class durable_worker_impl : public std::enable_shared_from_this<durable_worker_impl> {
+public:
+    using self_ptr = std::shared_ptr<durable_worker_impl>;
+
+    durable_worker_impl(std::shared_ptr<durable_queue_impl> queue, durable_worker_options options);
+
+    const std::string& id() const noexcept { return id_; }
+    asio::any_io_executor handler_executor() const { return options_.executor; }
+    durable_queue_impl& queue() noexcept { return *queue_; }
+    durable_worker_stats stats() const;
+
+    // Any thread.
+    static void start(const self_ptr&, durable_handler, completion<void>);
+    static void drain(const self_ptr&);
+    static void stop(const self_ptr&);
+
+private:
+    class delivery;
+    using delivery_ptr = std::shared_ptr<delivery>;
+    using steady_clock = std::chrono::steady_clock;
+
+    /// A claimed task that has not begun.
+    struct held_task {
+        stored_task task;
+        std::uint32_t shard = 0;
+        bool ready = false; // its timer has fired: it is in ready_, in a batch or parked
+        timer_token timer{};
+    };
+    using held_ptr = std::shared_ptr<held_task>;
+
+    struct shard_state {
+        bool own = false;
+        std::shared_ptr<sleeper> pause{};
+        std::deque<held_ptr> begins{};
+        std::deque<finish_request> finishes{};
+        bool begin_posted = false, finish_posted = false;
+        unsigned begins_under_way = 0, finishes_under_way = 0;
+    };
+
+    // worker_claims.cpp
+    static asio::awaitable<void> run(self_ptr);
+    static asio::awaitable<void> claim_loop(self_ptr, std::uint32_t shard);
+    static asio::awaitable<bool> claim_once(self_ptr, std::uint32_t shard);
+    static asio::awaitable<void> heartbeat_loop(self_ptr);
+    static asio::awaitable<void> extend_loop(self_ptr);
+    static asio::awaitable<void> extend_all(self_ptr);
+    void own_by(const std::vector<std::string>& workers);
+    std::uint32_t room() const noexcept;
+    void woken(std::uint32_t shard);
+    void connected();
+
+    // worker_begins.cpp
+    void hold(std::uint32_t shard, stored_task&&);
+    void arm(const held_ptr&, steady_clock::time_point);
+    void fired(const held_ptr&);
+    void pump();
+    void post_begin(std::uint32_t shard);
+    static asio::awaitable<void> begin_batch(self_ptr, std::uint32_t shard, std::vector<held_ptr>);
+    bool plan(const held_task&, begin_request&);
+    void begun(const held_ptr&, const begin_request&, const begun_task&);
+    void deliver(const held_ptr&, const begin_request&, const begun_task&);
+    void park(const held_ptr&);
+    void unpark();
+    void let_go(const held_ptr&);
+    void note_sizes() noexcept {
+        held_now_ = held_.size();
+        running_now_ = running_.size();
+    }
+
+    // worker_finishes.cpp
+    void ended(const delivery_ptr&, durable_outcome&&);
+    std::int64_t delay_before(const delivery&, const durable_outcome&);
+    void post_finish(std::uint32_t shard);
+    static asio::awaitable<void> finish_batch(self_ptr, std::uint32_t shard, std::vector<finish_request>);
+    void finished(const std::vector<finish_request>&, const std::vector<bool>& taken, bool repeated);
+    asio::awaitable<void> wait_for_server();
+    void release_all();
+    void begin_draining();
+    void end_if_drained();
+    void end(std::error_code);
+
+    void report(durable_event::kind, std::string_view id = {}, fencing_token = {}, std::error_code = {},
+                std::string_view message = {}) noexcept;
+    void trouble(std::error_code) noexcept;
+    template <class Coroutine>
+    void spawn(Coroutine);
+
+    std::shared_ptr<durable_queue_impl> queue_;
+    durable_worker_options options_;
+    small_random random_;
+    std::string id_;
+    std::uint32_t nonce_; // of this worker: begin() can be repeated if its answer was lost
+    std::optional<durable_handler> handler_;
+    completion<void> done_;
+    std::vector<shard_state> shards_;
+    std::shared_ptr<sleeper> heart_, extender_;
+    std::vector<std::shared_ptr<sleeper>> waiting_; // batches that wait for the server
+    std::uint64_t listener_ = 0;
+
+    std::unordered_map<std::string, held_ptr> held_; // by id
+    std::deque<held_ptr> ready_;
+    std::vector<held_ptr> parked_; // the server did not answer their begin
+    std::unordered_map<const delivery*, delivery_ptr> running_;
+    std::size_t slots_ = 0;    // attempts that run or are about to begin
+    std::size_t reserved_ = 0; // tasks that claims under way may bring
+    std::size_t answers_ = 0;  // finish requests that the server has not taken
+    bool draining_ = false, retired_ = false, ended_ = false;
+
+    std::atomic<std::size_t> held_now_{0}, running_now_{0}; // for stats()
+    mutable std::mutex stats_mutex_;
+    durable_worker_stats stats_;
+};
+
+/// One attempt under way.
+class durable_worker_impl::delivery final : public running_delivery {
+public:
+    delivery(const std::shared_ptr<durable_worker_impl>& worker, const asio::any_io_executor& executor)
+        : running_delivery(executor), worker_(worker) {}
+
+    void fill(std::string id, task_envelope&& envelope, fencing_token token, std::uint32_t max_attempts,
+              std::int64_t due_ms, std::chrono::microseconds lateness, std::uint32_t shard);
+    void ended(durable_outcome) noexcept override;
+    std::uint32_t shard() const noexcept { return shard_; }
+
+private:
+    std::weak_ptr<durable_worker_impl> worker_;
+    std::uint32_t shard_ = 0;
+};
+
+/// Runs a coroutine on the strand. An exception is trouble, and ends the worker: no loop ends in silence.
+template <class Coroutine>
+void durable_worker_impl::spawn(Coroutine work) {
+    asio::co_spawn(queue_->executor(), std::move(work), [self = shared_from_this()](const std::exception_ptr& thrown) {
+        if (!thrown) return;
+        const std::error_code ec = durable_queue_impl::code_of(thrown);
+        self->trouble(ec);
+        self->end(ec);
+    });
+}
+
+} // namespace cogwheel::inline v0::detail

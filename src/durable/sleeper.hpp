@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The pause of a loop on a strand, which others can end early.
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/durable/detail/completion.hpp>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/bind_executor.hpp>
+#include <asio/strand.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <memory>
+
+namespace cogwheel::inline v0::detail {
+
+/// Thread safety: one strand. Lifetime: shared; the wheel's hold belongs to its owner and outlives the pause.
+class sleeper : public std::enable_shared_from_this<sleeper> {
+    using strand = asio::strand<asio::any_io_executor>;
+    using engine = impl_type<timer_wheel>;
+
+public:
+    sleeper(engine& wheel, strand on) : wheel_(wheel), strand_(std::move(on)) {}
+
+    /// Waits for `delay`, or until wake(). Returns at once if wake() came since the last pause. One wait at a time.
+    /// Returns false if the wheel has stopped: the loop must end.
+    asio::awaitable<bool> sleep(std::chrono::nanoseconds delay) {
+        const auto self = shared_from_this();
+        if (!std::exchange(woken_, false)) {
+            auto start = [self, delay](completion<void> done) { self->begin(delay, std::move(done)); };
+            co_await initiate<void>(strand_, asio::use_awaitable, std::move(start));
+            woken_ = false;
+        }
+        co_return !refused_;
+    }
+
+    void wake() {
+        woken_ = true;
+        end(number_);
+    }
+
+private:
+    void begin(std::chrono::nanoseconds delay, completion<void> done) {
+        waiting_ = std::move(done);
+        const auto over = [weak = weak_from_this(), number = ++number_] {
+            if (const auto self = weak.lock()) self->end(number);
+        };
+        std::error_code ec;
+        const auto at = timer_wheel::clock_type::now() + delay;
+        token_ = wheel_.schedule(at, asio::bind_executor(strand_, over), asio::bind_executor(strand_, over), ec, true);
+        if (!ec) return;
+        refused_ = true;
+        end(number_);
+    }
+    void end(std::uint64_t number) {
+        if (number != number_ || !waiting_) return;
+        token_.cancel();
+        std::exchange(waiting_, {})({});
+    }
+
+    engine& wheel_;
+    strand strand_;
+    completion<void> waiting_;
+    timer_token token_;
+    std::uint64_t number_ = 0;
+    bool woken_ = false;
+    bool refused_ = false;
+};
+
+} // namespace cogwheel::inline v0::detail

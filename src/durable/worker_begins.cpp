@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// From the claim of a task to its handler.
+#include "durable_worker_impl.hpp"
+#include "run_plan.hpp"
+
+#include <asio/bind_executor.hpp>
+#include <asio/post.hpp>
+
+#include <algorithm>
+
+namespace cogwheel::inline v0::detail {
+
+using std::chrono::microseconds;
+
+namespace {
+
+constexpr std::int64_t us_per_ms = 1'000;
+// Two batches of a shard may be on their way at once: while one is, the next one gathers what fires.
+constexpr unsigned batches_at_once = 2;
+
+} // namespace
+
+void durable_worker_impl::hold(std::uint32_t shard, stored_task&& task) {
+    auto& slot = held_[task.id];
+    if (slot != nullptr) {
+        // Claimed again, because this worker was slow to begin it. What waits in a queue or a batch stays there.
+        if (slot->task.generation == task.generation && (slot->ready || slot->task.due == task.due)) {
+            if (!slot->ready) slot->task = std::move(task);
+            return;
+        }
+        slot->timer.cancel();
+    }
+    slot = std::make_shared<held_task>();
+    slot->shard = shard;
+    slot->task = std::move(task);
+    note_sizes();
+    arm(slot, queue_->clock().point(slot->task.due * us_per_ms));
+}
+
+void durable_worker_impl::arm(const held_ptr& h, steady_clock::time_point at) {
+    // Also if the wheel cancels its timers: then the server says that it is early, and the task is armed again.
+    auto fire = asio::bind_executor(queue_->executor(), [weak = weak_from_this(), h] {
+        if (const auto self = weak.lock()) self->fired(h);
+    });
+    std::error_code ec;
+    h->timer = queue_->wheel().schedule(at, fire, fire, ec, true);
+    if (ec) end(ec);
+}
+
+void durable_worker_impl::fired(const held_ptr& h) {
+    const auto found = held_.find(h->task.id);
+    if (h->ready || found == held_.end() || found->second != h || draining_ || ended_) return;
+    h->ready = true;
+    ready_.push_back(h);
+    pump();
+}
+
+void durable_worker_impl::pump() {
+    while (!ready_.empty() && slots_ < options_.max_in_flight && !draining_ && !ended_) {
+        const held_ptr h = std::move(ready_.front());
+        ready_.pop_front();
+        ++slots_;
+        shards_[h->shard].begins.push_back(h);
+        post_begin(h->shard);
+    }
+}
+
+// Posted, so that all tasks of one turn of the wheel share a batch.
+void durable_worker_impl::post_begin(std::uint32_t shard) {
+    shard_state& s = shards_[shard];
+    if (s.begin_posted || s.begins.empty() || s.begins_under_way == batches_at_once) return;
+    s.begin_posted = true;
+    asio::post(queue_->executor(), [self = shared_from_this(), shard] {
+        shard_state& state = self->shards_[shard];
+        state.begin_posted = false;
+        std::vector<held_ptr> batch;
+        while (!state.begins.empty() && batch.size() < self->options_.batch) {
+            batch.push_back(std::move(state.begins.front()));
+            state.begins.pop_front();
+        }
+        if (batch.empty()) return;
+        ++state.begins_under_way;
+        self->spawn([self, shard, batch = std::move(batch)] { return begin_batch(self, shard, batch); });
+        self->post_begin(shard);
+    });
+}
+
+// Returns false if the record cannot be read here.
+bool durable_worker_impl::plan(const held_task& h, begin_request& request) {
+    request.id = h.task.id;
+    request.generation = h.task.generation;
+    request.attempt = h.task.attempt;
+    if (!h.task.recurring) return true;
+    const auto envelope = decode_envelope(h.task.envelope);
+    if (!envelope || !envelope->recurring) return false;
+    const std::int64_t now = queue_->clock().now_us(steady_clock::now()) / us_per_ms;
+    run_plan planned =
+        plan_runs(*envelope->recurring, h.task.id, h.task.due, now, options_.misfire_grace.count(), h.task.runs_left);
+    request.occurrences = std::move(planned.occurrences);
+    request.next_due = planned.next_due;
+    request.runs_left = planned.runs_left;
+    if (planned.missed != 0) {
+        const std::lock_guard lock(stats_mutex_);
+        stats_.missed += planned.missed;
+    }
+    return true;
+}
+
+asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint32_t shard,
+                                                       std::vector<held_ptr> batch) {
+    std::vector<begin_request> requests;
+    std::vector<held_ptr> asked;
+    for (held_ptr& h : batch) {
+        begin_request request;
+        if (self->plan(*h, request)) {
+            requests.push_back(std::move(request));
+            asked.push_back(std::move(h));
+        } else {
+            // Its claim runs out, and perhaps another worker can read it.
+            --self->slots_;
+            self->report(durable_event::kind::unreadable, h->task.id);
+            self->let_go(h);
+        }
+    }
+    answer<std::vector<begun_task>> answers;
+    if (!requests.empty())
+        answers = co_await self->queue_->store().begin(shard, self->options_.lease.count(), self->nonce_, requests);
+    --self->shards_[shard].begins_under_way;
+    if (answers.error) {
+        self->trouble(answers.error);
+        for (const held_ptr& h : asked) self->park(h);
+    } else {
+        for (std::size_t i = 0; i < asked.size(); ++i)
+            self->begun(asked[i], requests[i], i < answers.value.size() ? answers.value[i] : begun_task());
+    }
+    self->post_begin(shard);
+    self->pump();
+    self->end_if_drained();
+}
+
+void durable_worker_impl::begun(const held_ptr& h, const begin_request& request, const begun_task& answer) {
+    if (ended_) return;
+    if (answer.attempt > 0) {
+        let_go(h);
+        deliver(h, request, answer);
+        return;
+    }
+    --slots_;
+    if (answer.attempt == 0) {
+        {
+            const std::lock_guard lock(stats_mutex_);
+            ++stats_.gone;
+        }
+        let_go(h);
+        return;
+    }
+    {
+        const std::lock_guard lock(stats_mutex_);
+        ++stats_.early;
+    }
+    if (draining_) return; // release_all() has given it back
+    h->ready = false;
+    arm(h, steady_clock::now() + microseconds(-answer.attempt));
+}
+
+void durable_worker_impl::deliver(const held_ptr& h, const begin_request& request, const begun_task& answer) {
+    const auto d = std::make_shared<delivery>(shared_from_this(), options_.executor);
+    std::string id = h->task.id;
+    std::int64_t due = h->task.due;
+    if (h->task.recurring) {
+        due = request.occurrences.front();
+        id += '@' + std::to_string(due);
+    }
+    const auto late = microseconds(queue_->clock().now_us(steady_clock::now()) - due * us_per_ms);
+    {
+        const std::lock_guard lock(stats_mutex_);
+        ++stats_.begun;
+        stats_.lateness.record(late);
+    }
+    auto envelope = decode_envelope(h->task.envelope);
+    const fencing_token token{answer.generation, static_cast<std::uint32_t>(answer.attempt)};
+    const bool readable = envelope.has_value();
+    d->fill(std::move(id), readable ? std::move(*envelope) : task_envelope(), token, h->task.max_attempts, due,
+            std::max(late, microseconds(0)), h->shard);
+    running_.emplace(d.get(), d);
+    note_sizes();
+    if (readable)
+        handler_->start(d);
+    else
+        ended(d, durable_outcome::fail(make_error_code(durable_errc::bad_record).message()));
+}
+
+void durable_worker_impl::park(const held_ptr& h) {
+    --slots_;
+    if (draining_) return;
+    parked_.push_back(h);
+}
+
+void durable_worker_impl::unpark() {
+    for (held_ptr& h : std::exchange(parked_, {})) ready_.push_back(std::move(h));
+    pump();
+}
+
+void durable_worker_impl::let_go(const held_ptr& h) {
+    const auto found = held_.find(h->task.id);
+    if (found != held_.end() && found->second == h) held_.erase(found);
+    note_sizes();
+}
+
+} // namespace cogwheel::inline v0::detail

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The loops of a worker: claims, heartbeats, and the extension of leases.
+#include "durable_worker_impl.hpp"
+#include "shard_owner.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace cogwheel::inline v0::detail {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+// After a command that failed. A reconnection ends the pause earlier.
+constexpr milliseconds after_trouble(100);
+
+} // namespace
+
+asio::awaitable<void> durable_worker_impl::run(self_ptr self) {
+    const std::error_code ec = co_await durable_queue_impl::open(self->queue_);
+    if (ec || self->ended_) {
+        self->end(ec);
+        co_return;
+    }
+    task_store& store = self->queue_->store();
+    const auto make_sleeper = [&] {
+        return std::make_shared<sleeper>(self->queue_->wheel(), self->queue_->executor());
+    };
+    self->heart_ = make_sleeper();
+    self->extender_ = make_sleeper();
+    self->shards_.resize(store.shards());
+    for (shard_state& s : self->shards_) s.pause = make_sleeper();
+    const std::weak_ptr<durable_worker_impl> weak = self;
+    self->listener_ = self->queue_->listen({.on_wake =
+                                                [weak](std::uint32_t shard) {
+                                                    if (const auto w = weak.lock()) w->woken(shard);
+                                                },
+                                            .on_workers =
+                                                [weak] {
+                                                    if (const auto w = weak.lock()) w->heart_->wake();
+                                                },
+                                            .on_connected =
+                                                [weak] {
+                                                    if (const auto w = weak.lock()) w->connected();
+                                                }});
+    self->spawn([self] { return heartbeat_loop(self); });
+    self->spawn([self] { return extend_loop(self); });
+    for (std::uint32_t i = 0; i < store.shards(); ++i) self->spawn([self, i] { return claim_loop(self, i); });
+}
+
+asio::awaitable<void> durable_worker_impl::heartbeat_loop(self_ptr self) {
+    while (!self->draining_ && !self->ended_) {
+        const answer<std::vector<std::string>> beat =
+            co_await self->queue_->store().heartbeat(self->id_, self->options_.silent_after.count());
+        if (self->draining_ || self->ended_) break;
+        if (beat.error)
+            self->trouble(beat.error);
+        else
+            self->own_by(beat.value);
+        self->unpark();
+        const bool on = co_await self->heart_->sleep(beat.error ? after_trouble : self->options_.heartbeat);
+        if (!on) self->end(errc::stopped);
+    }
+}
+
+void durable_worker_impl::own_by(const std::vector<std::string>& workers) {
+    std::size_t own = 0;
+    for (std::uint32_t i = 0; i < shards_.size(); ++i) {
+        const bool mine = shard_owner(i, workers) == id_;
+        own += mine ? 1U : 0U;
+        if (mine && !shards_[i].own) shards_[i].pause->wake();
+        shards_[i].own = mine;
+    }
+    const std::lock_guard lock(stats_mutex_);
+    stats_.own_shards = own;
+}
+
+void durable_worker_impl::woken(std::uint32_t shard) {
+    if (shard < shards_.size() && shards_[shard].own) shards_[shard].pause->wake();
+}
+
+void durable_worker_impl::connected() {
+    heart_->wake();
+    for (shard_state& s : shards_)
+        if (s.own) s.pause->wake();
+    unpark();
+}
+
+// Tasks that this worker may claim. If tasks that are due wait for a slot, other workers should have the next ones.
+std::uint32_t durable_worker_impl::room() const noexcept {
+    const std::size_t taken = held_.size() + reserved_;
+    if (ready_.size() >= options_.max_in_flight || taken >= options_.max_claimed) return 0;
+    return static_cast<std::uint32_t>(std::min<std::size_t>(options_.batch, options_.max_claimed - taken));
+}
+
+asio::awaitable<void> durable_worker_impl::claim_loop(self_ptr self, std::uint32_t shard) {
+    shard_state& state = self->shards_[shard];
+    // The other shards are claimed at different moments.
+    auto pause =
+        std::chrono::duration_cast<milliseconds>(self->options_.other_shards * (shard + 1) / self->shards_.size());
+    while (!self->draining_ && !self->ended_) {
+        const bool on = co_await state.pause->sleep(pause);
+        if (!on) self->end(errc::stopped);
+        if (self->draining_ || self->ended_) break;
+        const bool more = co_await claim_once(self, shard);
+        const auto interval = state.own ? self->options_.claim_interval : self->options_.other_shards;
+        pause = more ? milliseconds(0) : interval;
+    }
+}
+
+// Returns true if the next claim should come at once.
+asio::awaitable<bool> durable_worker_impl::claim_once(self_ptr self, std::uint32_t shard) {
+    const std::uint32_t n = self->room();
+    if (n == 0) co_return false;
+    const durable_worker_options& o = self->options_;
+    self->reserved_ += n;
+    const auto sent = steady_clock::now();
+    answer<claimed_tasks> claimed = co_await self->queue_->store().claim(shard, o.horizon.count(), n,
+                                                                         o.claim_lease.count(), self->queue_->limits());
+    const auto received = steady_clock::now();
+    self->reserved_ -= n;
+    if (self->ended_) co_return false;
+    if (claimed.error) {
+        self->trouble(claimed.error);
+        self->end_if_drained();
+        co_return false;
+    }
+    self->queue_->clock().observe(sent, received, claimed.value.now_us);
+    {
+        const std::lock_guard lock(self->stats_mutex_);
+        self->stats_.claimed += claimed.value.tasks.size();
+    }
+    for (stored_task& t : claimed.value.tasks) self->hold(shard, std::move(t));
+    if (self->draining_) self->release_all();
+    self->end_if_drained();
+    co_return claimed.value.more;
+}
+
+asio::awaitable<void> durable_worker_impl::extend_loop(self_ptr self) {
+    const auto every = self->options_.lease / 3;
+    while (!self->ended_ && !(self->draining_ && self->running_.empty())) {
+        const bool on = co_await self->extender_->sleep(every);
+        if (!on || self->ended_) break;
+        co_await extend_all(self);
+    }
+}
+
+asio::awaitable<void> durable_worker_impl::extend_all(self_ptr self) {
+    std::map<std::uint32_t, std::vector<delivery_ptr>> by_shard;
+    for (const auto& [key, d] : self->running_) by_shard[d->shard()].push_back(d);
+    for (auto& [shard, all] : by_shard) {
+        while (!all.empty()) {
+            const std::size_t n = std::min<std::size_t>(all.size(), self->options_.batch);
+            const std::vector<delivery_ptr> some(all.end() - static_cast<std::ptrdiff_t>(n), all.end());
+            all.resize(all.size() - n);
+            std::vector<attempt_ref> refs;
+            for (const delivery_ptr& d : some) refs.push_back({d->id(), d->token().generation, d->token().attempt});
+            const answer<std::vector<extended>> answers =
+                co_await self->queue_->store().extend(shard, self->options_.lease.count(), std::move(refs));
+            if (answers.error) self->trouble(answers.error);
+            for (std::size_t i = 0; i < answers.value.size() && i < n; ++i) {
+                const delivery_ptr& d = some[i];
+                if (answers.value[i] == extended::yes || !self->running_.contains(d.get()) || d->stop_requested())
+                    continue;
+                const bool cancelled = answers.value[i] == extended::cancelled;
+                self->report(cancelled ? durable_event::kind::cancelled : durable_event::kind::lease_lost, d->id(),
+                             d->token());
+                d->stop();
+            }
+        }
+    }
+}
+
+} // namespace cogwheel::inline v0::detail

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The answers of handlers, and the end of a worker.
+#include "durable_worker_impl.hpp"
+
+#include <asio/dispatch.hpp>
+#include <asio/post.hpp>
+
+#include <algorithm>
+
+namespace cogwheel::inline v0::detail {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr unsigned batches_at_once = 2;
+constexpr std::size_t max_message = 1'000; // bytes of a failure's message that are kept
+
+} // namespace
+
+void durable_worker_impl::delivery::fill(std::string id, task_envelope&& envelope, fencing_token token,
+                                         std::uint32_t max_attempts, std::int64_t due_ms,
+                                         std::chrono::microseconds lateness, std::uint32_t shard) {
+    id_ = std::move(id);
+    body_ = std::move(envelope.body);
+    traceparent_ = std::move(envelope.traceparent);
+    token_ = token;
+    max_attempts_ = max_attempts;
+    due_ = point_of(due_ms);
+    lateness_ = lateness;
+    shard_ = shard;
+}
+
+void durable_worker_impl::delivery::ended(durable_outcome outcome) noexcept {
+    const auto worker = worker_.lock();
+    if (worker == nullptr) return;
+    try {
+        asio::dispatch(worker->queue_->executor(),
+                       [worker, self = std::static_pointer_cast<delivery>(shared_from_this()),
+                        outcome = std::move(outcome)]() mutable { worker->ended(self, std::move(outcome)); });
+    } catch (...) { // no memory: the lease runs out, and the task is tried again
+    }
+}
+
+void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome) {
+    if (running_.erase(d.get()) == 0 || ended_) return;
+    --slots_;
+    note_sizes();
+    if (outcome.what() == durable_outcome::kind::done && outcome.text().size() > durable_outcome::max_result)
+        outcome = durable_outcome::fail("the result of the handler has more than " +
+                                        std::to_string(durable_outcome::max_result) + " bytes");
+    finish_request request;
+    request.id = d->id();
+    request.generation = d->token().generation;
+    request.attempt = d->token().attempt;
+    request.text = outcome.text();
+    switch (outcome.what()) {
+    case durable_outcome::kind::done:
+        request.kind = finish_kind::ack;
+        break;
+    case durable_outcome::kind::fail:
+        request.kind = finish_kind::fail;
+        break;
+    case durable_outcome::kind::retry:
+        request.kind = d->attempt() >= d->max_attempts() ? finish_kind::fail : finish_kind::nack;
+        request.delay = delay_before(*d, outcome);
+        break;
+    }
+    if (request.kind != finish_kind::ack && request.text.size() > max_message) request.text.resize(max_message);
+    if (d->attempt() == 1 && options_.budget != nullptr) options_.budget->deposit();
+    ++answers_;
+    shards_[d->shard()].finishes.push_back(std::move(request));
+    post_finish(d->shard());
+    pump();
+}
+
+std::int64_t durable_worker_impl::delay_before(const delivery& d, const durable_outcome& outcome) {
+    const auto next = options_.backoff.next(d.attempt(), {}, random_);
+    auto delay = outcome.delay().value_or(std::chrono::ceil<milliseconds>(next));
+    if (options_.budget != nullptr && !options_.budget->withdraw(steady_clock::now()))
+        delay = std::max(delay, options_.over_budget);
+    return std::max(delay, milliseconds(0)).count();
+}
+
+void durable_worker_impl::post_finish(std::uint32_t shard) {
+    shard_state& s = shards_[shard];
+    if (s.finish_posted || s.finishes.empty() || s.finishes_under_way == batches_at_once) return;
+    s.finish_posted = true;
+    asio::post(queue_->executor(), [self = shared_from_this(), shard] {
+        shard_state& state = self->shards_[shard];
+        state.finish_posted = false;
+        std::vector<finish_request> batch;
+        while (!state.finishes.empty() && batch.size() < self->options_.batch) {
+            batch.push_back(std::move(state.finishes.front()));
+            state.finishes.pop_front();
+        }
+        if (batch.empty() || self->ended_) return;
+        ++state.finishes_under_way;
+        self->spawn([self, shard, batch = std::move(batch)] { return finish_batch(self, shard, batch); });
+        self->post_finish(shard);
+    });
+}
+
+asio::awaitable<void> durable_worker_impl::finish_batch(self_ptr self, std::uint32_t shard,
+                                                        std::vector<finish_request> batch) {
+    bool repeated = false;
+    for (;;) {
+        const answer<std::vector<bool>> taken =
+            co_await self->queue_->store().finish(shard, self->queue_->limits(), batch);
+        if (self->ended_) co_return;
+        if (!taken.error) {
+            self->finished(batch, taken.value, repeated);
+            break;
+        }
+        // To repeat an answer is safe: the server takes it once.
+        self->trouble(taken.error);
+        for (const finish_request& r : batch)
+            if (r.kind != finish_kind::release)
+                self->report(durable_event::kind::answer_lost, r.id, {r.generation, r.attempt}, taken.error);
+        repeated = true;
+        co_await self->wait_for_server();
+        if (self->ended_) co_return;
+    }
+    --self->shards_[shard].finishes_under_way;
+    self->post_finish(shard);
+    self->end_if_drained();
+}
+
+void durable_worker_impl::finished(const std::vector<finish_request>& batch, const std::vector<bool>& taken,
+                                   bool repeated) {
+    using kind = durable_event::kind;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        const finish_request& r = batch[i];
+        --answers_;
+        if (r.kind == finish_kind::release) continue;
+        // If the first answer was lost, the server may have taken it, and then finds the second one stale.
+        const bool counts = (i < taken.size() && taken[i]) || repeated;
+        const kind what = !counts                       ? kind::stale
+                          : r.kind == finish_kind::ack  ? kind::done
+                          : r.kind == finish_kind::nack ? kind::retry
+                                                        : kind::dead;
+        {
+            const std::lock_guard lock(stats_mutex_);
+            ++(what == kind::stale   ? stats_.stale
+               : what == kind::done  ? stats_.done
+               : what == kind::retry ? stats_.retried
+                                     : stats_.dead);
+        }
+        report(what, r.id, {r.generation, r.attempt}, {}, r.text);
+    }
+}
+
+asio::awaitable<void> durable_worker_impl::wait_for_server() {
+    const auto pause = std::make_shared<sleeper>(queue_->wheel(), queue_->executor());
+    waiting_.push_back(pause);
+    const bool on = co_await pause->sleep(milliseconds(100));
+    std::erase(waiting_, pause);
+    if (!on) end(errc::stopped);
+}
+
+void durable_worker_impl::release_all() {
+    ready_.clear();
+    parked_.clear();
+    for (shard_state& s : shards_) {
+        slots_ -= s.begins.size();
+        s.begins.clear();
+    }
+    for (auto& [id, h] : std::exchange(held_, {})) {
+        h->timer.cancel();
+        finish_request request;
+        request.kind = finish_kind::release;
+        request.id = h->task.id;
+        request.generation = h->task.generation;
+        ++answers_;
+        shards_[h->shard].finishes.push_back(std::move(request));
+        post_finish(h->shard);
+    }
+    note_sizes();
+}
+
+void durable_worker_impl::begin_draining() {
+    draining_ = true;
+    if (shards_.empty()) return end({}); // the queue is not open yet: nothing has begun
+    release_all();
+    for (shard_state& s : shards_) s.pause->wake();
+    heart_->wake();
+    extender_->wake();
+    spawn([self = shared_from_this()]() -> asio::awaitable<void> {
+        const std::error_code ec = co_await self->queue_->store().retire(self->id_);
+        if (ec) self->trouble(ec); // the others notice its silence
+        self->retired_ = true;
+        self->end_if_drained();
+    });
+}
+
+void durable_worker_impl::end_if_drained() {
+    if (draining_ && retired_ && slots_ == 0 && reserved_ == 0 && answers_ == 0) end({});
+}
+
+void durable_worker_impl::end(std::error_code ec) {
+    if (std::exchange(ended_, true)) return;
+    for (const auto& [key, d] : running_) d->stop();
+    for (auto& [id, h] : std::exchange(held_, {})) h->timer.cancel();
+    running_.clear();
+    ready_.clear();
+    parked_.clear();
+    for (shard_state& s : shards_) {
+        s.begins.clear();
+        s.finishes.clear();
+        s.pause->wake();
+    }
+    if (heart_ != nullptr) heart_->wake();
+    if (extender_ != nullptr) extender_->wake();
+    for (const auto& pause : waiting_) pause->wake();
+    queue_->unlisten(listener_);
+    if (done_) std::exchange(done_, {})(ec);
+}
+
+} // namespace cogwheel::inline v0::detail
