@@ -10,7 +10,7 @@
 // occurrence is "<id>@<due time in milliseconds since 1970>". So a receiver sees the same id each time a run is tried.
 #pragma once
 
-#include <cogwheel/tasks/task.hpp>
+#include <cogwheel/tasks/task_info.hpp>
 
 #include <chrono>
 #include <cstdint>
