@@ -1,0 +1,80 @@
+#!lua
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Cogwheel authors
+--
+-- Adds tasks. Refused by a full server, as the only script: it lacks the flag allow-oom.
+-- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
+-- ARGV: now in us, or empty: the server's time; window in ms, channel and payload of the wake hint;
+--   reject | replace | keep; then for each task: id, due in ms, flags (1 recurring, 2 due is a delay), max_attempts,
+--   runs_left (-1: no end), envelope. At most 128 tasks.
+-- Answer: for each task a generation and a due time. Generation 0: refused. Below 0: the stored task stays, and this is
+--   its generation with a minus sign.
+-- Promise: later generations of a shard are larger, even if the server's clock goes back. The record is written last:
+--   if a write before it fails, there is no task, and claim and audit remove the rest.
+--
+-- A record in meta is 29 bytes: generation, flags (state 0..3, +4 recurring, +8 cancelled), attempt, max_attempts, due,
+-- runs_left. A record of another length is damaged: it counts as none, and audit makes a dead task of it.
+local due, meta, body, seq = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local call, pack = redis.call, struct.pack
+local now = tonumber(ARGV[1])
+if not now then
+    local t = call('TIME')
+    now = t[1] * 1000000 + t[2]
+end
+local ms, soon = math.floor(now / 1000), math.ceil(now / 1000)
+local policy = ARGV[5]
+
+local ids, n = {}, 0
+for i = 6, #ARGV, 6 do
+    n = n + 1
+    ids[n] = ARGV[i]
+end
+local olds = call('HMGET', meta, unpack(ids))
+local gen = math.max((call('HGET', seq, 'gen') or 0) + 1, now)
+
+local answer, records, bodies, scores, m = {}, {}, {}, {}, 0
+local written, replaced, r = {}, {}, 0
+local first
+for k = 1, n do
+    local id, i = ids[k], 6 * k
+    local old = written[id] or olds[k]
+    local sound = old and #old == 29
+    if sound and policy ~= 'replace' then
+        local g, _, _, _, d = struct.unpack('<I8BHHI8', old)
+        answer[2 * k - 1] = policy == 'keep' and -g or 0
+        answer[2 * k] = policy == 'keep' and d or 0
+    else
+        if old then
+            r = r + 1
+            replaced[r] = id
+        end
+        local at, flags = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+        if flags >= 2 then
+            flags = flags - 2
+            at = at > 0 and soon + at or ms
+        end
+        if at < 1 then at = 1 end
+        if not first or at < first then first = at end
+        local record = pack('<I8BHHI8i8', gen, 4 * flags, 0, ARGV[i + 3], at, ARGV[i + 4])
+        written[id] = record
+        records[m + 1], records[m + 2] = id, record
+        bodies[m + 1], bodies[m + 2] = id, ARGV[i + 5]
+        scores[m + 1], scores[m + 2] = at, id
+        m = m + 2
+        answer[2 * k - 1], answer[2 * k] = gen, at
+        gen = gen + 1
+    end
+end
+if m > 0 then
+    call('HSET', seq, 'gen', gen - 1)
+    if r > 0 then
+        call('ZREM', KEYS[5], unpack(replaced))
+        call('ZREM', KEYS[6], unpack(replaced))
+        call('HDEL', KEYS[7], unpack(replaced))
+    end
+    call('ZADD', due, unpack(scores))
+    call('HSET', body, unpack(bodies))
+    call('HSET', meta, unpack(records))
+    if first <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
+end
+return answer

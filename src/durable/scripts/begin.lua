@@ -1,0 +1,124 @@
+#!lua flags=allow-oom
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Cogwheel authors
+--
+-- Begins attempts: the only place where it is decided who runs a task.
+-- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
+-- ARGV: now in us, or empty; lease in ms; window in ms, channel and payload of the wake hint; then for each request: id,
+--   generation, and the number of arguments that follow: 0, or of a recurring task next_due (0: it ends), runs_left and
+--   the due times of its occurrences. At most 128 requests. A recurring task with 0 ends.
+-- Answer: for each request an attempt and a generation. Attempt 0: gone. Below 0: that many us too early.
+-- Promise: an attempt begins only if the generation matches, the task waits, its due time has come by the server's
+--   clock, and the shard is not paused. If it is paused, the claim ends: the task waits for all workers again. A
+--   recurring task gets a new generation, so that an old claim cannot make its next occurrences from old dates.
+local due, meta, body, seq = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local call, pack, unpacked = redis.call, struct.pack, struct.unpack
+local now = tonumber(ARGV[1])
+if not now then
+    local t = call('TIME')
+    now = t[1] * 1000000 + t[2]
+end
+local ms = math.floor(now / 1000)
+local leased = -(ms + ARGV[2])
+
+local ids, places, n, i = {}, {}, 0, 6
+while i <= #ARGV do
+    n = n + 1
+    ids[n], places[n] = ARGV[i], i
+    i = i + 3 + ARGV[i + 2]
+end
+local records = call('HMGET', meta, unpack(ids))
+local paused = call('HGET', seq, 'paused')
+
+local answer, written = {}, {}
+local metas, scores, bodies, m, b = {}, {}, {}, 0, 0
+local ended, gen, wake = {}, nil, false
+
+local function put(id, record, score)
+    written[id] = record
+    metas[m + 1], metas[m + 2] = id, record
+    scores[m + 1], scores[m + 2] = score, id
+    m = m + 2
+end
+
+local function next_gen()
+    gen = gen and gen + 1 or math.max((call('HGET', seq, 'gen') or 0) + 1, now)
+    return gen
+end
+
+-- Makes the occurrences of a recurring task, and gives it its next due time. Returns the attempt and generation of the
+-- first occurrence.
+local function recur(id, place, max, flags)
+    local attempt, first, envelope = 0, 0, nil
+    local last = place + 2 + ARGV[place + 2]
+    for j = place + 5, last do
+        local at = tonumber(ARGV[j])
+        if at < 1 then at = 1 end
+        local name = id .. '@' .. ARGV[j]
+        local old = written[name]
+        if old == nil then old = call('HGET', meta, name) end
+        if not old then
+            envelope = envelope or call('HGET', body, id) or ''
+            local g = next_gen()
+            if j == place + 5 then
+                attempt, first = 1, g
+                put(name, pack('<I8BHHI8i8', g, 1, 1, max, at, 1), leased)
+            else
+                put(name, pack('<I8BHHI8i8', g, 0, 0, max, at, 1), at)
+                wake = true
+            end
+            bodies[b + 1], bodies[b + 2] = name, envelope
+            b = b + 2
+        end
+    end
+    local at = last > place + 2 and tonumber(ARGV[place + 3]) or 0
+    if at > 0 then
+        put(id, pack('<I8BHHI8i8', next_gen(), flags, 0, max, at, ARGV[place + 4]), at)
+        if at <= ms + ARGV[3] then wake = true end
+    else
+        written[id] = false
+        ended[#ended + 1] = id
+    end
+    return attempt, first
+end
+
+for k = 1, n do
+    local id, place = ids[k], places[k]
+    local record = written[id]
+    if record == nil then record = records[k] end
+    local attempt, generation = 0, 0
+    if record and #record == 29 then
+        local g, flags, tries, max, at, runs = unpacked('<I8BHHI8i8', record)
+        if g == tonumber(ARGV[place + 1]) and flags % 4 == 0 then
+            if paused then
+                put(id, record, at)
+            elseif at * 1000 > now then
+                attempt = now - at * 1000
+            elseif flags >= 4 then
+                attempt, generation = recur(id, place, max, flags)
+            else
+                attempt, generation = tries + 1, g
+                put(id, pack('<I8BHHI8i8', g, 1, attempt, max, at, runs), leased)
+            end
+        end
+    end
+    answer[2 * k - 1], answer[2 * k] = attempt, generation
+end
+
+if gen then call('HSET', seq, 'gen', gen) end
+for from = 1, m, 4000 do
+    call('ZADD', due, unpack(scores, from, math.min(from + 3999, m)))
+end
+for from = 1, b, 4000 do
+    call('HSET', body, unpack(bodies, from, math.min(from + 3999, b)))
+end
+for from = 1, m, 4000 do
+    call('HSET', meta, unpack(metas, from, math.min(from + 3999, m)))
+end
+if #ended > 0 then
+    call('HDEL', meta, unpack(ended))
+    call('HDEL', body, unpack(ended))
+    call('ZREM', due, unpack(ended))
+end
+if wake then call('PUBLISH', ARGV[4], ARGV[5]) end
+return answer

@@ -1,0 +1,19 @@
+#!lua flags=allow-oom
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Cogwheel authors
+--
+-- Counts the tasks of a shard.
+-- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
+-- ARGV: now in us, or empty.
+-- Answer: now in us; waiting, leased, waiting and due, done, dead; 1 if paused.
+local call = redis.call
+local now = tonumber(ARGV[1])
+if not now then
+    local t = call('TIME')
+    now = t[1] * 1000000 + t[2]
+end
+return {
+    now, call('ZCOUNT', KEYS[1], 1, '+inf'), call('ZCOUNT', KEYS[1], '-inf', -1),
+    call('ZCOUNT', KEYS[1], 1, math.floor(now / 1000)), call('ZCARD', KEYS[5]), call('ZCARD', KEYS[6]),
+    call('HEXISTS', KEYS[4], 'paused')
+}

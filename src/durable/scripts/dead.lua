@@ -1,0 +1,28 @@
+#!lua flags=allow-oom
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Cogwheel authors
+--
+-- Lists the dead tasks of a shard, the oldest first.
+-- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
+-- ARGV: score and id of the last task of the page before, both empty at first; how many.
+-- Answer: for each task score, id, record, envelope, message.
+-- Promise: a task that is dead during the whole walk comes at least once, even if the last one of a page is removed.
+local call = redis.call
+local from = 0
+if ARGV[1] ~= '' then
+    local rank = call('ZSCORE', KEYS[6], ARGV[2]) == ARGV[1] and call('ZRANK', KEYS[6], ARGV[2])
+    from = rank and rank + 1 or call('ZCOUNT', KEYS[6], '-inf', '(' .. ARGV[1])
+end
+local found = call('ZRANGE', KEYS[6], from, from + ARGV[3] - 1, 'WITHSCORES')
+local ids, answer = {}, {}
+for i = 1, #found, 2 do ids[#ids + 1] = found[i] end
+if #ids == 0 then return answer end
+local records = call('HMGET', KEYS[2], unpack(ids))
+local bodies = call('HMGET', KEYS[3], unpack(ids))
+local notes = call('HMGET', KEYS[7], unpack(ids))
+for i = 1, #ids do
+    local k = #answer
+    answer[k + 1], answer[k + 2], answer[k + 3] = found[2 * i], ids[i], records[i] or ''
+    answer[k + 4], answer[k + 5] = bodies[i] or '', notes[i] or ''
+end
+return answer

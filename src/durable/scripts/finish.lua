@@ -1,0 +1,146 @@
+#!lua flags=allow-oom
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Cogwheel authors
+--
+-- Ends attempts, and gives claims back.
+-- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
+-- ARGV: now in us, or empty; window in ms, channel and payload of the wake hint; done_ms, max_done, dead_ms, max_dead;
+--   then for each request: ack | nack | fail | release, id, generation, attempt, delay in ms, text. At most 128 requests.
+-- Answer: for each request 1, or 0: stale.
+-- Promise: ack counts unless a later attempt has begun, even if the lease ran out since, and the task waits again or is
+--   dead. nack and fail count while the attempt runs. A cancelled task that fails is gone. For each task that becomes
+--   done or dead, up to four are removed that are too old or too many.
+local due, meta, body, done, dead, note = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7]
+local call, pack = redis.call, struct.pack
+local now = tonumber(ARGV[1])
+if not now then
+    local t = call('TIME')
+    now = t[1] * 1000000 + t[2]
+end
+local ms, soon = math.floor(now / 1000), math.ceil(now / 1000)
+local keeps_done = tonumber(ARGV[5]) > 0 and tonumber(ARGV[6]) > 0
+
+local ids, n = {}, 0
+for i = 9, #ARGV, 6 do
+    n = n + 1
+    ids[n] = ARGV[i + 1]
+end
+local records = call('HMGET', meta, unpack(ids))
+
+local answer, written = {}, {}
+-- Arguments of the writes below.
+local metas, scores, notes, results = {}, {}, {}, {}
+local quiet, gone, ended, revived, dones, deads = {}, {}, {}, {}, {}, {}
+local first
+
+for k = 1, n do
+    local i, id = 3 + 6 * k, ids[k]
+    local record = written[id]
+    if record == nil then record = records[k] end
+    local counts = 0
+    if record and #record == 29 then
+        local kind = ARGV[i]
+        local gen, flags, attempt, max, at, runs = struct.unpack('<I8BHHI8i8', record)
+        local state = flags % 4
+        if gen ~= tonumber(ARGV[i + 2]) then
+            state = -1
+        elseif kind == 'release' then
+            if state == 0 then
+                counts = 1
+                scores[#scores + 1] = at
+                scores[#scores + 1] = id
+                if not first or at < first then first = at end
+            end
+        elseif attempt == 0 or attempt ~= tonumber(ARGV[i + 3]) then
+            state = -1
+        elseif kind == 'ack' then
+            if state ~= 2 then
+                counts = 1
+                ended[#ended + 1] = id
+                if state == 3 then revived[#revived + 1] = id end
+                if attempt > 1 or state ~= 1 then quiet[#quiet + 1] = id end
+                if keeps_done then
+                    record = pack('<I8BHHI8i8', gen, 2, attempt, max, at, runs)
+                    written[id] = record
+                    metas[#metas + 1] = id
+                    metas[#metas + 1] = record
+                    results[#results + 1] = id
+                    results[#results + 1] = ARGV[i + 5]
+                    dones[#dones + 1] = ms
+                    dones[#dones + 1] = id
+                else
+                    written[id] = false
+                    gone[#gone + 1] = id
+                end
+            end
+        elseif state == 1 then
+            counts = 1
+            if flags >= 8 then
+                written[id] = false
+                gone[#gone + 1] = id
+                ended[#ended + 1] = id
+                quiet[#quiet + 1] = id
+            else
+                if kind == 'fail' or attempt >= max then
+                    record = pack('<I8BHHI8i8', gen, flags + 2, attempt, max, at, runs)
+                    deads[#deads + 1] = ms
+                    deads[#deads + 1] = id
+                    ended[#ended + 1] = id
+                else
+                    local delay = tonumber(ARGV[i + 4])
+                    at = delay > 0 and soon + delay or ms
+                    record = pack('<I8BHHI8i8', gen, flags - 1, attempt, max, at, runs)
+                    scores[#scores + 1] = at
+                    scores[#scores + 1] = id
+                    if not first or at < first then first = at end
+                end
+                written[id] = record
+                metas[#metas + 1] = id
+                metas[#metas + 1] = record
+                if ARGV[i + 5] ~= '' then
+                    notes[#notes + 1] = id
+                    notes[#notes + 1] = ARGV[i + 5]
+                elseif attempt > 1 then
+                    quiet[#quiet + 1] = id
+                end
+            end
+        end
+    end
+    answer[k] = counts
+end
+
+-- Within one call a task only goes from the order to dead, and from there to done: so first all additions, then all
+-- removals.
+if #scores > 0 then call('ZADD', due, unpack(scores)) end
+if #deads > 0 then call('ZADD', dead, unpack(deads)) end
+if #dones > 0 then
+    call('ZADD', done, unpack(dones))
+    call('HSET', body, unpack(results))
+end
+if #notes > 0 then call('HSET', note, unpack(notes)) end
+if #metas > 0 then call('HSET', meta, unpack(metas)) end
+if #gone > 0 then
+    call('HDEL', meta, unpack(gone))
+    call('HDEL', body, unpack(gone))
+end
+if #ended > 0 then call('ZREM', due, unpack(ended)) end
+if #revived > 0 then call('ZREM', dead, unpack(revived)) end
+if #quiet > 0 then call('HDEL', note, unpack(quiet)) end
+
+local function trim(key, added, age, most)
+    local most_now = 4 * added
+    local over = math.min(call('ZCARD', key) - most, most_now)
+    local old = call('ZRANGEBYSCORE', key, '-inf', ms - age, 'LIMIT', 0, most_now)
+    if over > #old then old = call('ZRANGE', key, 0, over - 1) end
+    if #old > 0 then
+        call('HDEL', meta, unpack(old))
+        call('HDEL', body, unpack(old))
+        call('HDEL', note, unpack(old))
+        call('ZREM', key, unpack(old))
+    end
+end
+if #dones > 0 then trim(done, #dones / 2, ARGV[5], ARGV[6]) end
+if #deads > 0 then trim(dead, #deads / 2, ARGV[7], ARGV[8]) end
+
+if first and first <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
+return answer

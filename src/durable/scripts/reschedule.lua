@@ -1,0 +1,30 @@
+#!lua flags=allow-oom
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Cogwheel authors
+--
+-- Gives a waiting task a new due time and a new generation, which ends a claim of it.
+-- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
+-- ARGV: now in us, or empty; window in ms, channel and payload of the wake hint; id; due in ms; 1 if this is a delay.
+-- Answer: 0: there is no waiting or running task, 1: done, 2: it runs, and stays as it is; then generation and due time.
+local call = redis.call
+local now = tonumber(ARGV[1])
+if not now then
+    local t = call('TIME')
+    now = t[1] * 1000000 + t[2]
+end
+local ms = math.floor(now / 1000)
+local id = ARGV[5]
+local record = call('HGET', KEYS[2], id)
+if not record or #record ~= 29 then return {0, 0, 0} end
+local gen, flags, attempt, max, at, runs = struct.unpack('<I8BHHI8i8', record)
+if flags % 4 > 1 then return {0, 0, 0} end
+if flags % 4 == 1 then return {2, gen, at} end
+at = tonumber(ARGV[6])
+if ARGV[7] == '1' then at = at > 0 and math.ceil(now / 1000) + at or ms end
+if at < 1 then at = 1 end
+gen = math.max((call('HGET', KEYS[4], 'gen') or 0) + 1, now)
+call('HSET', KEYS[4], 'gen', gen)
+call('ZADD', KEYS[1], at, id)
+call('HSET', KEYS[2], id, struct.pack('<I8BHHI8i8', gen, flags, attempt, max, at, runs))
+if at <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
+return {1, gen, at}

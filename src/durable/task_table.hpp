@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// One shard of durable tasks in memory: what the scripts do in a server, with the time as an argument. journal_store keeps
+// its tasks in it, and a test compares the scripts with it, step by step. No clock, no I/O.
+//
+// Complexity: O(log tasks) for each task that a call names or takes, unless noted.
+#pragma once
+
+#include "task_store.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace cogwheel::inline v0::detail {
+
+class task_table {
+public:
+    /// A wake hint is due if a task comes that is due within this many milliseconds.
+    static constexpr std::int64_t wake_window = 500;
+
+    struct record {
+        stored_task task;
+        // waiting, running: the score of task_store.hpp; done, dead: since when, in ms
+        std::int64_t place = 0;
+    };
+    /// The state before a change; nothing: there was no such task.
+    using changes = std::map<std::string, std::optional<record>, std::less<>>;
+    struct moved {
+        removal result = removal::not_found;
+        added_task now{};
+    };
+
+    // As the functions of task_store. now_us: microseconds since 1970.
+    std::vector<added_task> add(std::int64_t now_us, std::vector<new_task>, on_duplicate);
+    claimed_tasks claim(std::int64_t now_us, std::int64_t horizon_ms, std::uint32_t n, std::int64_t lease_ms,
+                        const retention_limits&);
+    std::vector<begun_task> begin(std::int64_t now_us, std::int64_t lease_ms, const std::vector<begin_request>&);
+    std::vector<bool> finish(std::int64_t now_us, const retention_limits&, const std::vector<finish_request>&);
+    std::vector<extended> extend(std::int64_t now_us, std::int64_t lease_ms, const std::vector<attempt_ref>&);
+    removal cancel(std::string_view id);
+    moved reschedule(std::int64_t now_us, std::string_view id, std::int64_t due, bool relative);
+    const record* find(std::string_view id) const;
+    /// Complexity: O(log tasks + n). The cursor is an id.
+    stored_page list(std::string_view cursor, std::uint32_t n) const;
+    stored_page dead(std::string_view cursor, std::uint32_t n) const;
+    bool redrive(std::int64_t now_us, std::string_view id);
+    bool purge(std::string_view id);
+    /// Returns whether this changed the table.
+    bool pause(bool paused);
+    /// Complexity: O(tasks).
+    shard_counts counts(std::int64_t now_us) const;
+
+    /// Puts a record back that was stored before the process died. Its lease is void: a running task waits again, is dead
+    /// if its attempts are used up, or is gone if cancelled.
+    void restore(std::int64_t now_us, record);
+    void restore_generation(std::uint64_t last) noexcept { last_gen_ = std::max(last_gen_, last); }
+
+    /// Begins to note what changes. A claim of a waiting task, or its release, changes nothing that must survive.
+    void note_changes() { changes_.clear(), wake_ = false; }
+    const changes& changed() const noexcept { return changes_; }
+    /// Takes the change of one task back.
+    void undo(const std::string& id);
+    /// Returns whether a hint is due since note_changes().
+    bool wake() const noexcept { return wake_; }
+
+    bool paused() const noexcept { return paused_; }
+    std::uint64_t last_generation() const noexcept { return last_gen_; }
+    const std::map<std::string, record, std::less<>>& records() const noexcept { return records_; }
+
+private:
+    using order = std::set<std::pair<std::int64_t, std::string_view>>; // ids of records_
+
+    order& order_of(durable_state) noexcept;
+    void note(const std::string& id);
+    void store(record);
+    void drop(std::string_view id);
+    void place(record&, std::int64_t);
+    record* sound(std::string_view id, std::uint64_t generation);
+    std::uint64_t next_gen(std::int64_t now_us) noexcept;
+    void hint(std::int64_t due, std::int64_t now_us) noexcept;
+    void lease_ran_out(std::int64_t now_us, record);
+    begun_task recur(std::int64_t now_us, std::int64_t lease_ms, const begin_request&, const record& parent);
+    bool finish_one(std::int64_t now_us, const retention_limits&, const finish_request&, std::size_t& done,
+                    std::size_t& dead);
+    void trim(order&, std::int64_t now_us, std::size_t most_now, std::int64_t age, std::uint32_t most);
+
+    std::map<std::string, record, std::less<>> records_;
+    order due_, done_, dead_;
+    std::uint64_t last_gen_ = 0;
+    bool paused_ = false;
+    bool wake_ = false;
+    changes changes_;
+};
+
+} // namespace cogwheel::inline v0::detail
