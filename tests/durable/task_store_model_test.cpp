@@ -3,6 +3,7 @@
 //
 // Random operations on the scripts in a real server and on the table in memory: the same answers, and at each step the same
 // tasks, places, messages and generations. The time is an argument of both.
+#include "src/durable/script_texts.hpp"
 #include "src/durable/shard_calls.hpp"
 #include "src/durable/task_table.hpp"
 #include "support/plain_redis.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace {
 
@@ -38,16 +40,7 @@ std::string model_list(const std::vector<T>& values, auto text) {
 /// The scripts and the table side by side.
 struct model_pair {
     explicit model_pair(plain_redis& r) : redis(r) {
-        for (const auto& s : script_texts_loaded())
-            redis(redis_command{"SCRIPT", "LOAD", s});
-    }
-    static std::vector<std::string> script_texts_loaded() {
-        std::vector<std::string> texts;
-        const script_library all;
-        for (const char* n : {"add", "audit", "begin", "cancel", "claim", "counts", "dead", "extend", "find", "finish",
-                              "heartbeat", "list", "pause", "purge", "redrive", "reschedule", "retire"})
-            texts.emplace_back(all.at(n).text);
-        return texts;
+        for (const script_text& s : script_texts()) redis(redis_command{"SCRIPT", "LOAD", s.text});
     }
 
     redis_reply run(const script_call& call) {
@@ -65,38 +58,32 @@ struct model_pair {
         for (const auto& [id, r] : table.records()) s += fmt::format("{} at {}\n", model_text(r.task), r.place);
         return s;
     }
+    std::map<std::string, std::string> hash(std::size_t key) {
+        std::map<std::string, std::string> values;
+        const auto all = redis(redis_command{"HGETALL", calls.keys()[key]});
+        for (std::size_t i = 0; i < all.elements().size(); i += 2)
+            values[all.elements()[i].text()] = all.elements()[i + 1].text();
+        return values;
+    }
     std::string server_state() {
-        const auto& keys = calls.keys();
-        const auto get = [&](const char* command, std::size_t k, const std::string& field) {
-            return redis(redis_command(command).add(keys[k]).add(field)).text();
-        };
-        std::string gen = get("HGET", 3, "gen");
-        std::string s = fmt::format("paused {} gen {}\n", get("HGET", 3, "paused") == "1", gen.empty() ? "0" : gen);
-        auto all = redis(redis_command{"HKEYS", keys[1]});
-        std::vector<std::string> ids;
-        for (const auto& e : all.elements()) ids.push_back(e.text());
-        std::sort(ids.begin(), ids.end());
-        std::size_t places = 0, notes = 0;
-        for (const std::string& id : ids) {
-            const auto task = read_found(id, run(calls.find(id)));
-            std::string place;
-            for (const std::size_t k : {0u, 4u, 5u}) {
-                const std::string score = get("ZSCORE", k, id);
-                if (score.empty()) continue;
-                ++places;
-                place += " at " + score;
-            }
-            notes += task->message.empty() ? 0 : 1;
-            s += model_text(*task) + place + "\n";
+        std::map<std::string, std::string> places, bodies = hash(2), seq = hash(3), notes = hash(6);
+        for (const std::size_t k : {0u, 4u, 5u}) {
+            const auto all = redis(redis_command{"ZRANGE", calls.keys()[k], "0", "-1", "WITHSCORES"});
+            for (std::size_t i = 0; i < all.elements().size(); i += 2)
+                places[all.elements()[i].text()] += " at " + all.elements()[i + 1].text();
         }
-        // Nothing but what belongs to these tasks.
-        const auto size = [&](const char* command, std::size_t k) {
-            return static_cast<std::size_t>(redis(redis_command{command, keys[k]}).integer());
-        };
-        CHECK(size("ZCARD", 0) + size("ZCARD", 4) + size("ZCARD", 5) == places);
-        CHECK(places == ids.size());
-        CHECK(size("HLEN", 2) == ids.size());
-        CHECK(size("HLEN", 6) == notes);
+        std::string s =
+            fmt::format("paused {} gen {}\n", seq["paused"] == "1", seq["gen"].empty() ? "0" : seq["gen"]);
+        const auto text = [](const std::string& bytes) { return redis_reply::text(redis_reply::kind::string, bytes); };
+        for (const auto& [id, record] : hash(1)) {
+            const auto task = read_found(id, redis_reply::array({text(record), text(bodies[id]), text(notes[id])}));
+            s += model_text(*task) + places[id] + "\n";
+            // What is left of these belongs to no task.
+            places.erase(id), bodies.erase(id), notes.erase(id);
+        }
+        for (const auto& [id, place] : places) s += fmt::format("{:?} has no record, but is{}\n", id, place);
+        for (const auto& [id, body] : bodies) s += fmt::format("{:?} has no record, but a body\n", id);
+        for (const auto& [id, note] : notes) s += fmt::format("{:?} has no record, but a message\n", id);
         return s;
     }
 
