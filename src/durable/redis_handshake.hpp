@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The first commands on a connection, and what their replies mean: pure functions.
+#pragma once
+
+#include <cogwheel/durable/redis_command.hpp>
+#include <cogwheel/durable/redis_connection.hpp>
+#include <cogwheel/durable/redis_options.hpp>
+
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace cogwheel::inline v0::detail {
+
+enum class handshake_step : std::uint8_t { auth, select, info, role, ping };
+
+struct handshake {
+    std::vector<handshake_step> steps{};
+    std::vector<redis_command> commands{}; // one a step
+};
+
+/// sentinel: the server is one: it has a user of its own, and no databases.
+handshake make_handshake(const redis_options& o, bool sentinel);
+
+struct server_facts {
+    std::error_code error{};
+    std::string message{}; // why, with the server's words
+    int version = 0;       // 70015 for 7.0.15
+    redis_role role = redis_role::unknown;
+};
+
+/// replies: one a step. A user who may not run INFO, ROLE or PING may use the connection; the facts are unknown then.
+server_facts read_handshake(const handshake& made, std::span<const redis_reply> replies, std::string_view user);
+
+/// Returns 70015 for "...redis_version:7.0.15...", else 0.
+int read_version(std::string_view info) noexcept;
+
+/// Returns "7.0.15" for 70015.
+std::string version_text(int version);
+
+} // namespace cogwheel::inline v0::detail
