@@ -25,9 +25,9 @@ using cogwheel_tests::random_source;
 using cogwheel_tests::redis_process;
 
 std::string model_text(const stored_task& t) {
-    return fmt::format("{:?} gen {} state {} {}{} attempt {}/{} due {} runs {} body {:?} message {:?}", t.id, t.generation,
-                       static_cast<int>(t.state), t.recurring ? "R" : "", t.cancelled ? "C" : "", t.attempt,
-                       t.max_attempts, t.due, t.runs_left, t.envelope, t.message);
+    return fmt::format("{:?} gen {} state {} {}{} attempt {}/{} due {} runs {} body {:?} message {:?}", t.id,
+                       t.generation, static_cast<int>(t.state), t.recurring ? "R" : "", t.cancelled ? "C" : "",
+                       t.attempt, t.max_attempts, t.due, t.runs_left, t.envelope, t.message);
 }
 
 template <class T>
@@ -72,8 +72,7 @@ struct model_pair {
             for (std::size_t i = 0; i < all.elements().size(); i += 2)
                 places[all.elements()[i].text()] += " at " + all.elements()[i + 1].text();
         }
-        std::string s =
-            fmt::format("paused {} gen {}\n", seq["paused"] == "1", seq["gen"].empty() ? "0" : seq["gen"]);
+        std::string s = fmt::format("paused {} gen {}\n", seq["paused"] == "1", seq["gen"].empty() ? "0" : seq["gen"]);
         const auto text = [](const std::string& bytes) { return redis_reply::text(redis_reply::kind::string, bytes); };
         for (const auto& [id, record] : hash(1)) {
             const auto task = read_found(id, redis_reply::array({text(record), text(bodies[id]), text(notes[id])}));
