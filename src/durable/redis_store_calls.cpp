@@ -85,11 +85,11 @@ awaitable_answer<claimed_tasks> redis_store::claim(std::uint32_t shard, std::int
 }
 
 awaitable_answer<std::vector<begun_task>> redis_store::begin(std::uint32_t shard, std::int64_t lease_ms,
-                                                             std::vector<begin_request> requests) {
+                                                             std::uint32_t nonce, std::vector<begin_request> requests) {
     answer<std::vector<begun_task>> a;
     if (requests.empty()) co_return a;
     const shard_calls& s = shards_[shard];
-    auto calls = in_batches(requests, [&](auto part) { return s.begin(lease_ms, part); });
+    auto calls = in_batches(requests, [&](auto part) { return s.begin(lease_ms, nonce, part); });
     sent r = co_await send(std::move(calls), s.keys(), false);
     a.error = r.error;
     if (!a.error) a.error = join(r.replies, requests.size(), a.value, read_begun, same);
