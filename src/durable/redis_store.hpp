@@ -79,7 +79,6 @@ private:
     asio::awaitable<std::error_code> check_info();
     asio::awaitable<std::error_code> check_policy();
     asio::awaitable<std::error_code> check_shards();
-    std::error_code check_durability(const std::string& info);
     asio::awaitable<sent> ask_all(redis_command);
 
     std::error_code refuse(std::error_code, std::string words);
