@@ -16,7 +16,6 @@ void durable_options::validate() const {
     const auto allowed = [](unsigned char c) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     };
-    redis.validate();
     if (name.empty() || name.size() > 64 || !std::all_of(name.begin(), name.end(), allowed))
         refuse("name has " + std::to_string(name.size()) +
                " characters, but must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
