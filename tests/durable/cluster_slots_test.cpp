@@ -16,16 +16,16 @@ namespace {
 
 const redis_address cluster_seed{.host = "seed", .port = 7000};
 
-redis_reply words(const char* text) { return redis_reply::text(redis_reply::kind::string, text); }
+redis_reply string_reply(const char* text) { return redis_reply::text(redis_reply::kind::string, text); }
 
-redis_reply range(std::int64_t first, std::int64_t last, redis_reply host, std::int64_t port) {
-    std::vector<redis_reply> node{std::move(host), redis_reply::integer(port), words("id")};
-    std::vector<redis_reply> replica{words("replica"), redis_reply::integer(1), words("id2")};
+redis_reply slots_reply(std::int64_t first, std::int64_t last, redis_reply host, std::int64_t port) {
+    std::vector<redis_reply> node{std::move(host), redis_reply::integer(port), string_reply("id")};
+    std::vector<redis_reply> replica{string_reply("replica"), redis_reply::integer(1), string_reply("id2")};
     return redis_reply::array({redis_reply::integer(first), redis_reply::integer(last),
                                redis_reply::array(std::move(node)), redis_reply::array(std::move(replica))});
 }
 
-redirection redirect(const char* text) {
+redirection redirection_of(const char* text) {
     return read_redirection(redis_reply::text(redis_reply::kind::error, text), cluster_seed);
 }
 
@@ -49,9 +49,10 @@ TEST_CASE("cluster_slots_hash_tag_is_between_the_first_braces") {
 }
 
 TEST_CASE("cluster_slots_table_names_the_master_of_each_slot") {
-    const auto table = read_cluster_slots(
-        redis_reply::array({range(0, 99, words("a"), 1), range(100, 100, {}, 2), range(200, 16'383, words("a"), 1)}),
-        cluster_seed);
+    const auto table =
+        read_cluster_slots(redis_reply::array({slots_reply(0, 99, string_reply("a"), 1), slots_reply(100, 100, {}, 2),
+                                               slots_reply(200, 16'383, string_reply("a"), 1)}),
+                           cluster_seed);
     REQUIRE(table);
     CHECK(table->masters.size() == 2);
     CHECK(*table->find(0) == redis_address{.host = "a", .port = 1});
@@ -65,30 +66,30 @@ TEST_CASE("cluster_slots_reply_that_is_wrong_gives_no_table") {
     const auto wrong = [](redis_reply r) { return !read_cluster_slots(r, cluster_seed); };
     CHECK(wrong({}));
     CHECK(wrong(redis_reply::array({})));
-    CHECK(wrong(redis_reply::array({words("x")})));
-    CHECK(wrong(redis_reply::array({redis_reply::array({words("0"), words("1"), words("x")})})));
-    CHECK(wrong(redis_reply::array({range(0, 16'384, words("a"), 1)})));
-    CHECK(wrong(redis_reply::array({range(-1, 1, words("a"), 1)})));
-    CHECK(wrong(redis_reply::array({range(2, 1, words("a"), 1)})));
-    CHECK(wrong(redis_reply::array({range(0, 1, words("a"), 0)})));
-    CHECK(wrong(redis_reply::array({range(0, 1, words("a"), 65'536)})));
-    CHECK(wrong(redis_reply::array({range(0, 1, words("?"), 1)})));
+    CHECK(wrong(redis_reply::array({string_reply("x")})));
+    CHECK(wrong(redis_reply::array({redis_reply::array({string_reply("0"), string_reply("1"), string_reply("x")})})));
+    CHECK(wrong(redis_reply::array({slots_reply(0, 16'384, string_reply("a"), 1)})));
+    CHECK(wrong(redis_reply::array({slots_reply(-1, 1, string_reply("a"), 1)})));
+    CHECK(wrong(redis_reply::array({slots_reply(2, 1, string_reply("a"), 1)})));
+    CHECK(wrong(redis_reply::array({slots_reply(0, 1, string_reply("a"), 0)})));
+    CHECK(wrong(redis_reply::array({slots_reply(0, 1, string_reply("a"), 65'536)})));
+    CHECK(wrong(redis_reply::array({slots_reply(0, 1, string_reply("?"), 1)})));
 }
 
 TEST_CASE("cluster_slots_redirections_are_read") {
     using kind = redirection::kind;
-    CHECK(redirect("MOVED 3999 127.0.0.1:6381").what == kind::moved);
-    CHECK(redirect("MOVED 3999 127.0.0.1:6381").to == redis_address{.host = "127.0.0.1", .port = 6381});
-    CHECK(redirect("ASK 1 ::1:7002").to == redis_address{.host = "::1", .port = 7002});
-    CHECK(redirect("ASK 1 :7002").to == redis_address{.host = "seed", .port = 7002});
-    CHECK(redirect("ASK 1 :7002").what == kind::ask);
+    CHECK(redirection_of("MOVED 3999 127.0.0.1:6381").what == kind::moved);
+    CHECK(redirection_of("MOVED 3999 127.0.0.1:6381").to == redis_address{.host = "127.0.0.1", .port = 6381});
+    CHECK(redirection_of("ASK 1 ::1:7002").to == redis_address{.host = "::1", .port = 7002});
+    CHECK(redirection_of("ASK 1 :7002").to == redis_address{.host = "seed", .port = 7002});
+    CHECK(redirection_of("ASK 1 :7002").what == kind::ask);
     for (const char* later : {"TRYAGAIN Multiple keys", "CLUSTERDOWN Hash slot not served", "LOADING x", "MASTERDOWN x",
                               "MOVED", "MOVED 1", "MOVED x h:1", "MOVED 16384 h:1", "MOVED 1 h:0", "MOVED 1 h:99999",
                               "MOVED 1 h", "ASK 1 ?:7000", "MOVED 1 h:"}) {
         CAPTURE(later);
-        CHECK(redirect(later).what == kind::later);
+        CHECK(redirection_of(later).what == kind::later);
     }
-    CHECK(redirect("ERR MOVED").what == kind::none);
-    CHECK(redirect("MOVEDX 1 h:1").what == kind::none);
-    CHECK(read_redirection(words("MOVED 1 h:1"), cluster_seed).what == kind::none);
+    CHECK(redirection_of("ERR MOVED").what == kind::none);
+    CHECK(redirection_of("MOVEDX 1 h:1").what == kind::none);
+    CHECK(read_redirection(string_reply("MOVED 1 h:1"), cluster_seed).what == kind::none);
 }

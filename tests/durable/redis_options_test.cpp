@@ -15,7 +15,7 @@ using cogwheel::redis_topology;
 
 namespace {
 
-std::string refusal_of(std::string_view url) {
+std::string url_refusal(std::string_view url) {
     try {
         redis_options::from_url(url);
     } catch (const std::invalid_argument& e) {
@@ -75,7 +75,7 @@ TEST_CASE("redis_url_of_a_cluster_lists_nodes") {
 TEST_CASE("redis_url_that_is_wrong_is_refused_by_its_part") {
     const auto contains = [](std::string_view url, std::string_view words) {
         CAPTURE(url);
-        CHECK(refusal_of(url).find(words) != std::string::npos);
+        CHECK(url_refusal(url).find(words) != std::string::npos);
     };
     contains("", "no scheme");
     contains("localhost:6379", "no scheme");
@@ -104,7 +104,7 @@ TEST_CASE("redis_url_that_is_wrong_is_refused_without_its_password") {
     for (const char* url : {"redis://u:secret@", "redis://u:secret@h:x", "bad://u:secret@h", "unix://u:secret@x",
                             "redis://u:secret%@h", "cluster://u:secret@h/7"}) {
         CAPTURE(url);
-        const auto words = refusal_of(url);
+        const auto words = url_refusal(url);
         CHECK(words != "accepted");
         CHECK(words.find("secret") == std::string::npos);
     }

@@ -17,7 +17,7 @@ using namespace std::string_literals;
 
 namespace {
 
-std::string bytes_of(const redis_command& c) {
+std::string command_bytes(const redis_command& c) {
     std::string out = "before ";
     c.append_to(out);
     return out.substr(7);
@@ -42,13 +42,13 @@ TEST_CASE("redis_reply_error_is_known_by_its_first_word") {
 }
 
 TEST_CASE("redis_command_bytes_are_as_the_protocol_says") {
-    CHECK(bytes_of({"GET", "k"}) == "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n");
-    CHECK(bytes_of(redis_command("SET").key("").add(std::string_view("\r\n\0", 3)).add(-5)) ==
+    CHECK(command_bytes({"GET", "k"}) == "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n");
+    CHECK(command_bytes(redis_command("SET").key("").add(std::string_view("\r\n\0", 3)).add(-5)) ==
           std::string("*4\r\n$3\r\nSET\r\n$0\r\n\r\n$3\r\n\r\n\0\r\n$2\r\n-5\r\n"s));
-    CHECK(bytes_of(redis_command("X").add(INT64_MIN).add(UINT64_MAX)) ==
+    CHECK(command_bytes(redis_command("X").add(INT64_MIN).add(UINT64_MAX)) ==
           "*3\r\n$1\r\nX\r\n$20\r\n-9223372036854775808\r\n$20\r\n18446744073709551615\r\n");
     const redis_command c("A");
-    CHECK(bytes_of(c).size() <= c.size());
+    CHECK(command_bytes(c).size() <= c.size());
 }
 
 TEST_CASE("redis_command_routing_key_is_the_first_key_or_the_given_one") {
