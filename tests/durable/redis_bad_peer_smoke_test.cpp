@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-cogwheel::redis_options impatient(redis_rig& rig) {
+cogwheel::redis_options impatient_client(redis_rig& rig) {
     cogwheel::redis_options o;
     o.connect_timeout = 100ms;
     o.command_timeout = 100ms;
@@ -26,7 +26,7 @@ cogwheel::redis_options impatient(redis_rig& rig) {
 TEST_CASE("redis_bad_peer_that_never_answers_is_given_up_and_tried_again") {
     const false_peer peer(false_peer::drain);
     redis_rig rig;
-    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    redis_connection c(rig.wheel(), impatient_client(rig), peer.address());
     CHECK(eventually([&] { return peer.accepted() >= 2; }));
     CHECK(rig.logged().find("handshake: ") != std::string::npos);
     CHECK(rig.command(c, {"PING"}).error == durable_errc::not_connected);
@@ -39,7 +39,7 @@ TEST_CASE("redis_bad_peer_that_never_reads_ends_commands_by_their_limit") {
         while (!done) std::this_thread::sleep_for(1ms);
     });
     redis_rig rig;
-    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    redis_connection c(rig.wheel(), impatient_client(rig), peer.address());
     REQUIRE(!rig.connect(c));
     CHECK(c.version() == 70'204);
     CHECK(rig.command(c, {"SET", "k", std::string(std::size_t{30} << 20, 'x')}).error == durable_errc::disconnected);
@@ -60,7 +60,7 @@ TEST_CASE("redis_bad_peer_that_sends_garbage_is_closed_with_bad_reply") {
             false_peer::drain(s);
         });
         redis_rig rig;
-        redis_connection c(rig.wheel(), impatient(rig), peer.address());
+        redis_connection c(rig.wheel(), impatient_client(rig), peer.address());
         REQUIRE(!rig.connect(c));
         CHECK(rig.command(c, {"PING"}).error == durable_errc::bad_reply);
     }
@@ -76,7 +76,7 @@ TEST_CASE("redis_bad_peer_whose_reply_is_too_long_is_closed_with_bad_reply") {
         false_peer::drain(s);
     });
     redis_rig rig;
-    auto o = impatient(rig);
+    auto o = impatient_client(rig);
     o.max_reply = 100'000;
     redis_connection c(rig.wheel(), o, peer.address());
     REQUIRE(!rig.connect(c));
@@ -91,7 +91,7 @@ TEST_CASE("redis_bad_peer_that_answers_unasked_is_closed") {
         false_peer::drain(s);
     });
     redis_rig rig;
-    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    redis_connection c(rig.wheel(), impatient_client(rig), peer.address());
     CHECK(eventually([&] { return peer.accepted() >= 2; }));
     CHECK(rig.logged().find("a reply without a command") != std::string::npos);
 }
@@ -105,7 +105,7 @@ TEST_CASE("redis_bad_peer_that_closes_in_the_middle_of_a_reply_is_disconnected")
         false_peer::say(s, "+ONE\r\n$100\r\nhalf of");
     });
     redis_rig rig;
-    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    redis_connection c(rig.wheel(), impatient_client(rig), peer.address());
     REQUIRE(!rig.connect(c));
     std::promise<std::error_code> first;
     std::promise<cogwheel::redis_reply> reply;
@@ -121,7 +121,7 @@ TEST_CASE("redis_bad_peer_that_closes_in_the_middle_of_a_reply_is_disconnected")
 TEST_CASE("redis_bad_peer_that_turns_clients_away_is_quoted") {
     const false_peer peer([&](auto& s) { false_peer::say(s, "-ERR max number of clients reached\r\n"); });
     redis_rig rig;
-    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    redis_connection c(rig.wheel(), impatient_client(rig), peer.address());
     CHECK(eventually([&] { return peer.accepted() >= 2; }));
     CHECK(eventually([&] { return rig.logged().find("max number of clients") < 9'999; }));
 }

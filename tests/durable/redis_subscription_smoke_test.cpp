@@ -13,7 +13,7 @@ using cogwheel::redis_subscription;
 namespace {
 
 /// What a subscription has received.
-struct mailbox {
+struct channel_mailbox {
     std::mutex mutex;
     std::vector<std::string> all;
 
@@ -35,7 +35,7 @@ TEST_CASE("redis_subscription_receives_messages_and_survives_a_restart") {
     if (redis_missing()) return;
     redis_server server;
     redis_rig rig;
-    mailbox box;
+    channel_mailbox box;
     std::atomic<int> subscribed = 0;
     redis_subscription s(rig.wheel(), server.client(), {"a", "b"}, box.take());
     s.on_subscribed([&] { ++subscribed; });
@@ -54,7 +54,7 @@ TEST_CASE("redis_subscription_silent_server_is_noticed") {
     if (redis_missing()) return;
     redis_server server;
     redis_rig rig;
-    mailbox box;
+    channel_mailbox box;
     auto o = server.client();
     o.command_timeout = o.connect_timeout = std::chrono::milliseconds(200);
     o.log = rig.log();
@@ -72,7 +72,7 @@ TEST_CASE("redis_subscription_refused_channel_is_logged_with_the_servers_words")
     redis_server server(
         {.arguments = {"--requirepass", "pw", "--user", "u", "on", ">pw", "+@all", "~*", "&other"}, .password = "pw"});
     redis_rig rig;
-    mailbox box;
+    channel_mailbox box;
     auto o = server.client();
     o.user = "u";
     o.password = "pw";
@@ -107,7 +107,7 @@ TEST_CASE("redis_subscription_peer_that_sends_garbage_is_left") {
         false_peer::drain(s);
     });
     redis_rig rig;
-    mailbox box;
+    channel_mailbox box;
     cogwheel::redis_options o;
     o.addresses = {peer.address()};
     const redis_subscription s(rig.wheel(), o, {"a"}, box.take());

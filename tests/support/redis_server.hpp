@@ -5,7 +5,7 @@
 // for it. A server dies with its object, and also if the test program is killed.
 #pragma once
 
-#include "support/child_process.hpp"
+#include "support/smoke_process.hpp"
 
 #include <cogwheel/durable/redis_options.hpp>
 
@@ -107,8 +107,8 @@ public:
     void stop() { process_.signal(SIGSTOP); }
     void cont() { process_.signal(SIGCONT); }
 
-    /// Runs a command on a connection of its own, and returns its reply as text: a number in decimal, an array as lines,
-    /// an error as it is, nil as "(nil)".
+    /// Runs a command on a connection of its own, and returns its reply as text: a number in decimal, an array as
+    /// lines, an error as it is, nil as "(nil)".
     std::string call(const std::vector<std::string>& arguments) const {
         timeval limit{5, 0};
         const std::unique_ptr<redisContext, void (*)(redisContext*)> c(
