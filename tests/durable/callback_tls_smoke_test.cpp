@@ -129,7 +129,6 @@ TEST_CASE("certificate_of_the_ca_file_is_accepted_for_its_names_only") {
     CHECK_MESSAGE(r.outcome == callback_outcome::succeeded, r.message);
     CHECK(rig.send_to(receiver.url("/200")).reused);
     CHECK(rig.send_to(receiver.url("/200", "127.0.0.1")).outcome == callback_outcome::succeeded);
-    CHECK(rig.send_to(receiver.url("/200", "localhost.")).error != callback_errc::address_refused);
     CHECK(receiver.log.requests.size() >= 3);
 
     const test_certificate other_name("DNS:other.example");
