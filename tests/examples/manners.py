@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from server_process import PATIENCE, Server, check, conclude, readable
 
-SERVERS = ("echo_server", "prometheus_metrics", "rpc_server", "slowloris_guard")
+SERVERS = ("echo_server", "prometheus_metrics", "rpc_server", "slowloris_guard", "webhook_receiver")
 
 # What makes them short. Those that need a server are given the port of one; no word here: none is needed.
 ARGUMENTS = {
@@ -36,6 +36,7 @@ ARGUMENTS = {
     "rpc_client": ["--port", "rpc_server", "--seconds", "1"],
     "session_store": ["--keys", "1000", "--hot", "10", "--ttl", "200ms"],
     "slowloris_guard": [],
+    "webhook_receiver": ["--seconds", "600"],
 }
 
 
@@ -171,6 +172,8 @@ def main():
     directory, *names = sys.argv[1:]
     every_example(directory, names)
     for name in SERVERS:
+        if name not in names:
+            continue
         binary = os.path.join(directory, name)
         an_address_that_is_taken(name, binary)
         descriptors_used_up(name, binary)
