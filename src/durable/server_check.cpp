@@ -26,9 +26,10 @@ std::string_view field(std::string_view info, std::string_view name) {
 
 server_refusal check_durability(std::string_view info, durable_durability wanted) {
     if (wanted.what() == durable_durability::kind::aof && field(info, "aof_enabled") != "1")
-        return {durable_errc::durability_refused,
-                "durability is aof(), but the server has no append-only file; set appendonly yes (CONFIG SET appendonly "
-                "yes, and redis.conf), or ask for memory()"};
+        return {
+            durable_errc::durability_refused,
+            "durability is aof(), but the server has no append-only file; set appendonly yes (CONFIG SET appendonly "
+            "yes, and redis.conf), or ask for memory()"};
     if (wanted.what() != durable_durability::kind::replicas) return {};
     std::uint32_t online = 0;
     for (std::size_t at = 0; (at = info.find("state=online", at)) != info.npos; ++at) ++online;
@@ -45,13 +46,14 @@ server_refusal check_server(std::string_view info, durable_durability wanted) {
     int major = 0;
     std::from_chars(version.data(), version.data() + version.size(), major);
     if (major < oldest_version)
-        return {durable_errc::wrong_server, "the server is Redis " + (version.empty() ? "of an unknown version" : version) +
+        return {durable_errc::wrong_server, "the server is Redis " +
+                                                (version.empty() ? "of an unknown version" : version) +
                                                 ", but durable tasks need 7.0 or later; upgrade it"};
     if (field(info, "role") != "master")
-        return {durable_errc::wrong_server,
-                "the server is a read-only replica of " + std::string(field(info, "master_host")) + ':' +
-                    std::string(field(info, "master_port")) +
-                    "; give the address of the master, or those of sentinels"};
+        return {durable_errc::wrong_server, "the server is a read-only replica of " +
+                                                std::string(field(info, "master_host")) + ':' +
+                                                std::string(field(info, "master_port")) +
+                                                "; give the address of the master, or those of sentinels"};
     return check_durability(info, wanted);
 }
 
