@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A journal holds each change before its answer: whenever the process dies, the next one has the same tasks. If the disk is
-// full, nothing changes.
+// A journal holds each change before its answer: whenever the process dies, the next one has the same tasks. If the
+// disk is full, nothing changes.
 #include "src/durable/journal_store.hpp"
 #include "support/random.hpp"
 #include "support/store_rig.hpp"

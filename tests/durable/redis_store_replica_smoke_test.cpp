@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// durability = replicas(1) with a replica that stops: the answer says that the task may be lost, and has its generation; to
-// add it again with `keep` is safe. In real time: the server waits for the replica.
+// durability = replicas(1) with a replica that stops: the answer says that the task may be lost, and has its
+// generation; to add it again with `keep` is safe. In real time: the server waits for the replica.
 #include "support/plain_redis.hpp"
 #include "support/store_rig.hpp"
 
@@ -57,15 +57,19 @@ TEST_CASE("redis_store_add_that_no_replica_confirms_is_unknown_and_may_be_repeat
     const std::vector<new_task> task{{.id = "a"}};
     kill(replica.pid(), SIGSTOP);
     const auto unknown = rig(store.add(0, task, on_duplicate::keep));
-    kill(replica.pid(), SIGCONT);
     CHECK(unknown.error == durable_errc::durability_unknown);
     REQUIRE(unknown.value.size() == 1);
     CHECK(unknown.value[0].generation > 0);
     CHECK(store.trouble().find("0 of 1 replicas confirmed a change within 500 ms") != std::string::npos);
 
+    // On a new connection, which has written nothing yet.
+    REQUIRE(!rig(rig.make(options).open()));
+    CHECK(rig(rig.store().add(0, task, on_duplicate::keep)).error == durable_errc::durability_unknown);
+    CHECK(rig(rig.store().cancel("none")).error == durable_errc::durability_unknown);
+    kill(replica.pid(), SIGCONT);
     answer<std::vector<added_task>> again;
     for (int i = 0; i < 20; ++i) {
-        again = rig(store.add(0, task, on_duplicate::keep));
+        again = rig(rig.store().add(0, task, on_duplicate::keep));
         if (!again.error) break;
     }
     CHECK(!again.error);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What both backends promise, through the interface that queues and workers use. A lease of 0 ms has run out at once, so
-// no test waits.
+// What both backends promise, through the interface that queues and workers use. A lease of 0 ms has run out at once,
+// so no test waits.
 #include "support/store_rig.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The rules of durable tasks at their edges, in virtual time, on the table. task_store_model_test shows that the scripts
-// obey the same ones.
+// The rules of durable tasks at their edges, in virtual time, on the table. task_store_model_test shows that the
+// scripts obey the same ones.
 #include "src/durable/task_table.hpp"
 
 #include <doctest/doctest.h>
