@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The client of a Redis cluster. A call goes to the node that the table names, on that node's connection. An answer that
-// redirects it sends it to another node; one that says "later" puts it on a list, which a timer sends again. A coroutine
-// reads the table again whenever an answer or a lost connection says that it is old.
+// The client of a Redis cluster. A call goes to the node that the table names, on that node's connection. An answer
+// that redirects it sends it to another node; one that says "later" puts it on a list, which a timer sends again. A
+// coroutine reads the table again whenever an answer or a lost connection says that it is old.
 #pragma once
 
 #include "cluster_slots.hpp"

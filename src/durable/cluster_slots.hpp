@@ -34,8 +34,8 @@ struct slot_table {
     }
 };
 
-/// Reads the reply of CLUSTER SLOTS. A node without a host is on the host that was asked. Returns nothing if the reply is
-/// not as it should be, or names no slot.
+/// Reads the reply of CLUSTER SLOTS. A node without a host is on the host that was asked. Returns nothing if the reply
+/// is not as it should be, or names no slot.
 std::optional<slot_table> read_cluster_slots(const redis_reply& reply, const redis_address& asked);
 
 /// What an error reply of a cluster asks for. None of these commands was done.

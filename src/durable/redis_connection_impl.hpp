@@ -4,8 +4,8 @@
 // The parts of redis_connection. redis_client uses them with other finders.
 //
 // Any thread puts commands into the inbox, under a lock. The strand takes the inbox over each time when no write is in
-// flight: so all commands that came meanwhile go out in one write. Replies come in the same order. One timer watches the
-// oldest command. A coroutine connects; it ends when there is a connection, and starts again when that breaks.
+// flight: so all commands that came meanwhile go out in one write. Replies come in the same order. One timer watches
+// the oldest command. A coroutine connects; it ends when there is a connection, and starts again when that breaks.
 #pragma once
 
 #include "redis_finder.hpp"

@@ -10,8 +10,8 @@
 // - Sentinels: asks them in turn for the master, and believes only a server whose ROLE says so. It asks again when the
 //   connection breaks, or when a reply says that the server is a replica (READONLY) now.
 // - Cluster: one connection to each master, made on demand. The routing key of a command chooses the node. The client
-//   follows MOVED and ASK. While a cluster has no master for a key (TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN), it sends
-//   the command again until command_timeout. All these replies mean that the command was not done.
+//   follows MOVED and ASK. While a cluster has no master for a key (TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN), it
+//   sends the command again until command_timeout. All these replies mean that the command was not done.
 // - After durable_errc::disconnected a command may have been done: it is not sent again.
 #pragma once
 
@@ -64,8 +64,8 @@ public:
 
     /// Sends commands together, in order, and waits for all replies. As redis_connection::async_commands().
     /// Preconditions: in a cluster, all commands have routing keys of one slot (one hash tag), or none has one.
-    /// Effects: in a cluster, if the slot moves between two of the commands, those that the old node has refused are sent
-    ///   to the new one, in order.
+    /// Effects: in a cluster, if the slot moves between two of the commands, those that the old node has refused are
+    ///   sent to the new one, in order.
     template <class Token>
     auto async_commands(std::vector<redis_command> commands, Token&& token) {
         return detail::initiate<std::vector<redis_reply>>(
@@ -76,7 +76,8 @@ public:
     }
 
     /// Sends a command to every master (one, unless this is a cluster) and waits for all replies, in no fixed order.
-    /// Completion signature: void(std::error_code, std::vector<redis_reply>); with an error, the replies are incomplete.
+    /// Completion signature: void(std::error_code, std::vector<redis_reply>); with an error, the replies are
+    /// incomplete.
     template <class Token>
     auto async_on_all(redis_command command, Token&& token) {
         return detail::initiate<std::vector<redis_reply>>(
@@ -86,8 +87,8 @@ public:
             });
     }
 
-    /// Waits until the client is ready for commands. As redis_connection::async_wait_connected(). In a cluster: until it
-    /// knows the masters, and is connected to one.
+    /// Waits until the client is ready for commands. As redis_connection::async_wait_connected(). In a cluster: until
+    /// it knows the masters, and is connected to one.
     template <class Token>
     auto async_wait_connected(Token&& token) {
         return detail::initiate<void>(get_executor(), std::forward<Token>(token),
@@ -102,8 +103,8 @@ public:
     /// Returns the version of the server that was connected last, 70015 for 7.0.15; 0 if it is not known.
     int version() const noexcept;
 
-    /// Sets the function that is called on the strand with each change. As redis_connection::on_state(). In a cluster, a
-    /// change of the connection to any node is one.
+    /// Sets the function that is called on the strand with each change. As redis_connection::on_state(). In a cluster,
+    /// a change of the connection to any node is one.
     void on_state(std::function<void(bool connected, std::error_code)> hook);
 
 private:

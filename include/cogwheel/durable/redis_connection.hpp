@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A connection to one Redis server, over TCP, TLS or a unix socket. It connects at once and again after each fault, with
-// the pauses of redis_options::reconnect, until close().
+// A connection to one Redis server, over TCP, TLS or a unix socket. It connects at once and again after each fault,
+// with the pauses of redis_options::reconnect, until close().
 //
 //     cogwheel::redis_connection redis(wheel, options, options.addresses[0]);
 //     co_await redis.async_wait_connected(asio::use_awaitable);
@@ -60,9 +60,9 @@ public:
     /// Sends a command and waits for its reply.
     /// Completion signature: void(std::error_code, redis_reply): success, also with an error reply;
     ///   durable_errc::not_connected: not sent. durable_errc::server_busy: not sent, max_in_flight commands wait.
-    ///   durable_errc::disconnected: sent, perhaps, and no reply: the connection broke, or command_timeout passed for this
-    ///   or an earlier command. durable_errc::bad_reply: the reply of this command or of an earlier one is not RESP, or
-    ///   longer than max_reply. asio::error::operation_aborted: close().
+    ///   durable_errc::disconnected: sent, perhaps, and no reply: the connection broke, or command_timeout passed for
+    ///   this or an earlier command. durable_errc::bad_reply: the reply of this command or of an earlier one is not
+    ///   RESP, or longer than max_reply. asio::error::operation_aborted: close().
     ///   The handler never runs inside this call.
     /// Cancellation: all types. The handler completes at once; the server may do the command.
     /// Executor: the handler's associated one, else the strand.

@@ -8,8 +8,8 @@
 //     });
 //     wakes.on_subscribed([&] { look_for_what_was_missed(); });
 //
-// It connects and subscribes again by itself, in the same way as redis_client. Messages that are published meanwhile are
-// lost: on_subscribed says when to look.
+// It connects and subscribes again by itself, in the same way as redis_client. Messages that are published meanwhile
+// are lost: on_subscribed says when to look.
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
@@ -30,8 +30,8 @@ class redis_subscription_impl;
 /// Works on a strand of the wheel's executor; calls its functions there. They must not throw.
 /// Effects: a PING each 2 s; a server that is silent for command_timeout after it is given up.
 /// Thread safety: any thread may call any function but the destructor and assignment.
-/// Lifetime: the wheel and its execution context must outlive the subscription. When the destructor or close() returns on
-///   another thread, one last call may be under way; on the strand, none follows.
+/// Lifetime: the wheel and its execution context must outlive the subscription. When the destructor or close() returns
+///   on another thread, one last call may be under way; on the strand, none follows.
 class redis_subscription {
 public:
     using message_function = std::function<void(std::string_view channel, std::string_view payload)>;
