@@ -28,7 +28,7 @@ std::string journal_text(const stored_task& t, std::int64_t place) {
 }
 
 /// All that a later process must find. Leases are void: so a running task counts as its restart makes it.
-std::string kept(const task_table& table, std::int64_t now, bool with_places = true) {
+std::string kept_tasks(const task_table& table, std::int64_t now, bool with_places = true) {
     task_table restarted;
     for (const auto& [id, r] : table.records()) restarted.restore(now, r);
     std::string text = table.paused() ? "paused\n" : "";
@@ -146,7 +146,7 @@ TEST_CASE("journal_store_opened_after_each_change_has_the_same_tasks") {
             journal_store next(io.get_executor(), left, clock);
             REQUIRE(!run_until_done(io, next.open()));
             CHECK(next.trouble().empty());
-            REQUIRE(kept(next.table(), player.now) == kept(store.table(), player.now));
+            REQUIRE(kept_tasks(next.table(), player.now) == kept_tasks(store.table(), player.now));
         }
     }
     for (const char* end : {"", ".lock", ".copy", ".copy.lock"}) std::filesystem::remove(file.string() + end);
@@ -177,7 +177,7 @@ TEST_CASE("journal_store_on_a_full_disk_answers_its_error_and_changes_nothing") 
             memory_storage copy = memory;
             journal_store other(io.get_executor(), copy, clock);
             REQUIRE(!run_until_done(io, other.open()));
-            REQUIRE(kept(other.table(), player.now, false) == kept(store.table(), player.now, false));
+            REQUIRE(kept_tasks(other.table(), player.now, false) == kept_tasks(store.table(), player.now, false));
         }
         CHECK(refused > 0);
     }

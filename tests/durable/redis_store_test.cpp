@@ -23,7 +23,7 @@ bool no_redis_server() {
     return true;
 }
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
+bool says(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 std::vector<new_task> one_due_task(std::string id) {
     new_task t{.id = std::move(id)};
@@ -42,7 +42,7 @@ TEST_CASE("redis_store_on_a_full_server_refuses_new_tasks_and_runs_the_others") 
     const auto added = rig.value(store.add(0, one_due_task("a"), on_duplicate::reject));
     redis({"CONFIG", "SET", "maxmemory", "1"});
     CHECK(rig(store.add(0, one_due_task("b"), on_duplicate::reject)).error == durable_errc::server_full);
-    CHECK(contains(store.trouble(), "OOM"));
+    CHECK(says(store.trouble(), "OOM"));
     CHECK(rig.value(store.claim(0, 1'000, 10, 30'000, rig.limits)).tasks.size() == 1);
     const std::vector<begin_request> begin{{.id = "a", .generation = added[0].generation}};
     CHECK(rig.value(store.begin(0, 30'000, begin)).at(0).attempt == 1);
@@ -82,10 +82,10 @@ TEST_CASE("redis_store_names_the_key_that_holds_another_type") {
         redis({"SET", key, "mine"});
         auto& store = rig.store();
         CHECK(rig(store.add(2, one_due_task("a"), on_duplicate::reject)).error == durable_errc::wrong_type);
-        CHECK(contains(store.trouble(), "the key " + key + " holds a string"));
+        CHECK(says(store.trouble(), "the key " + key + " holds a string"));
         CHECK(redis({"HLEN", "{cw:default:2}:meta"}).integer() == 0); // no task
         CHECK(rig(rig.make().open()) == durable_errc::wrong_type);
-        CHECK(contains(rig.store().trouble(), "the key " + key + " holds a string"));
+        CHECK(says(rig.store().trouble(), "the key " + key + " holds a string"));
         CHECK(redis({"GET", key}).text() == "mine");
         redis({"DEL", key});
         CHECK(!rig(rig.make().open()));
@@ -100,8 +100,8 @@ TEST_CASE("redis_store_refuses_a_server_that_drops_keys_when_it_is_full") {
     if (no_redis_server()) return;
     redis_rig_of_stores rig({"--maxmemory-policy", "allkeys-lru"}, false);
     CHECK(rig(rig.make().open()) == durable_errc::wrong_server);
-    CHECK(contains(rig.store().trouble(), "maxmemory-policy of the Redis server is allkeys-lru"));
-    CHECK(contains(rig.store().trouble(), "set it to noeviction"));
+    CHECK(says(rig.store().trouble(), "maxmemory-policy of the Redis server is allkeys-lru"));
+    CHECK(says(rig.store().trouble(), "set it to noeviction"));
 }
 
 TEST_CASE("redis_store_whose_user_may_not_read_the_policy_says_so_and_goes_on") {
@@ -115,10 +115,10 @@ TEST_CASE("redis_store_whose_user_may_not_read_the_policy_says_so_and_goes_on") 
     std::string logged;
     options.redis.log = [&logged](std::string_view line) { (logged += line) += '\n'; };
     CHECK(!rig(rig.make(options).open()));
-    CHECK(contains(logged, "the user may not run CONFIG GET"));
+    CHECK(says(logged, "the user may not run CONFIG GET"));
     options.redis.password = "other";
     CHECK(rig(rig.make(options).open()) == durable_errc::access_denied);
-    CHECK(contains(rig.store().trouble(), "refuses the user or the password"));
+    CHECK(says(rig.store().trouble(), "refuses the user or the password"));
     rig.made.reset();
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("redis_store_refuses_another_number_of_shards") {
     auto options = rig.options();
     options.shards = 8;
     CHECK(rig(rig.make(options).open()) == durable_errc::wrong_server);
-    CHECK(contains(rig.store().trouble(), "has 4 shards, but the options ask for 8"));
+    CHECK(says(rig.store().trouble(), "has 4 shards, but the options ask for 8"));
     options.name = "other";
     CHECK(!rig(rig.make(options).open()));
 }
@@ -139,10 +139,10 @@ TEST_CASE("redis_store_refuses_a_durability_that_the_server_cannot_give") {
     auto options = rig.options();
     options.durability = durable_durability::aof();
     CHECK(rig(rig.make(options).open()) == durable_errc::durability_refused);
-    CHECK(contains(rig.store().trouble(), "the server has no append-only file; set appendonly yes"));
+    CHECK(says(rig.store().trouble(), "the server has no append-only file; set appendonly yes"));
     options.durability = durable_durability::replicas(2);
     CHECK(rig(rig.make(options).open()) == durable_errc::durability_refused);
-    CHECK(contains(rig.store().trouble(), "durability is replicas(2), but the server has 0 replicas online"));
+    CHECK(says(rig.store().trouble(), "durability is replicas(2), but the server has 0 replicas online"));
     redis_rig_of_stores with({"--appendonly", "yes"}, false);
     options = with.options();
     options.durability = durable_durability::aof();
@@ -153,7 +153,7 @@ TEST_CASE("redis_store_refuses_a_replica") {
     if (no_redis_server()) return;
     redis_rig_of_stores rig({"--replicaof", "127.0.0.1", "1"}, false);
     CHECK(rig(rig.make().open()) == durable_errc::wrong_server);
-    CHECK(contains(rig.store().trouble(), "the server is a read-only replica of 127.0.0.1:1"));
+    CHECK(says(rig.store().trouble(), "the server is a read-only replica of 127.0.0.1:1"));
 }
 
 TEST_CASE("redis_store_check_reads_what_the_server_says") {
@@ -163,7 +163,7 @@ TEST_CASE("redis_store_check_reads_what_the_server_says") {
     const auto old = check_server("redis_version:6.2.7\r\nrole:master\r\n", memory);
     CHECK(old.error == durable_errc::wrong_server);
     CHECK(old.words == "the server is Redis 6.2.7, but durable tasks need 7.0 or later; upgrade it");
-    CHECK(contains(check_server("role:master\r\n", memory).words, "of an unknown version"));
+    CHECK(says(check_server("role:master\r\n", memory).words, "of an unknown version"));
     CHECK(!check_server("redis_version:10.1.0\r\nrole:master", memory).error);
     const std::string two = good + "slave0:ip=::1,state=online,x\r\nslave1:ip=::1,state=wait_bgsave\r\n";
     CHECK(!check_server(two, durable_durability::replicas(1)).error);

@@ -12,7 +12,7 @@ namespace {
 using namespace cogwheel;
 using namespace cogwheel::detail;
 
-constexpr std::int64_t start = 1'700'000'000'000'000; // us
+constexpr std::int64_t table_start = 1'700'000'000'000'000; // us
 
 struct table_rig {
     added_task add(std::string id, std::int64_t delay, std::uint32_t attempts = 3) {
@@ -38,7 +38,7 @@ struct table_rig {
 
     task_table table;
     retention_limits limits;
-    std::int64_t now = start;
+    std::int64_t now = table_start;
 };
 
 using ids_of = std::vector<std::string>;
@@ -47,10 +47,10 @@ using ids_of = std::vector<std::string>;
 
 TEST_CASE("table_delay_is_rounded_up_and_the_past_is_due_at_once") {
     table_rig r;
-    r.now = start + 1; // a microsecond after a whole millisecond
-    CHECK(r.add("a", 5).due == start / 1000 + 6);
-    CHECK(r.add("b", 0).due == start / 1000);
-    CHECK(r.add("c", -9).due == start / 1000);
+    r.now = table_start + 1; // a microsecond after a whole millisecond
+    CHECK(r.add("a", 5).due == table_start / 1000 + 6);
+    CHECK(r.add("b", 0).due == table_start / 1000);
+    CHECK(r.add("c", -9).due == table_start / 1000);
     CHECK(r.table.add(r.now, {{.id = "d", .due = -3}}, on_duplicate::reject).at(0).due == 1);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("table_begin_is_never_early_and_says_by_how_much") {
 TEST_CASE("table_generations_grow_even_if_the_clock_goes_back") {
     table_rig r;
     const auto first = r.add("a", 0);
-    CHECK(first.generation == static_cast<std::uint64_t>(start));
+    CHECK(first.generation == static_cast<std::uint64_t>(table_start));
     r.now -= 5'000'000;
     CHECK(r.add("b", 0).generation == first.generation + 1);
 }
@@ -80,7 +80,7 @@ TEST_CASE("table_claim_takes_the_oldest_first_within_the_horizon") {
     CHECK(r.claim(5) == ids_of{"edge"});
     CHECK(r.claim(5).empty());
     // The lease counts from the due time.
-    CHECK(r.table.find("edge")->place == -(start / 1000 + 1'000 + 1'000));
+    CHECK(r.table.find("edge")->place == -(table_start / 1000 + 1'000 + 1'000));
 }
 
 TEST_CASE("table_claim_gives_at_most_half_to_leases_that_ran_out") {
@@ -121,7 +121,7 @@ TEST_CASE("table_nack_waits_for_its_delay_and_keeps_the_count") {
     r.begin("a", added.generation);
     r.now += 1;
     CHECK(r.finish(finish_kind::nack, "a", added.generation, 1, 700));
-    CHECK(r.table.find("a")->task.due == start / 1000 + 701);
+    CHECK(r.table.find("a")->task.due == table_start / 1000 + 701);
     CHECK(!r.finish(finish_kind::nack, "a", added.generation, 1, 700));
     r.now += 701'000;
     CHECK(r.begin("a", added.generation).attempt == 2);
@@ -169,7 +169,7 @@ TEST_CASE("table_done_and_dead_stay_within_their_bounds_at_each_step") {
 
 TEST_CASE("table_recurring_task_leaves_occurrences_that_exist_alone") {
     table_rig r;
-    new_task t{.id = "r", .due = start / 1000};
+    new_task t{.id = "r", .due = table_start / 1000};
     t.recurring = true;
     t.runs_left = 3;
     const auto added = r.table.add(r.now, {t}, on_duplicate::reject).at(0);

@@ -32,7 +32,7 @@ local paused = call('HGET', seq, 'paused')
 
 local answer, written = {}, {}
 local metas, scores, bodies, m, b = {}, {}, {}, 0, 0
-local ended, gen, wake = {}, nil, false
+local ended, freed, gen, wake = {}, {}, nil, false
 
 local function put(id, record, score)
     written[id] = record
@@ -91,7 +91,8 @@ for k = 1, n do
         local g, flags, tries, max, at, runs = unpacked('<I8BHHI8i8', record)
         if g == tonumber(ARGV[place + 1]) and flags % 4 == 0 then
             if paused then
-                put(id, record, at)
+                freed[#freed + 1] = at
+                freed[#freed + 1] = id
             elseif at * 1000 > now then
                 attempt = now - at * 1000
             elseif flags >= 4 then
@@ -106,6 +107,7 @@ for k = 1, n do
 end
 
 if gen then call('HSET', seq, 'gen', gen) end
+if #freed > 0 then call('ZADD', due, unpack(freed)) end
 for from = 1, m, 4000 do
     call('ZADD', due, unpack(scores, from, math.min(from + 3999, m)))
 end
