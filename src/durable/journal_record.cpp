@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A durable task as a record of a task storage. Its name is "t" and the id. Its body is a line of ten numbers, and then the
-// message and the envelope:
+// A durable task as a record of a task storage. Its name is "t" and the id. Its body is a line of ten numbers, and then
+// the message and the envelope:
 //
 //     generation state recurring cancelled attempt max_attempts due runs_left place message_size\n
 //

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Durable tasks of one process: a table in memory, and a storage (task_journal) that holds each change before the answer.
+// Durable tasks of one process: a table in memory, and a storage (task_journal) that holds each change before the
+// answer.
 //
 // - A claim is not stored: the lease of a process that died is void. At open(), a task that was running waits again at
 //   once, or is dead if its attempts are used up.

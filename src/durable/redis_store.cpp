@@ -94,6 +94,7 @@ asio::awaitable<redis_store::sent> redis_store::send_commands(std::vector<redis_
     std::error_code ec;
     auto token = asio::redirect_error(asio::use_awaitable, ec);
     auto replies = co_await client_.async_commands(std::move(commands), token);
+    if (ec) state_->trouble = "a call of the Redis server failed: " + ec.message();
     sent s;
     s.error = ec;
     s.replies = std::move(replies);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What the hooks of a redis_store's connections use. They run on other strands, and may be under way when the store ends:
-// so they post to the store's strand, where a weak reference finds this or nothing.
+// What the hooks of a redis_store's connections use. They run on other strands, and may be under way when the store
+// ends: so they post to the store's strand, where a weak reference finds this or nothing.
 #pragma once
 
 #include "redis_store.hpp"

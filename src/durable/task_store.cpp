@@ -8,8 +8,8 @@ namespace cogwheel::inline v0::detail {
 
 namespace {
 
-// An occurrence, "<id>@<ms since 1970>", lies in the shard of its recurring task, because one script makes both. Dates have
-// 13 to 15 digits from 2001 to 9999: ids that merely end with a short number spread over all shards.
+// An occurrence, "<id>@<ms since 1970>", lies in the shard of its recurring task, because one script makes both. Dates
+// have 13 to 15 digits from 2001 to 9999: ids that merely end with a short number spread over all shards.
 std::string_view without_dates(std::string_view id) noexcept {
     for (;;) {
         const auto at = id.rfind('@');

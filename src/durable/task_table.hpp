@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// One shard of durable tasks in memory: what the scripts do in a server, with the time as an argument. journal_store keeps
-// its tasks in it, and a test compares the scripts with it, step by step. No clock, no I/O.
+// One shard of durable tasks in memory: what the scripts do in a server, with the time as an argument. journal_store
+// keeps its tasks in it, and a test compares the scripts with it, step by step. No clock, no I/O.
 //
 // Complexity: O(log tasks) for each task that a call names or takes, unless noted.
 #pragma once
@@ -56,8 +56,8 @@ public:
     /// Complexity: O(tasks).
     shard_counts counts(std::int64_t now_us) const;
 
-    /// Puts a record back that was stored before the process died. Its lease is void: a running task waits again, is dead
-    /// if its attempts are used up, or is gone if cancelled.
+    /// Puts a record back that was stored before the process died. Its lease is void: a running task waits again, is
+    /// dead if its attempts are used up, or is gone if cancelled.
     void restore(std::int64_t now_us, record);
     void restore_generation(std::uint64_t last) noexcept { last_gen_ = std::max(last_gen_, last); }
 

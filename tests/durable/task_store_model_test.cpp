@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Random operations on the scripts in a real server and on the table in memory: the same answers, and at each step the same
-// tasks, places, messages and generations. The time is an argument of both.
+// Random operations on the scripts in a real server and on the table in memory: the same answers, and at each step the
+// same tasks, places, messages and generations. The time is an argument of both.
 #include "src/durable/script_texts.hpp"
 #include "src/durable/shard_calls.hpp"
 #include "src/durable/task_table.hpp"

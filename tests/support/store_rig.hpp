@@ -10,7 +10,6 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/io_context.hpp>
-
 #include <doctest/doctest.h>
 
 #include <exception>

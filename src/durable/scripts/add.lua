@@ -10,7 +10,8 @@
 -- Answer: for each task a generation and a due time. Generation 0: refused. Below 0: the stored task stays, and this is
 --   its generation with a minus sign.
 -- Promise: later generations of a shard are larger, even if the server's clock goes back. The record is written last:
---   if a write before it fails, there is no task, and claim and audit remove the rest.
+--   if a write before it fails, there is no task, and claim and audit remove the rest. Each call writes, even if no task
+--   is new: so a WAIT after it waits for the replicas, also on a new connection after an add that was not confirmed.
 --
 -- A record in meta is 29 bytes: generation, flags (state 0..3, +4 recurring, +8 cancelled), attempt, max_attempts, due,
 -- and runs_left of a recurring task, or the nonce of begin.lua. A record of another length is damaged: it counts as none,
@@ -31,7 +32,8 @@ for i = 6, #ARGV, 6 do
     ids[n] = ARGV[i]
 end
 local olds = call('HMGET', meta, unpack(ids))
-local gen = math.max((call('HGET', seq, 'gen') or 0) + 1, now)
+local last = call('HGET', seq, 'gen') or 0
+local gen = math.max(last + 1, now)
 
 local answer, records, bodies, scores, m = {}, {}, {}, {}, 0
 local written, replaced, r = {}, {}, 0
@@ -77,5 +79,7 @@ if m > 0 then
     call('HSET', body, unpack(bodies))
     call('HSET', meta, unpack(records))
     if first <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
+else
+    call('HSET', seq, 'gen', last)
 end
 return answer

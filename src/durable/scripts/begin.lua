@@ -37,7 +37,7 @@ local paused = call('HGET', seq, 'paused')
 
 local answer, written = {}, {}
 local metas, scores, bodies, m, b = {}, {}, {}, 0, 0
-local ended, gen, wake = {}, nil, false
+local ended, freed, gen, wake = {}, {}, nil, false
 
 local function put(id, record, score)
     written[id] = record
@@ -109,7 +109,8 @@ for k = 1, n do
         elseif flags % 4 == 0 then
             gone = false
             if paused then
-                put(id, record, at)
+                freed[#freed + 1] = at
+                freed[#freed + 1] = id
             elseif at * 1000 > now then
                 attempt = now - at * 1000
             elseif flags >= 4 then
@@ -128,6 +129,7 @@ for k = 1, n do
 end
 
 if gen then call('HSET', seq, 'gen', gen) end
+if #freed > 0 then call('ZADD', due, unpack(freed)) end
 for from = 1, m, 4000 do
     call('ZADD', due, unpack(scores, from, math.min(from + 3999, m)))
 end

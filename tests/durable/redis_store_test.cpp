@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Which servers a queue refuses, in which words; and what it does if the server is full, loses its scripts, or holds
+// something else under a key of the queue.
+#include "src/durable/server_check.hpp"
+#include "support/plain_redis.hpp"
+#include "support/store_rig.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace cogwheel;
+using namespace cogwheel::detail;
+using cogwheel_tests::plain_redis;
+using cogwheel_tests::redis_process;
+using cogwheel_tests::redis_rig_of_stores;
+
+bool no_redis_server() {
+    if (redis_process::installed()) return false;
+    MESSAGE("skipped: redis-server is not installed");
+    return true;
+}
+
+bool says(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
+
+std::vector<new_task> one_due_task(std::string id) {
+    new_task t{.id = std::move(id)};
+    t.relative = true;
+    t.envelope = "e";
+    return {t};
+}
+
+} // namespace
+
+TEST_CASE("redis_store_on_a_full_server_refuses_new_tasks_and_runs_the_others") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig;
+    plain_redis redis(rig.server.socket());
+    auto& store = rig.store();
+    const auto added = rig.value(store.add(0, one_due_task("a"), on_duplicate::reject));
+    redis({"CONFIG", "SET", "maxmemory", "1"});
+    CHECK(rig(store.add(0, one_due_task("b"), on_duplicate::reject)).error == durable_errc::server_full);
+    CHECK(says(store.trouble(), "OOM"));
+    CHECK(rig.value(store.claim(0, 1'000, 10, 30'000, rig.limits)).tasks.size() == 1);
+    const std::vector<begin_request> begin{{.id = "a", .generation = added[0].generation}};
+    CHECK(rig.value(store.begin(0, 30'000, begin)).at(0).attempt == 1);
+    const std::vector<finish_request> ack{{finish_kind::ack, "a", added[0].generation, 1}};
+    CHECK(rig.value(store.finish(0, rig.limits, ack)).at(0));
+    CHECK(!rig(rig.make().open())); // a worker can join, to empty it
+    redis({"CONFIG", "SET", "maxmemory", "0"});
+    CHECK(rig.value(rig.store().add(0, one_due_task("b"), on_duplicate::reject)).at(0).generation > 0);
+}
+
+TEST_CASE("redis_store_whose_server_lost_its_scripts_loads_them_and_repeats_the_call") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig;
+    plain_redis redis(rig.server.socket());
+    auto& store = rig.store();
+    std::vector<new_task> tasks;
+    for (int i = 0; i < 300; ++i) tasks.push_back(one_due_task("task-" + std::to_string(i)).front());
+    redis({"SCRIPT", "FLUSH"});
+    const auto added = rig.value(store.add(0, tasks, on_duplicate::reject)); // three calls in one pipeline
+    REQUIRE(added.size() == 300);
+    for (const auto& a : added) CHECK(!a.existed);
+    redis({"SCRIPT", "FLUSH"});
+    CHECK(rig.value(store.claim(0, 1'000, 10, 30'000, rig.limits)).tasks.size() == 10);
+    redis({"SCRIPT", "FLUSH"});
+    CHECK(rig.value(store.counts(0)).waiting == 290);
+    redis({"SCRIPT", "FLUSH"});
+    CHECK(rig.value(store.heartbeat("w", 1'000)).size() == 1);
+}
+
+TEST_CASE("redis_store_names_the_key_that_holds_another_type") {
+    if (no_redis_server()) return;
+    for (const std::string name : {"due", "meta", "body", "seq"}) {
+        CAPTURE(name);
+        redis_rig_of_stores rig;
+        plain_redis redis(rig.server.socket());
+        const std::string key = "{cw:default:2}:" + name;
+        redis({"SET", key, "mine"});
+        auto& store = rig.store();
+        CHECK(rig(store.add(2, one_due_task("a"), on_duplicate::reject)).error == durable_errc::wrong_type);
+        CHECK(says(store.trouble(), "the key " + key + " holds a string"));
+        CHECK(redis({"HLEN", "{cw:default:2}:meta"}).integer() == 0); // no task
+        CHECK(rig(rig.make().open()) == durable_errc::wrong_type);
+        CHECK(says(rig.store().trouble(), "the key " + key + " holds a string"));
+        CHECK(redis({"GET", key}).text() == "mine");
+        redis({"DEL", key});
+        CHECK(!rig(rig.make().open()));
+        CHECK(rig.value(rig.store().add(2, one_due_task("b"), on_duplicate::reject)).at(0).generation > 0);
+        const auto claimed = rig.value(rig.store().claim(2, 1'000, 10, 30'000, rig.limits));
+        REQUIRE(claimed.tasks.size() == 1); // not a, whose place may be left
+        CHECK(claimed.tasks[0].id == "b");
+    }
+}
+
+TEST_CASE("redis_store_refuses_a_server_that_drops_keys_when_it_is_full") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig({"--maxmemory-policy", "allkeys-lru"}, false);
+    CHECK(rig(rig.make().open()) == durable_errc::wrong_server);
+    CHECK(says(rig.store().trouble(), "maxmemory-policy of the Redis server is allkeys-lru"));
+    CHECK(says(rig.store().trouble(), "set it to noeviction"));
+}
+
+TEST_CASE("redis_store_whose_user_may_not_read_the_policy_says_so_and_goes_on") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig;
+    plain_redis redis(rig.server.socket());
+    redis({"ACL", "SETUSER", "worker", "on", ">pass", "~*", "&*", "+@all", "-config"});
+    auto options = rig.options();
+    options.redis.user = "worker";
+    options.redis.password = "pass";
+    std::string logged;
+    options.redis.log = [&logged](std::string_view line) { (logged += line) += '\n'; };
+    CHECK(!rig(rig.make(options).open()));
+    CHECK(says(logged, "the user may not run CONFIG GET"));
+    options.redis.password = "other";
+    CHECK(rig(rig.make(options).open()) == durable_errc::access_denied);
+    CHECK(says(rig.store().trouble(), "refuses the user or the password"));
+    rig.made.reset();
+}
+
+TEST_CASE("redis_store_refuses_another_number_of_shards") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig;
+    auto options = rig.options();
+    options.shards = 8;
+    CHECK(rig(rig.make(options).open()) == durable_errc::wrong_server);
+    CHECK(says(rig.store().trouble(), "has 4 shards, but the options ask for 8"));
+    options.name = "other";
+    CHECK(!rig(rig.make(options).open()));
+}
+
+TEST_CASE("redis_store_refuses_a_durability_that_the_server_cannot_give") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig;
+    auto options = rig.options();
+    options.durability = durable_durability::aof();
+    CHECK(rig(rig.make(options).open()) == durable_errc::durability_refused);
+    CHECK(says(rig.store().trouble(), "the server has no append-only file; set appendonly yes"));
+    options.durability = durable_durability::replicas(2);
+    CHECK(rig(rig.make(options).open()) == durable_errc::durability_refused);
+    CHECK(says(rig.store().trouble(), "durability is replicas(2), but the server has 0 replicas online"));
+    redis_rig_of_stores with({"--appendonly", "yes"}, false);
+    options = with.options();
+    options.durability = durable_durability::aof();
+    CHECK(!with(with.make(options).open()));
+}
+
+TEST_CASE("redis_store_refuses_a_replica") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig({"--replicaof", "127.0.0.1", "1"}, false);
+    CHECK(rig(rig.make().open()) == durable_errc::wrong_server);
+    CHECK(says(rig.store().trouble(), "the server is a read-only replica of 127.0.0.1:1"));
+}
+
+TEST_CASE("redis_store_check_reads_what_the_server_says") {
+    const auto memory = durable_durability::memory();
+    const std::string good = "# Server\r\nredis_version:7.0.15\r\nrole:master\r\naof_enabled:1\r\n";
+    CHECK(!check_server(good, durable_durability::aof()).error);
+    const auto old = check_server("redis_version:6.2.7\r\nrole:master\r\n", memory);
+    CHECK(old.error == durable_errc::wrong_server);
+    CHECK(old.words == "the server is Redis 6.2.7, but durable tasks need 7.0 or later; upgrade it");
+    CHECK(says(check_server("role:master\r\n", memory).words, "of an unknown version"));
+    CHECK(!check_server("redis_version:10.1.0\r\nrole:master", memory).error);
+    const std::string two = good + "slave0:ip=::1,state=online,x\r\nslave1:ip=::1,state=wait_bgsave\r\n";
+    CHECK(!check_server(two, durable_durability::replicas(1)).error);
+    CHECK(check_server(two, durable_durability::replicas(2)).error == durable_errc::durability_refused);
+}
+
+TEST_CASE("redis_store_after_a_restart_of_the_server_goes_on") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig({"--appendonly", "yes", "--appendfsync", "always"});
+    bool connected_again = false;
+    rig.store().listen({.on_connected = [&] { connected_again = true; }});
+    rig.value(rig.store().add(1, one_due_task("a"), on_duplicate::reject));
+    rig.server.kill();
+    CHECK(rig(rig.store().counts(1)).error);
+    CHECK(!rig.store().trouble().empty());
+    rig.server.start();
+    CHECK(!rig(rig.store().open()));
+    CHECK(rig.value(rig.store().claim(1, 1'000, 10, 30'000, rig.limits)).tasks.size() == 1);
+    while (!connected_again && rig.io.run_one() > 0) {
+    }
+    CHECK(connected_again);
+}
