@@ -4,10 +4,11 @@
 // What the sub-commands of durable_node share: options, lines of output, and the handler.
 #pragma once
 
+#include "support/asio_versions.hpp"
+
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/durable/durable_worker.hpp>
 
-#include <asio/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include <charconv>
@@ -93,7 +94,7 @@ inline asio::awaitable<cogwheel::durable_outcome> work(const cogwheel::timer_whe
     cogwheel::wheel_timer timer(wheel);
     timer.expires_after(time);
     // If the worker asks the handler to stop, the wait ends at once. The answer does not count then.
-    const auto waited = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    const auto waited = co_await timer.async_wait(cogwheel_tests::as_tuple(asio::use_awaitable));
     (void)waited;
     if (task.attempt() <= static_cast<std::uint64_t>(retries)) {
         const std::chrono::milliseconds delay(20);

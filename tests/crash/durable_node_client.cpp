@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using cogwheel::durable_errc;
 using cogwheel::task_trigger;
 
-constexpr auto token = asio::as_tuple(asio::use_awaitable);
+constexpr auto token = cogwheel_tests::as_tuple(asio::use_awaitable);
 
 // What a caller may repeat: nothing was changed, or a repetition changes nothing.
 bool transient(std::error_code ec) {

@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using cogwheel::task_trigger;
 
-constexpr auto token = asio::as_tuple(asio::use_awaitable);
+constexpr auto token = cogwheel_tests::as_tuple(asio::use_awaitable);
 
 class event_log {
 public:
