@@ -22,6 +22,8 @@
 
 namespace durable_node {
 
+constexpr auto token = cogwheel_tests::as_tuple(asio::use_awaitable);
+
 struct options {
     std::string url;
     std::string name = "chaos";
@@ -94,7 +96,7 @@ inline asio::awaitable<cogwheel::durable_outcome> work(const cogwheel::timer_whe
     cogwheel::wheel_timer timer(wheel);
     timer.expires_after(time);
     // If the worker asks the handler to stop, the wait ends at once. The answer does not count then.
-    const auto waited = co_await timer.async_wait(cogwheel_tests::as_tuple(asio::use_awaitable));
+    const auto waited = co_await timer.async_wait(token);
     (void)waited;
     if (task.attempt() <= static_cast<std::uint64_t>(retries)) {
         const std::chrono::milliseconds delay(20);

@@ -17,8 +17,6 @@ using namespace std::chrono_literals;
 using cogwheel::durable_errc;
 using cogwheel::task_trigger;
 
-constexpr auto token = cogwheel_tests::as_tuple(asio::use_awaitable);
-
 // What a caller may repeat: nothing was changed, or a repetition changes nothing.
 bool transient(std::error_code ec) {
     return ec == durable_errc::disconnected || ec == durable_errc::not_connected || ec == durable_errc::server_busy ||

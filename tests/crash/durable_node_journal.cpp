@@ -25,8 +25,6 @@ namespace {
 using namespace std::chrono_literals;
 using cogwheel::task_trigger;
 
-constexpr auto token = cogwheel_tests::as_tuple(asio::use_awaitable);
-
 class event_log {
 public:
     event_log(const std::filesystem::path& file, std::string life)
@@ -53,7 +51,7 @@ asio::awaitable<void> pause(const cogwheel::timer_wheel& wheel, std::chrono::mil
     (void)waited;
 }
 
-struct handler {
+struct noting_handler {
     const cogwheel::timer_wheel* wheel;
     const event_log* log;
 
@@ -122,7 +120,7 @@ int run_journal(const options& o) {
     queue.open([&](std::error_code ec) {
         if (ec) throw std::system_error(ec, "open: " + queue.trouble());
         print("open");
-        worker.run(handler{&wheel, &log}, [&](std::error_code error) {
+        worker.run(noting_handler{&wheel, &log}, [&](std::error_code error) {
             ended = error;
             queue.close();
         });

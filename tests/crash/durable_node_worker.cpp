@@ -42,7 +42,7 @@ private:
     int descriptor_;
 };
 
-struct handler {
+struct sending_handler {
     const cogwheel::timer_wheel* wheel;
     const datagrams* out;
     std::string id; // of the worker
@@ -89,7 +89,7 @@ int run_worker(const options& o) {
     queue.open([&](std::error_code ec) {
         if (ec) return end(ec);
         print("ready " + worker.id());
-        worker.run(handler{&wheel, &out, o.id}, end);
+        worker.run(sending_handler{&wheel, &out, o.id}, end);
     });
     io.run();
     pool.join();

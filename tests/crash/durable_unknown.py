@@ -69,7 +69,7 @@ class Script:
         task = self.once("a", 3_000)
         WAIT(0.1)
         self.replica.kill()
-        unknown = "the replicas have not confirmed" # of the error's message
+        unknown = "the replicas have not confirmed"  # of the error's message
         self.answered(task)
         self.check(f"the add says that its durability is not known: {task.error}", not task.added and unknown in task.error)
         with self.servers.nodes[0].connect() as c:
