@@ -52,7 +52,7 @@ class Log:
 def judge(log):
     faults, twice = [], 0
     occurrences = collections.defaultdict(set)
-    for name in log.begun:
+    for name in list(log.begun):
         if "@" in name:
             occurrences[name.split("@")[0]].add(int(name.split("@")[1]))
     for name, runs in log.runs.items():
@@ -61,10 +61,10 @@ def judge(log):
             if len(dates) != runs or any(b - a != 15 for a, b in zip(dates, dates[1:])):
                 faults.append(f"lost: {name}: occurrences {dates}, wanted {runs}")
         elif log.cancelled.get(name, ("", 0))[0] == "cancelled":
-            late = [b for b in log.begun[name] if b[0] > log.cancelled[name][1]]
+            late = [b for b in log.begun.get(name, []) if b[0] > log.cancelled[name][1]]
             if late:
                 faults.append(f"cancelled and started: {name}: {late}")
-        elif not log.begun[name] and name not in log.cancelled:
+        elif name not in log.begun and name not in log.cancelled:
             faults.append(f"lost: {name}")
     for name, all_of_it in log.begun.items():
         task = name.split("@")[0]
