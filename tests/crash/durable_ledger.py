@@ -35,8 +35,8 @@ def receive(path, file):
 class Task:
     id: str
     retries: int = 0
-    runs: int = 1
     period: int = 0  # ms, of a recurring one
+    until: int = 0  # ms: its last date
     delay: int = 0  # ms
     sent: int = 0
     added: int = 0  # when the harness read the answer; 0: not acknowledged
@@ -96,7 +96,7 @@ class Ledger:
         self.outages = []  # (from, the first answer after it, why)
         self.failovers = []  # moments at which a master was killed
         self.snapshots = []  # (moment, {id: end of the claim's lease})
-        self.drains = []  # (moment, {ids that the worker gave back})
+        self.given_back = {}  # by a drain: {id: moment}
         self.faults = []
         self.counts = collections.Counter()
         self.reasons = collections.Counter()
@@ -106,11 +106,9 @@ class Ledger:
         self.counts[kind] += 1
         self.faults.append(f"{kind}: {text}")
 
-    # The verdict. `calm`: the moment after which nothing was killed.
-    def judge(self, deliveries, calm):
+    def judge(self, deliveries):
         for life in self.lives.values():
             life.read()
-        self.calm = calm
         by_id = collections.defaultdict(list)
         for d in deliveries:
             by_id[d.id].append(d)
@@ -147,8 +145,8 @@ class Ledger:
         names = {n: int(n.rsplit("@", 1)[1]) for n in by_id if n.startswith(task.id + "@")}
         dates = sorted(names.values())
         first = task.due // MS if task.tries == 1 else (dates[0] if dates else 0)
-        planned = [first + i * task.period for i in range(task.runs)]
-        if not task.added or dates != planned:
+        planned = list(range(first, task.until + 1, task.period))
+        if not task.added or not dates or dates != planned:
             missing, extra = sorted(set(planned) - set(dates)), sorted(set(dates) - set(planned))
             self.fault("lost", f"{task.id}: occurrences missing {missing}, not planned {extra}, first {task.due}")
         for name, date in names.items():
@@ -204,42 +202,41 @@ class Ledger:
             return "worker stopped"
         return None
 
-    # Of each task's first attempt.
     def _away(self, since, until):
         return sum(max(0, min(until, end) - max(since, start)) for start, end, _ in self.outages)
 
     def _distributions(self):
-        rows = {name: [] for name in ("all", "held by a dead worker", "held by two in a row", "came due while Redis was away",
-                                      "given back by a drain", "no fault near", "all in the calm part")}
-        firsts = [d for d in self.first_attempts if d[1] is not None]
-        for d, due in firsts:
+        """Of first attempts. A task of the calm part has the letter of its part: c or d (drains), s (the server's return)."""
+        held, owner, two = "a dead worker held it", "other, soon after a worker's death", "two dead workers held it"
+        given, calm, back = "given back by a drain", "calm, with drains", "calm, due while Redis was away"
+        bounds = {held: HELD_BOUND, owner: HELD_BOUND, two: 2 * HELD_BOUND, back: RETURN_BOUND, given: DRAIN_BOUND}
+        rows = {name: [] for name in ("all", held, two, owner, calm, given, back)}
+        troubles = [t for life in self.lives.values() for t in [life.killed, *[start for start, _ in life.stops]] if t]
+        for d, due in self.first_attempts:
             late = d.at - due
             rows["all"].append((late, d))
-            if self.calm and due > self.calm:
-                rows["all in the calm part"].append((late, d))
-                if any(d.id in ids for _, ids in self.drains):
-                    rows["given back by a drain"].append((late, d))
-                continue
-            ends = {ends_of[d.id] for moment, ends_of in self.snapshots
-                    if d.id in ends_of and moment < d.at and ends_of[d.id] * MS <= d.at}
-            away = [end for start, end, _ in self.outages if start <= due <= end]
-            if ends:
-                rows["held by a dead worker" if len(ends) == 1 else "held by two in a row"].append(
-                    (late - self._away(due, d.at), d))
-            elif away:
-                rows["came due while Redis was away"].append((d.at - max(away), d))
-            elif not self._away(due - SECOND, d.at):
-                rows["no fault near"].append((late, d))
-        bounds = {"held by a dead worker": HELD_BOUND, "held by two in a row": 2 * HELD_BOUND,
-                  "came due while Redis was away": RETURN_BOUND, "given back by a drain": DRAIN_BOUND}
+            if d.id[0] == "c":
+                rows[given if self.given_back.get(d.id, d.at) < d.at else calm].append((late, d))
+            elif d.id[0] == "s":
+                away = [end for start, end, _ in self.outages if start <= due <= end]
+                if away:
+                    rows[back].append((d.at - max(away), d))
+            else:
+                ends = {ends_of[d.id] for moment, ends_of in self.snapshots
+                        if d.id in ends_of and moment < d.at and ends_of[d.id] * MS <= d.at}
+                late -= self._away(due, d.at)
+                if ends:
+                    rows[held if len(ends) == 1 else two].append((late, d))
+                elif any(due - 4 * SECOND < t < d.at for t in troubles):
+                    rows[owner].append((late, d))
         for name, values in rows.items():
             values.sort(key=lambda v: v[0])
             self.rows[name] = ([v[0] for v in values], bounds.get(name))
-            if bounds.get(name):
-                for late, d in values:
-                    if late > bounds[name]:
-                        self.counts["beyond a bound"] += 1
-                        self.faults.append(f"beyond a bound: {d.id}: {name}: {late / 1e6:.1f} ms, by {d.worker}")
+            beyond = [v for v in values if bounds.get(name) and v[0] > bounds[name]]
+            if beyond:
+                self.counts["beyond a bound"] += len(beyond)
+                late, d = beyond[-1]
+                self.faults.append(f"beyond a bound: {name}: {len(beyond)} tasks, up to {late / MS:.1f} ms: {d.id} by {d.worker}")
 
     def collect_firsts(self, deliveries):
         """Pairs each first delivery with its due time. Only attempt 1 of the generation that the receipt named."""
@@ -250,7 +247,7 @@ class Ledger:
             seen.add(d.id)
             task = self.tasks.get(d.id)
             due = task.due if task else int(d.id.rsplit("@", 1)[1]) * MS if re.fullmatch(r".*@\d+", d.id) else None
-            if d.attempt == 1 and (task is None or task.generation == d.generation):
+            if due is not None and d.attempt == 1 and (task is None or task.generation == d.generation):
                 self.first_attempts.append((d, due))
 
     def table(self):

@@ -26,11 +26,11 @@ constexpr const char* usage = R"(usage: durable_node worker|client|journal [opti
   --finish              adds nothing, and ends when nothing is left in the journal
 worker: prints "ready", and a line for each event; SIGTERM drains it.
 client: reads, and does at the same time:
-  add ID DELAY_MS RETRIES WORK_MS    once ID DELAY_MS RETRIES WORK_MS    every ID PERIOD_MS TIMES WORK_MS
+  add ID DELAY_MS RETRIES WORK_MS    once ID DELAY_MS RETRIES WORK_MS    every ID PERIOD_MS SPAN_MS WORK_MS
   cancel ID    counts    audit    quit
   It repeats what may be repeated, except once. It prints, for example:
   added ID DUE_MS GENERATION TRIES EXISTED    failed ID TRIES DUE_MS GENERATION WORDS
-  cancelled ID cancelled|running|not_found TRIES WALL_NS
+  cancelled ID cancelled|running|not_found TRIES WALL_NS    until ID MS (of every)
 )";
 
 cogwheel::durable_durability durability_named(std::string_view text) {

@@ -73,9 +73,14 @@ private:
             const std::int64_t number = to_number(next_word(rest));
             const std::string work(next_word(rest));
             if (command == "every") {
-                task.when = task_trigger::every(time).times(number);
+                // All runs up to a date happen, however late. times() would count those that happen, and so a late
+                // worker would move the last one.
+                const auto until = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) +
+                                   std::chrono::milliseconds(number);
+                task.when = task_trigger::every(time).until(until);
                 task.misfire = cogwheel::task_misfire::catch_up(1'000);
                 task.body = "0 " + work;
+                print("until " + task.id + ' ' + std::to_string(until.time_since_epoch().count()));
             } else {
                 task.when = task_trigger::once(time);
                 task.body = std::to_string(number) + ' ' + work;

@@ -76,6 +76,8 @@ class Client:
             if words[0] == "added":
                 task.due, task.generation, task.tries = int(words[2]) * MS, int(words[3]), int(words[4])
                 task.added = now
+            elif words[0] == "until":
+                task.until = int(words[2])
             elif words[0] == "failed":
                 task.tries, task.error = int(words[2]), " ".join(words[5:])
             elif words[0] == "cancelled":
@@ -112,7 +114,7 @@ class Workers:
         self.numbers[place] += 1
         name = f"w{place}.{self.numbers[place]}"
         life = Life(name, os.path.join(self.run.directory, name + ".log"))
-        words = [self.node, "worker", "--url", self.urls[place], "--durability", self.run.o.durability, "--id", name,
+        words = [self.node, "worker", "--url", self.urls[place], "--durability", "memory", "--id", name,
                  "--socket", self.run.inbox.path, "--lease", str(self.lease_ms)]
         environment = {**os.environ, "LD_PRELOAD": self.preload, "CLOCK_SHIFT_MS": str(SHIFTS_MS[place])}
         with open(life.log, "w", encoding="utf-8") as log:

@@ -100,7 +100,7 @@ class Connection:
 class Server:
     """One process. `lines`: its configuration."""
 
-    def __init__(self, directory, port, lines=(), sentinel=False):
+    def __init__(self, directory, port, lines=(), sentinel=False, fsync="everysec"):
         self.directory, self.port, self.sentinel = directory, port, sentinel
         os.makedirs(directory, exist_ok=True)
         self.file = os.path.join(directory, "redis.conf")
@@ -108,7 +108,7 @@ class Server:
         self.process = None
         own = [f"port {port}", "bind 127.0.0.1", f"dir {directory}", "logfile log", "daemonize no"]
         if not sentinel:
-            own += [f"unixsocket {self.socket}", "appendonly yes", "appendfsync everysec", 'save ""']
+            own += [f"unixsocket {self.socket}", "appendonly yes", f"appendfsync {fsync}", 'save ""']
         with open(self.file, "w", encoding="utf-8") as out:
             out.write("\n".join([*own, *lines]) + "\n")
 
@@ -155,8 +155,8 @@ class Server:
 class Single:
     topology = "single"
 
-    def __init__(self, directory):
-        self.server = Server(os.path.join(directory, "redis"), free_ports(1)[0])
+    def __init__(self, directory, fsync="everysec"):
+        self.server = Server(os.path.join(directory, "redis"), free_ports(1)[0], fsync=fsync)
         self.all = [self.server]
         self.server.start().await_answer()
         self.url = f"unix://{self.server.socket}"
@@ -170,13 +170,13 @@ class Replicated:
 
     topology = "sentinel"
 
-    def __init__(self, directory, replicas=2, sentinels=3):
+    def __init__(self, directory, replicas=2, sentinels=3, fsync="everysec"):
         ports = free_ports(1 + replicas + sentinels)
         self.nodes = []
         for i, port in enumerate(ports[:1 + replicas]):
             lines = [] if i == 0 else [f"replicaof 127.0.0.1 {ports[0]}"]
             lines += ["repl-diskless-sync yes", "repl-diskless-sync-delay 0"]
-            self.nodes.append(Server(os.path.join(directory, f"node{i}"), port, lines))
+            self.nodes.append(Server(os.path.join(directory, f"node{i}"), port, lines, fsync=fsync))
         watch = [f"sentinel monitor mymaster 127.0.0.1 {ports[0]} {sentinels // 2 + 1}",
                  "sentinel down-after-milliseconds mymaster 1000", "sentinel failover-timeout mymaster 5000"]
         self.sentinels = [Server(os.path.join(directory, f"sentinel{i}"), port, watch, sentinel=True)
@@ -230,10 +230,10 @@ class Cluster:
 
     topology = "cluster"
 
-    def __init__(self, directory):
+    def __init__(self, directory, fsync="everysec"):
         ports = free_ports(3)
         lines = ["cluster-enabled yes", "cluster-node-timeout 2000"]
-        self.nodes = [Server(os.path.join(directory, f"node{i}"), port, lines) for i, port in enumerate(ports)]
+        self.nodes = [Server(os.path.join(directory, f"node{i}"), port, lines, fsync=fsync) for i, port in enumerate(ports)]
         self.all = self.nodes
         for node in self.nodes:
             node.start().await_answer()
@@ -289,5 +289,5 @@ class Cluster:
         return self.nodes
 
 
-def make(topology, directory):
-    return {"single": Single, "sentinel": Replicated, "cluster": Cluster}[topology](directory)
+def make(topology, directory, fsync):
+    return {"single": Single, "sentinel": Replicated, "cluster": Cluster}[topology](directory, fsync=fsync)
