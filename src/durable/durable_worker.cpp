@@ -109,6 +109,7 @@ durable_worker_stats durable_worker_impl::stats() const {
 
 void durable_worker_impl::start(const self_ptr& self, durable_handler handler, completion<void> done) {
     asio::dispatch(self->queue_->executor(), [self, handler = std::move(handler), done = std::move(done)]() mutable {
+        if (self->draining_ && !self->handler_) return done({}); // drain() came first
         if (self->ended_ || self->handler_) return done(asio::error::operation_aborted);
         self->handler_.emplace(std::move(handler));
         self->done_ = std::move(done);
