@@ -41,7 +41,7 @@ function(cogwheel_add_snippet name code)
   endif()
   add_executable(${name} "${source}")
   target_link_libraries(${name} PRIVATE cogwheel::cogwheel $<TARGET_NAME_IF_EXISTS:cogwheel::tasks>
-    $<TARGET_NAME_IF_EXISTS:cogwheel::observe> cogwheel_own)
+    $<TARGET_NAME_IF_EXISTS:cogwheel::observe> $<TARGET_NAME_IF_EXISTS:cogwheel::durable> cogwheel_own)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS readme TIMEOUT 60)
 endfunction()
