@@ -65,7 +65,8 @@ std::optional<redis_address> read_target(std::string_view words, const redis_add
 
 std::uint16_t crc16(std::string_view bytes) noexcept {
     unsigned crc = 0;
-    for (const char c : bytes) crc = ((crc << 8) ^ crc_table[(crc >> 8 ^ static_cast<unsigned char>(c)) & 0xff]) & 0xffff;
+    for (const char c : bytes)
+        crc = ((crc << 8) ^ crc_table[(crc >> 8 ^ static_cast<unsigned char>(c)) & 0xff]) & 0xffff;
     return static_cast<std::uint16_t>(crc);
 }
 

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "resp_reader.hpp"
 
-#include <hiredis/read.h>
-
 #include <algorithm>
 #include <new>
+
+#include <hiredis/read.h>
 
 namespace cogwheel::inline v0::detail {
 

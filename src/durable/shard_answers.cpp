@@ -37,7 +37,7 @@ stored_task task_from(std::string id, std::string_view record, std::string envel
     t.max_attempts = static_cast<std::uint32_t>(number(record, 11, 2));
     t.due = static_cast<std::int64_t>(number(record, 13, 8));
     const auto runs = static_cast<std::int64_t>(number(record, 21, 8));
-    t.runs_left = runs < 0 ? forever : runs;
+    t.runs_left = !t.recurring ? 1 : runs < 0 ? forever : runs;
     return t;
 }
 

@@ -80,14 +80,16 @@ script_call shard_calls::claim(std::int64_t horizon_ms, std::uint32_t n, std::in
     return c;
 }
 
-script_call shard_calls::begin(std::int64_t lease_ms, std::span<const begin_request> requests) const {
+script_call shard_calls::begin(std::int64_t lease_ms, std::uint32_t nonce,
+                               std::span<const begin_request> requests) const {
     std::size_t bytes = 0;
     for (const begin_request& r : requests) bytes += r.id.size() + 64 + 24 * r.occurrences.size();
     script_call c = call("begin", bytes);
     c.command.add(now).add(lease_ms);
     add_wake(c.command);
+    c.command.add(nonce);
     for (const begin_request& r : requests) {
-        c.command.add(r.id).add(r.generation);
+        c.command.add(r.id).add(r.generation).add(r.attempt);
         if (r.next_due == 0 && r.occurrences.empty()) {
             c.command.add(0);
             continue;

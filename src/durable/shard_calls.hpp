@@ -41,7 +41,7 @@ public:
     // Preconditions: at most max_script_batch tasks.
     script_call add(std::span<const new_task>, on_duplicate) const;
     script_call claim(std::int64_t horizon_ms, std::uint32_t n, std::int64_t lease_ms, const retention_limits&) const;
-    script_call begin(std::int64_t lease_ms, std::span<const begin_request>) const;
+    script_call begin(std::int64_t lease_ms, std::uint32_t nonce, std::span<const begin_request>) const;
     script_call finish(const retention_limits&, std::span<const finish_request>) const;
     script_call extend(std::int64_t lease_ms, std::span<const attempt_ref>) const;
 

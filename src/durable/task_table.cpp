@@ -155,8 +155,8 @@ claimed_tasks task_table::claim(std::int64_t now_us, std::int64_t horizon_ms, st
     return answer;
 }
 
-begun_task task_table::recur(std::int64_t now_us, std::int64_t lease_ms, const begin_request& request,
-                             const record& parent) {
+begun_task task_table::recur(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce,
+                             const begin_request& request, const record& parent) {
     begun_task answer;
     const stored_task from = parent.task; // a copy: the table changes
     bool first = true;
@@ -173,6 +173,7 @@ begun_task task_table::recur(std::int64_t now_us, std::int64_t lease_ms, const b
             r.task.state = durable_state::running;
             r.task.attempt = 1;
             r.place = -(floor_ms(now_us) + lease_ms);
+            r.begun_by = nonce;
             answer = {1, r.task.generation};
         } else {
             wake_ = true;
@@ -192,25 +193,42 @@ begun_task task_table::recur(std::int64_t now_us, std::int64_t lease_ms, const b
     return answer;
 }
 
-std::vector<begun_task> task_table::begin(std::int64_t now_us, std::int64_t lease_ms,
+// What this worker began in an earlier call with this request.
+begun_task task_table::begun_before(std::uint32_t nonce, const begin_request& request) const {
+    const auto runs = [&](const record* r, std::uint32_t attempt) {
+        return r != nullptr && r->task.state == durable_state::running && r->begun_by == nonce &&
+               r->task.attempt == attempt;
+    };
+    const record* r = find(request.id);
+    if (runs(r, request.attempt + 1) && r->task.generation == request.generation)
+        return {r->task.attempt, r->task.generation};
+    if (request.occurrences.empty()) return {};
+    r = find(request.id + '@' + std::to_string(request.occurrences.front()));
+    if (runs(r, 1)) return {1, r->task.generation};
+    return {};
+}
+
+std::vector<begun_task> task_table::begin(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce,
                                           const std::vector<begin_request>& requests) {
     std::vector<begun_task> answer;
     answer.reserve(requests.size());
     for (const begin_request& request : requests) {
         begun_task& begun = answer.emplace_back();
         record* r = sound(request.id, request.generation);
-        if (r == nullptr || r->task.state != durable_state::waiting) continue;
-        if (paused_) {
+        if (r == nullptr || r->task.state != durable_state::waiting) {
+            begun = begun_before(nonce, request);
+        } else if (paused_) {
             place(*r, r->task.due);
         } else if (r->task.due * 1000 > now_us) {
             begun.attempt = now_us - r->task.due * 1000;
         } else if (r->task.recurring) {
-            begun = recur(now_us, lease_ms, request, *r);
+            begun = recur(now_us, lease_ms, nonce, request, *r);
         } else {
             record next = *r;
             next.task.state = durable_state::running;
             begun = {++next.task.attempt, next.task.generation};
             next.place = -(floor_ms(now_us) + lease_ms);
+            next.begun_by = nonce;
             store(std::move(next));
         }
     }

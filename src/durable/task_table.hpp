@@ -26,6 +26,7 @@ public:
         stored_task task;
         // waiting, running: the score of task_store.hpp; done, dead: since when, in ms
         std::int64_t place = 0;
+        std::uint32_t begun_by = 0; // the nonce of the last begin
     };
     /// The state before a change; nothing: there was no such task.
     using changes = std::map<std::string, std::optional<record>, std::less<>>;
@@ -38,7 +39,8 @@ public:
     std::vector<added_task> add(std::int64_t now_us, std::vector<new_task>, on_duplicate);
     claimed_tasks claim(std::int64_t now_us, std::int64_t horizon_ms, std::uint32_t n, std::int64_t lease_ms,
                         const retention_limits&);
-    std::vector<begun_task> begin(std::int64_t now_us, std::int64_t lease_ms, const std::vector<begin_request>&);
+    std::vector<begun_task> begin(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce,
+                                  const std::vector<begin_request>&);
     std::vector<bool> finish(std::int64_t now_us, const retention_limits&, const std::vector<finish_request>&);
     std::vector<extended> extend(std::int64_t now_us, std::int64_t lease_ms, const std::vector<attempt_ref>&);
     removal cancel(std::string_view id);
@@ -83,7 +85,9 @@ private:
     std::uint64_t next_gen(std::int64_t now_us) noexcept;
     void hint(std::int64_t due, std::int64_t now_us) noexcept;
     void lease_ran_out(std::int64_t now_us, record);
-    begun_task recur(std::int64_t now_us, std::int64_t lease_ms, const begin_request&, const record& parent);
+    begun_task recur(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce, const begin_request&,
+                     const record& parent);
+    begun_task begun_before(std::uint32_t nonce, const begin_request&) const;
     bool finish_one(std::int64_t now_us, const retention_limits&, const finish_request&, std::size_t& done,
                     std::size_t& dead);
     void trim(order&, std::int64_t now_us, std::size_t most_now, std::int64_t age, std::uint32_t most);

@@ -13,7 +13,8 @@
 --   if a write before it fails, there is no task, and claim and audit remove the rest.
 --
 -- A record in meta is 29 bytes: generation, flags (state 0..3, +4 recurring, +8 cancelled), attempt, max_attempts, due,
--- runs_left. A record of another length is damaged: it counts as none, and audit makes a dead task of it.
+-- and runs_left of a recurring task, or the nonce of begin.lua. A record of another length is damaged: it counts as none,
+-- and audit makes a dead task of it.
 local due, meta, body, seq = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local call, pack = redis.call, struct.pack
 local now = tonumber(ARGV[1])

@@ -4,13 +4,16 @@
 --
 -- Begins attempts: the only place where it is decided who runs a task.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
--- ARGV: now in us, or empty; lease in ms; window in ms, channel and payload of the wake hint; then for each request: id,
---   generation, and the number of arguments that follow: 0, or of a recurring task next_due (0: it ends), runs_left and
---   the due times of its occurrences. At most 128 requests. A recurring task with 0 ends.
+-- ARGV: now in us, or empty; lease in ms; window in ms, channel and payload of the wake hint; nonce of the worker, not 0;
+--   then for each request: id, generation, attempts before, and the number of arguments that follow: 0, or of a recurring
+--   task next_due (0: it ends), runs_left and the due times of its occurrences. At most 128 requests. A recurring task
+--   with 0 ends.
 -- Answer: for each request an attempt and a generation. Attempt 0: gone. Below 0: that many us too early.
 -- Promise: an attempt begins only if the generation matches, the task waits, its due time has come by the server's
 --   clock, and the shard is not paused. If it is paused, the claim ends: the task waits for all workers again. A
---   recurring task gets a new generation, so that an old claim cannot make its next occurrences from old dates.
+--   recurring task gets a new generation, so that an old claim cannot make its next occurrences from old dates. A worker
+--   that repeats the call, because the answer was lost, gets the same answer while its attempt runs: the record of a
+--   running task has the nonce in the place of runs_left.
 local due, meta, body, seq = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local call, pack, unpacked = redis.call, struct.pack, struct.unpack
 local now = tonumber(ARGV[1])
@@ -21,11 +24,13 @@ end
 local ms = math.floor(now / 1000)
 local leased = -(ms + ARGV[2])
 
-local ids, places, n, i = {}, {}, 0, 6
+local nonce = tonumber(ARGV[6])
+
+local ids, places, n, i = {}, {}, 0, 7
 while i <= #ARGV do
     n = n + 1
     ids[n], places[n] = ARGV[i], i
-    i = i + 3 + ARGV[i + 2]
+    i = i + 4 + ARGV[i + 3]
 end
 local records = call('HMGET', meta, unpack(ids))
 local paused = call('HGET', seq, 'paused')
@@ -50,8 +55,8 @@ end
 -- first occurrence.
 local function recur(id, place, max, flags)
     local attempt, first, envelope = 0, 0, nil
-    local last = place + 2 + ARGV[place + 2]
-    for j = place + 5, last do
+    local last = place + 3 + ARGV[place + 3]
+    for j = place + 6, last do
         local at = tonumber(ARGV[j])
         if at < 1 then at = 1 end
         local name = id .. '@' .. ARGV[j]
@@ -60,9 +65,9 @@ local function recur(id, place, max, flags)
         if not old then
             envelope = envelope or call('HGET', body, id) or ''
             local g = next_gen()
-            if j == place + 5 then
+            if j == place + 6 then
                 attempt, first = 1, g
-                put(name, pack('<I8BHHI8i8', g, 1, 1, max, at, 1), leased)
+                put(name, pack('<I8BHHI8i8', g, 1, 1, max, at, nonce), leased)
             else
                 put(name, pack('<I8BHHI8i8', g, 0, 0, max, at, 1), at)
                 wake = true
@@ -71,15 +76,24 @@ local function recur(id, place, max, flags)
             b = b + 2
         end
     end
-    local at = last > place + 2 and tonumber(ARGV[place + 3]) or 0
+    local at = last > place + 3 and tonumber(ARGV[place + 4]) or 0
     if at > 0 then
-        put(id, pack('<I8BHHI8i8', next_gen(), flags, 0, max, at, ARGV[place + 4]), at)
+        put(id, pack('<I8BHHI8i8', next_gen(), flags, 0, max, at, ARGV[place + 5]), at)
         if at <= ms + ARGV[3] then wake = true end
     else
         written[id] = false
         ended[#ended + 1] = id
     end
     return attempt, first
+end
+
+-- Returns the attempt and generation of what this worker began in an earlier call with this request.
+local function repeated(record, generation, before)
+    if not record or #record ~= 29 then return 0, 0 end
+    local g, flags, tries, _, _, by = unpacked('<I8BHHI8i8', record)
+    if flags % 4 ~= 1 or by ~= nonce or tries ~= before + 1 then return 0, 0 end
+    if generation and g ~= generation then return 0, 0 end
+    return tries, g
 end
 
 for k = 1, n do
@@ -98,9 +112,14 @@ for k = 1, n do
                 attempt, generation = recur(id, place, max, flags)
             else
                 attempt, generation = tries + 1, g
-                put(id, pack('<I8BHHI8i8', g, 1, attempt, max, at, runs), leased)
+                put(id, pack('<I8BHHI8i8', g, 1, attempt, max, at, nonce), leased)
             end
+        elseif flags % 4 == 1 then
+            attempt, generation = repeated(record, tonumber(ARGV[place + 1]), tonumber(ARGV[place + 2]))
         end
+    end
+    if attempt == 0 and tonumber(ARGV[place + 3]) > 2 and not written[id] then
+        attempt, generation = repeated(call('HGET', meta, id .. '@' .. ARGV[place + 6]), nil, 0)
     end
     answer[2 * k - 1], answer[2 * k] = attempt, generation
 end

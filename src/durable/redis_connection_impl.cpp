@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "redis_connection_impl.hpp"
+
+#include <asio/bind_executor.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/post.hpp>
+
+namespace cogwheel::inline v0::detail {
+
+redis_connection_impl::redis_connection_impl(const timer_wheel& wheel, const redis_strand& strand,
+                                             std::shared_ptr<const redis_options> options,
+                                             std::unique_ptr<redis_finder> finder)
+    : strand_(strand),
+      options_(std::move(options)),
+      dialer_(std::make_shared<redis_dialer>(wheel, strand, options_)),
+      completed_(std::make_shared<completed_requests<redis_strand>>(strand)),
+      finder_(std::move(finder)),
+      limit_(wheel),
+      pauses_(options_->reconnect),
+      random_(fresh_seed(this, clock::now().time_since_epoch())) {}
+
+void redis_connection_impl::run() {
+    asio::post(strand_, [self = shared_from_this()] { self->begin_to_connect(); });
+}
+
+void redis_connection_impl::start(redis_request_ptr request, std::span<const redis_command> commands) {
+    const std::size_t n = request->expected;
+    bool post = false;
+    {
+        const std::lock_guard lock(mutex_);
+        std::error_code refusal;
+        if (closed_)
+            refusal = asio::error::operation_aborted;
+        else if (!connected_.load(std::memory_order_relaxed))
+            refusal = durable_errc::not_connected;
+        else if (n > options_->max_in_flight - in_flight_)
+            refusal = durable_errc::server_busy;
+        if (refusal || n == 0) {
+            refused_.emplace_back(std::move(request), refusal);
+        } else {
+            const std::size_t before = inbox_bytes_.size();
+            try {
+                request->deadline = clock::now() + options_->command_timeout;
+                for (const auto& c : commands) c.append_to(inbox_bytes_);
+                inbox_.push_back(std::move(request));
+            } catch (...) {
+                inbox_bytes_.resize(before); // half a command would confuse all later ones
+                throw;
+            }
+            in_flight_ += n;
+        }
+        post = !std::exchange(flush_posted_, true);
+    }
+    if (post) asio::post(strand_, [self = shared_from_this()] { self->flush(); });
+}
+
+// Runs alone in its turn, never inside start(): so handlers of refused commands do not run there either.
+void redis_connection_impl::flush() {
+    std::vector<std::pair<redis_request_ptr, std::error_code>> refused;
+    {
+        const std::lock_guard lock(mutex_);
+        flush_posted_ = false;
+        refused.swap(refused_);
+    }
+    write();
+    for (auto& [request, ec] : refused) completed_->add(std::move(request), ec);
+    completed_->deliver();
+}
+
+void redis_connection_impl::write() {
+    if (!link_ || link_->write_in_flight) return;
+    link_->writing.clear();
+    {
+        const std::lock_guard lock(mutex_);
+        link_->writing.swap(inbox_bytes_);
+        for (auto& request : inbox_) sent_.push_back(std::move(request));
+        inbox_.clear();
+    }
+    if (link_->writing.empty()) return;
+    link_->write_in_flight = true;
+    watch_oldest();
+    link_->stream->async_write(
+        asio::buffer(link_->writing),
+        asio::bind_executor(strand_, [self = shared_from_this(), l = link_](std::error_code ec, std::size_t) {
+            l->write_in_flight = false;
+            if (l != self->link_) return;
+            if (ec) {
+                self->breaks(durable_errc::disconnected, ec.message());
+                self->completed_->deliver();
+            } else {
+                self->write();
+            }
+        }));
+}
+
+void redis_connection_impl::read() {
+    link_->stream->async_read_some(
+        asio::buffer(link_->reading),
+        asio::bind_executor(strand_, [self = shared_from_this(), l = link_](std::error_code ec, std::size_t n) {
+            if (l != self->link_) return;
+            if (ec)
+                self->breaks(durable_errc::disconnected,
+                             ec == asio::error::eof ? "the server closed the connection" : ec.message());
+            else
+                self->on_read(l, n);
+            self->completed_->deliver();
+        }));
+}
+
+void redis_connection_impl::on_read(const std::shared_ptr<link>& from, std::size_t n) {
+    from->reader->feed({from->reading.data(), n});
+    std::size_t replies = 0;
+    bool lost_role = false;
+    std::string_view bad;
+    for (;;) {
+        redis_reply reply;
+        const auto outcome = from->reader->next(reply);
+        if (outcome == resp_reader::outcome::more) break;
+        if (outcome == resp_reader::outcome::bad)
+            bad = from->reader->message();
+        else if (sent_.empty())
+            bad = "a reply without a command";
+        if (!bad.empty()) break;
+        ++replies;
+        if (reply.is_error() && reply.text().starts_with("READONLY")) lost_role = finder_->wants_master();
+        auto& request = sent_.front();
+        if (request->expected > 1 && request->replies.empty()) request->replies.reserve(request->expected);
+        request->replies.push_back(std::move(reply));
+        if (request->replies.size() < request->expected) continue;
+        completed_->add(std::move(request), {});
+        sent_.pop_front();
+    }
+    from->heard |= replies > 0;
+    {
+        const std::lock_guard lock(mutex_);
+        in_flight_ -= replies;
+    }
+    if (!bad.empty())
+        breaks(durable_errc::bad_reply, bad);
+    else if (lost_role)
+        breaks(durable_errc::disconnected, "the server is a replica now");
+    else
+        read();
+}
+
+void redis_connection_impl::watch_oldest() {
+    if (limit_armed_ || sent_.empty()) return;
+    limit_armed_ = true;
+    limit_.expires_at(sent_.front()->deadline);
+    limit_.async_wait(asio::bind_executor(strand_, [self = shared_from_this()](std::error_code ec) {
+        self->limit_armed_ = false;
+        if (!ec && !self->shut_) self->on_limit();
+    }));
+}
+
+void redis_connection_impl::on_limit() {
+    if (!sent_.empty() && sent_.front()->deadline <= clock::now()) {
+        breaks(durable_errc::disconnected, "no reply within command_timeout");
+        completed_->deliver();
+    } else {
+        watch_oldest();
+    }
+}
+
+void redis_connection_impl::breaks(std::error_code ec, std::string_view why) {
+    if (!link_) return;
+    const auto old = std::exchange(link_, nullptr);
+    old->stream->close();
+    for (auto& request : sent_) completed_->add(std::move(request), ec);
+    sent_.clear();
+    {
+        const std::lock_guard lock(mutex_);
+        connected_.store(false, std::memory_order_release);
+        // Not a byte of these was sent.
+        const std::error_code not_sent = shut_ ? ec : make_error_code(durable_errc::not_connected);
+        for (auto& request : inbox_) completed_->add(std::move(request), not_sent);
+        inbox_.clear();
+        inbox_bytes_.clear();
+        in_flight_ = 0;
+    }
+    if (shut_) return;
+    dialer_->log(old->name + ": disconnected: " + std::string(why));
+    tell(false, ec);
+    // A server that breaks each connection at once must not be asked again and again without a pause.
+    if (old->heard) pauses_.reset();
+    begin_to_connect();
+}
+
+void redis_connection_impl::begin_to_connect() {
+    asio::co_spawn(strand_, connect(shared_from_this()), [](const std::exception_ptr& e) {
+        if (e) std::rethrow_exception(e); // no memory to report a failure: run() of the context throws
+    });
+}
+
+asio::awaitable<void> redis_connection_impl::connect(std::shared_ptr<redis_connection_impl> self) {
+    bool pause = self->pauses_.retries() > 0;
+    while (!self->shut_) {
+        if (pause) {
+            const auto delay = self->pauses_.next(self->random_);
+            co_await self->dialer_->pause(delay);
+            if (self->shut_) break;
+        }
+        if (self->pauses_.retries() == 0) self->pauses_.next(self->random_); // so that a break soon after pauses
+        pause = true;
+        dialled d;
+        try {
+            d = co_await self->finder_->find(*self->dialer_);
+        } catch (const std::exception& e) {
+            d.error = asio::error::no_memory;
+            d.message = e.what();
+        }
+        if (self->shut_) break;
+        if (!d.error) {
+            self->install(std::move(d));
+            break;
+        }
+        self->report(d);
+    }
+}
+
+void redis_connection_impl::install(dialled d) {
+    const auto made = std::make_shared<link>();
+    made->stream = std::move(d.stream);
+    made->reader = std::move(d.reader);
+    made->name = d.address.text();
+    link_ = made;
+    role_.store(d.role, std::memory_order_relaxed);
+    version_.store(d.version, std::memory_order_relaxed);
+    failures_.store(0, std::memory_order_relaxed);
+    {
+        const std::lock_guard lock(mutex_);
+        connected_.store(!closed_, std::memory_order_release);
+    }
+    static constexpr const char* roles[] = {"role unknown", "master", "replica", "sentinel"};
+    dialer_->log(made->name + ": connected (Redis " +
+                 (d.version != 0 ? version_text(d.version) : "of unknown version") + ", " +
+                 roles[static_cast<int>(d.role)] + ")");
+    read();
+    tell(true, {});
+    end_waits({});
+}
+
+void redis_connection_impl::report(const dialled& failed) {
+    failures_.fetch_add(1, std::memory_order_relaxed);
+    dialer_->log(failed.address.text() + ": cannot connect: " + failed.message);
+    tell(false, failed.error);
+    if (failed.error == durable_errc::access_denied) end_waits(failed.error);
+}
+
+// The functions of the caller run in turns of their own: they may throw, and may call close().
+void redis_connection_impl::tell(bool connected, std::error_code ec) {
+    asio::post(strand_, [self = shared_from_this(), connected, ec] {
+        if (self->hook_ && !self->shut_) self->hook_(connected, ec);
+    });
+}
+
+void redis_connection_impl::end_waits(std::error_code ec) {
+    for (auto& w : waits_) asio::post(strand_, [w = std::move(w), ec]() mutable { w(ec); });
+    waits_.clear();
+}
+
+void redis_connection_impl::wait(completion<void> done) {
+    asio::post(strand_, [self = shared_from_this(), done = std::move(done)]() mutable {
+        if (self->shut_)
+            done(asio::error::operation_aborted);
+        else if (self->link_)
+            done(std::error_code());
+        else
+            self->waits_.push_back(std::move(done));
+    });
+}
+
+void redis_connection_impl::set_hook(std::function<void(bool, std::error_code)> hook) {
+    asio::post(strand_, [self = shared_from_this(), hook = std::move(hook)]() mutable {
+        self->hook_ = std::move(hook);
+        if (self->link_) self->tell(true, {});
+    });
+}
+
+void redis_connection_impl::close() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(closed_, true)) return;
+        connected_.store(false, std::memory_order_release);
+    }
+    asio::post(strand_, [self = shared_from_this()] { self->shut_down(); });
+}
+
+void redis_connection_impl::shut_down() {
+    shut_ = true;
+    dialer_->stop();
+    limit_.cancel();
+    breaks(asio::error::operation_aborted, {});
+    end_waits(asio::error::operation_aborted);
+    hook_ = nullptr;
+    completed_->deliver();
+}
+
+} // namespace cogwheel::inline v0::detail

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "redis_dialer.hpp"
+
+#include <asio/bind_executor.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <array>
+
+namespace cogwheel::inline v0::detail {
+
+/// Interrupts what the dialer does after connect_timeout, unless it is destroyed before.
+class redis_dialer::limit {
+public:
+    explicit limit(redis_dialer& d) : dialer_(d) {
+        d.timed_out_ = false;
+        d.limit_timer_.expires_after(d.options_->connect_timeout);
+        d.limit_timer_.async_wait(
+            asio::bind_executor(d.strand_, [self = d.shared_from_this(), n = ++d.limits_](std::error_code ec) {
+                if (ec || n != self->limits_) return;
+                self->timed_out_ = true;
+                self->interrupt();
+            }));
+    }
+    ~limit() {
+        ++dialer_.limits_;
+        dialer_.limit_timer_.cancel();
+        dialer_.current_.reset();
+    }
+    limit(const limit&) = delete;
+    limit& operator=(const limit&) = delete;
+
+private:
+    redis_dialer& dialer_;
+};
+
+/// The system's resolver cannot be interrupted. The coroutine waits on a timer, and leaves a late result behind.
+struct redis_dialer::resolution {
+    explicit resolution(const redis_strand& s) : resolver(s), done(s, std::chrono::steady_clock::time_point::max()) {}
+
+    asio::ip::tcp::resolver resolver;
+    asio::steady_timer done;
+    std::error_code error = asio::error::operation_aborted;
+    asio::ip::tcp::resolver::results_type results;
+};
+
+redis_dialer::redis_dialer(const timer_wheel& wheel, const redis_strand& strand,
+                           std::shared_ptr<const redis_options> options)
+    : strand_(strand),
+      options_(std::move(options)),
+      tls_(make_tls_context(options_->tls)),
+      limit_timer_(wheel),
+      pause_timer_(wheel) {}
+
+void redis_dialer::log(const std::string& line) const noexcept {
+    try {
+        if (options_->log) options_->log(line);
+    } catch (...) { // NOLINT(bugprone-empty-catch): a log that fails must not stop the connection
+    }
+}
+
+void redis_dialer::interrupt() {
+    if (current_) current_->close();
+    if (resolving_) resolving_->done.cancel();
+}
+
+void redis_dialer::wake() { pause_timer_.cancel(); }
+
+void redis_dialer::stop() {
+    stopped_ = true;
+    interrupt();
+    wake();
+}
+
+std::error_code redis_dialer::reason(const std::error_code& ec) const noexcept {
+    if (stopped_) return asio::error::operation_aborted;
+    return timed_out_ ? std::error_code(asio::error::timed_out) : ec;
+}
+
+void redis_dialer::set_error(dialled& d, const char* what, const std::error_code& ec) const {
+    d.error = reason(ec);
+    d.message = std::string(what) + ": " + d.error.message();
+}
+
+asio::awaitable<void> redis_dialer::pause(std::chrono::nanoseconds delay) {
+    if (stopped_) co_return;
+    pause_timer_.expires_after(delay);
+    std::error_code ignored;
+    co_await pause_timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+asio::awaitable<dialled> redis_dialer::dial(redis_address address, bool sentinel) {
+    dialled d;
+    d.address = std::move(address);
+    const limit until(*this);
+    d.stream = std::make_shared<redis_stream>(strand_, tls_);
+    d.reader = std::make_unique<resp_reader>(options_->max_reply);
+    current_ = d.stream;
+    if (stopped_) d.error = asio::error::operation_aborted;
+    if (!d.error) co_await connect(d);
+    if (!d.error) co_await shake_hands(d, sentinel);
+    if (d.error) d.stream->close();
+    co_return d;
+}
+
+asio::awaitable<std::vector<redis_dialer::endpoint>> redis_dialer::resolve(dialled& d) {
+    std::vector<endpoint> all;
+    if (!d.address.path.empty()) {
+        all.emplace_back(asio::local::stream_protocol::endpoint(d.address.path));
+        co_return all;
+    }
+    std::error_code ec;
+    const auto numeric = asio::ip::make_address(d.address.host, ec);
+    if (!ec) {
+        all.emplace_back(asio::ip::tcp::endpoint(numeric, d.address.port));
+        co_return all;
+    }
+    const auto r = std::make_shared<resolution>(strand_);
+    resolving_ = r;
+    r->resolver.async_resolve(d.address.host, std::to_string(d.address.port),
+                              asio::bind_executor(strand_, [r](std::error_code error, const auto& results) {
+                                  r->error = error;
+                                  r->results = results;
+                                  r->done.cancel();
+                              }));
+    std::error_code ignored;
+    co_await r->done.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    resolving_.reset();
+    if (timed_out_ || stopped_ || r->error)
+        set_error(d, "resolve", r->error);
+    else
+        for (const auto& entry : r->results) all.emplace_back(entry.endpoint());
+    co_return all;
+}
+
+asio::awaitable<void> redis_dialer::connect(dialled& d) {
+    const std::vector<endpoint> all = co_await resolve(d);
+    if (d.error) co_return;
+    std::error_code ec = asio::error::host_not_found;
+    for (const auto& one : all) {
+        d.stream->close();
+        co_await d.stream->socket().async_connect(one, asio::redirect_error(asio::use_awaitable, ec));
+        if (!ec || timed_out_ || stopped_) break;
+    }
+    if (ec || timed_out_ || stopped_) {
+        set_error(d, "connect", ec);
+        co_return;
+    }
+    d.stream->set_options(d.address.path.empty());
+    if (!d.stream->has_tls()) co_return;
+    d.stream->prepare_tls(options_->tls, d.address.host, ec);
+    if (!ec) co_await d.stream->async_handshake(asio::redirect_error(asio::use_awaitable, ec));
+    if (ec) set_error(d, "TLS", ec);
+}
+
+asio::awaitable<void> redis_dialer::shake_hands(dialled& d, bool sentinel) {
+    const handshake made = make_handshake(*options_, sentinel);
+    std::string bytes;
+    for (const auto& c : made.commands) c.append_to(bytes);
+    asked answer = co_await exchange(d, std::move(bytes), made.commands.size());
+    const auto facts = read_handshake(made, answer.replies, sentinel ? options_->sentinel_user : options_->user);
+    // The server may say why, and close.
+    if (facts.error || !answer.error) {
+        d.error = facts.error;
+        d.message = facts.message;
+        d.version = facts.version;
+        d.role = facts.role;
+    } else {
+        d.error = answer.error;
+        d.message = "handshake: " + answer.message;
+    }
+}
+
+asio::awaitable<asked> redis_dialer::ask(dialled& server, redis_command command) {
+    const limit until(*this);
+    current_ = server.stream;
+    std::string bytes;
+    command.append_to(bytes);
+    asked answer = co_await exchange(server, std::move(bytes), 1);
+    co_return answer;
+}
+
+asio::awaitable<asked> redis_dialer::exchange(dialled& d, std::string bytes, std::size_t replies) {
+    asked answer;
+    std::error_code ec;
+    co_await d.stream->async_write(asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, ec));
+    std::array<char, 4096> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init)
+    while (!ec) {
+        redis_reply reply;
+        const auto outcome = d.reader->next(reply);
+        if (outcome == resp_reader::outcome::bad) {
+            answer.error = durable_errc::bad_reply;
+            answer.message = std::string(d.reader->message());
+            co_return answer;
+        }
+        if (outcome == resp_reader::outcome::reply) {
+            answer.replies.push_back(std::move(reply));
+            if (answer.replies.size() == replies) co_return answer;
+            continue;
+        }
+        const std::size_t n =
+            co_await d.stream->async_read_some(asio::buffer(buffer), asio::redirect_error(asio::use_awaitable, ec));
+        if (!ec) d.reader->feed({buffer.data(), n});
+    }
+    answer.error = reason(ec);
+    answer.message = answer.error.message();
+    co_return answer;
+}
+
+} // namespace cogwheel::inline v0::detail

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The part of a stored task that only the library reads comes back as it was; damage is noticed.
+#include "src/durable/task_envelope.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cogwheel;
+using namespace std::chrono_literals;
+using detail::decode_envelope;
+using detail::encode;
+
+namespace {
+
+constexpr auto a_trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+durable_task recurring_one() {
+    durable_task t{.id = "r", .when = task_trigger::cron("0 7 * * MON-FRI").times(9), .body = "body"};
+    t.misfire = task_misfire::catch_up(3);
+    t.traceparent = a_trace;
+    return t;
+}
+
+} // namespace
+
+TEST_CASE("envelope_of_a_plain_task_adds_one_byte") {
+    const std::string body("a\0b", 3);
+    const std::string text = encode({.id = "x", .body = body}, std::nullopt);
+    CHECK(text.size() == body.size() + 1);
+    const auto back = decode_envelope(text);
+    REQUIRE(back);
+    CHECK(back->body == body);
+    CHECK(back->traceparent.empty());
+    CHECK(!back->recurring);
+}
+
+TEST_CASE("envelope_of_a_recurring_task_keeps_trigger_policy_and_trace") {
+    const auto back = decode_envelope(encode(recurring_one(), 5s));
+    REQUIRE(back);
+    CHECK(back->body == "body");
+    CHECK(back->traceparent == a_trace);
+    REQUIRE(back->recurring);
+    CHECK(back->recurring->first == 5s);
+    CHECK(back->recurring->misfire == task_misfire::catch_up(3));
+    CHECK(back->recurring->trigger.text() == recurring_one().when.text());
+}
+
+TEST_CASE("envelope_that_is_cut_or_of_another_version_is_refused") {
+    const std::string text = encode(recurring_one(), 5s);
+    const std::size_t head = text.size() - 4; // the body may have any length
+    for (std::size_t n = 0; n < head; ++n) CHECK_MESSAGE(!decode_envelope(text.substr(0, n)), n);
+    CHECK(decode_envelope(text.substr(0, head)));
+    for (int head_byte = 0; head_byte < 256; ++head_byte) {
+        std::string other = encode({.id = "x", .body = "b"}, std::nullopt);
+        other[0] = static_cast<char>(head_byte);
+        CHECK(decode_envelope(other).has_value() == (head_byte == 0x10));
+    }
+}
+
+TEST_CASE("envelope_with_an_unknown_time_zone_is_refused") {
+    std::string text = encode(recurring_one(), 5s);
+    const auto zone = text.find("UTC");
+    REQUIRE(zone != text.npos);
+    text.replace(zone, 3, "Utz");
+    CHECK(!decode_envelope(text));
+}
+
+TEST_CASE("durable_task_beyond_its_limits_is_refused_by_field") {
+    const auto refusal = [](auto change) {
+        durable_task t{.id = "x"};
+        change(t);
+        return t.check();
+    };
+    CHECK(!refusal([](durable_task&) {}));
+    CHECK(refusal([](durable_task& t) { t.id.clear(); }) == durable_errc::bad_id);
+    CHECK(!refusal([](durable_task& t) { t.id.assign(durable_task::max_id, 'x'); }));
+    CHECK(refusal([](durable_task& t) { t.id.assign(durable_task::max_id + 1, 'x'); }) == durable_errc::bad_id);
+    CHECK(!refusal([](durable_task& t) { t.body.assign(durable_task::max_body, 'x'); }));
+    CHECK(refusal([](durable_task& t) { t.body.assign(durable_task::max_body + 1, 'x'); }) == durable_errc::bad_body);
+    CHECK(refusal([](durable_task& t) { t.max_attempts = 0; }) == durable_errc::bad_attempts);
+    CHECK(refusal([](durable_task& t) { t.max_attempts = 65'536; }) == durable_errc::bad_attempts);
+    CHECK(!refusal([](durable_task& t) { t.traceparent = a_trace; }));
+    CHECK(refusal([](durable_task& t) { t.traceparent = "00-4BF9"; }) == durable_errc::bad_trace);
+    CHECK(refusal([](durable_task& t) {
+              t.traceparent = a_trace;
+              t.traceparent[0] = t.traceparent[1] = 'f';
+          }) == durable_errc::bad_trace);
+    CHECK(refusal([](durable_task& t) { t.when = task_trigger::at(task_trigger::wall_point::max()); }) ==
+          durable_errc::bad_due);
+    CHECK(!refusal([](durable_task& t) { t.when = task_trigger::at(durable_task::max_date); }));
+    CHECK(refusal([](durable_task& t) { t.when = task_trigger::once(std::chrono::nanoseconds::max()); }) ==
+          durable_errc::bad_due);
+    CHECK(!refusal([](durable_task& t) { t.when = task_trigger::once(durable_task::max_delay); }));
+    CHECK(!refusal([](durable_task& t) { t.when = task_trigger::once(-5s); }));
+    CHECK(refusal([](durable_task& t) { t.when = task_trigger::every(999us); }) == schedule_errc::bad_period);
+    CHECK(!refusal([](durable_task& t) { t.when = task_trigger::every(1ms); }));
+}

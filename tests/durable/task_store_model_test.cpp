@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Random operations on the scripts in a real server and on the table in memory: the same answers, and at each step the same
+// tasks, places, messages and generations. The time is an argument of both.
+#include "src/durable/script_texts.hpp"
+#include "src/durable/shard_calls.hpp"
+#include "src/durable/task_table.hpp"
+#include "support/plain_redis.hpp"
+#include "support/random.hpp"
+#include "support/redis_process.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace {
+
+using namespace cogwheel;
+using namespace cogwheel::detail;
+using cogwheel_tests::plain_redis;
+using cogwheel_tests::random_source;
+using cogwheel_tests::redis_process;
+
+std::string model_text(const stored_task& t) {
+    return fmt::format("{:?} gen {} state {} {}{} attempt {}/{} due {} runs {} body {:?} message {:?}", t.id, t.generation,
+                       static_cast<int>(t.state), t.recurring ? "R" : "", t.cancelled ? "C" : "", t.attempt,
+                       t.max_attempts, t.due, t.runs_left, t.envelope, t.message);
+}
+
+template <class T>
+std::string model_list(const std::vector<T>& values, auto text) {
+    std::string s;
+    for (const auto& v : values) s += text(v) + "\n";
+    return s;
+}
+
+/// The scripts and the table side by side.
+struct model_pair {
+    explicit model_pair(plain_redis& r) : redis(r) {
+        for (const script_text& s : script_texts()) redis(redis_command{"SCRIPT", "LOAD", s.text});
+    }
+
+    redis_reply run(const script_call& call) {
+        redis_reply r = redis(call.command);
+        if (r.is_error()) throw std::runtime_error(r.text());
+        return r;
+    }
+    shard_calls& at(std::int64_t us) {
+        calls.now = std::to_string(us);
+        return calls;
+    }
+
+    std::string table_state() const {
+        std::string s = fmt::format("paused {} gen {}\n", table.paused(), table.last_generation());
+        for (const auto& [id, r] : table.records()) s += fmt::format("{} at {}\n", model_text(r.task), r.place);
+        return s;
+    }
+    std::map<std::string, std::string> hash(std::size_t key) {
+        std::map<std::string, std::string> values;
+        const auto all = redis(redis_command{"HGETALL", calls.keys()[key]});
+        for (std::size_t i = 0; i < all.elements().size(); i += 2)
+            values[all.elements()[i].text()] = all.elements()[i + 1].text();
+        return values;
+    }
+    std::string server_state() {
+        std::map<std::string, std::string> places, bodies = hash(2), seq = hash(3), notes = hash(6);
+        for (const std::size_t k : {0u, 4u, 5u}) {
+            const auto all = redis(redis_command{"ZRANGE", calls.keys()[k], "0", "-1", "WITHSCORES"});
+            for (std::size_t i = 0; i < all.elements().size(); i += 2)
+                places[all.elements()[i].text()] += " at " + all.elements()[i + 1].text();
+        }
+        std::string s =
+            fmt::format("paused {} gen {}\n", seq["paused"] == "1", seq["gen"].empty() ? "0" : seq["gen"]);
+        const auto text = [](const std::string& bytes) { return redis_reply::text(redis_reply::kind::string, bytes); };
+        for (const auto& [id, record] : hash(1)) {
+            const auto task = read_found(id, redis_reply::array({text(record), text(bodies[id]), text(notes[id])}));
+            s += model_text(*task) + places[id] + "\n";
+            // What is left of these belongs to no task.
+            places.erase(id), bodies.erase(id), notes.erase(id);
+        }
+        for (const auto& [id, place] : places) s += fmt::format("{:?} has no record, but is{}\n", id, place);
+        for (const auto& [id, body] : bodies) s += fmt::format("{:?} has no record, but a body\n", id);
+        for (const auto& [id, note] : notes) s += fmt::format("{:?} has no record, but a message\n", id);
+        return s;
+    }
+
+    plain_redis& redis;
+    script_library library;
+    shard_calls calls{library, "model", 3};
+    task_table table;
+};
+
+/// Makes the operations of one run, and the arguments of most of them from what is stored.
+struct model_run {
+    model_run(plain_redis& redis, std::uint64_t seed) : pair(redis), random(seed) {
+        limits = {.done_ms = random.below(2) == 0 ? 0 : 3'000,
+                  .max_done = static_cast<std::uint32_t>(1 + random.below(6)),
+                  .max_dead = static_cast<std::uint32_t>(1 + random.below(6)),
+                  .dead_ms = 5'000};
+    }
+
+    std::string some_id() { return "id-" + std::to_string(random.below(12)); }
+    std::int64_t some_delay() {
+        static constexpr std::int64_t delays[] = {-5, 0, 1, 40, 300, 499, 500, 501, 2'000, 60'000};
+        return delays[random.below(std::size(delays))];
+    }
+    const stored_task* some_task() {
+        const auto& all = pair.table.records();
+        if (all.empty()) return nullptr;
+        auto at = all.begin();
+        std::advance(at, static_cast<std::ptrdiff_t>(random.below(all.size())));
+        return &at->second.task;
+    }
+    std::uint64_t near(std::uint64_t value) { return random.below(8) == 0 ? value + random.below(3) - 1 : value; }
+
+    void add() {
+        std::vector<new_task> tasks;
+        for (std::uint64_t n = 1 + random.below(4); n > 0; --n) {
+            new_task t{.id = some_id()};
+            t.relative = random.below(3) != 0;
+            t.due = t.relative ? some_delay() : (random.below(9) == 0 ? -7 : now / 1000 + some_delay());
+            t.max_attempts = static_cast<std::uint32_t>(1 + random.below(3));
+            t.recurring = random.below(4) == 0;
+            t.runs_left = t.recurring ? (random.below(2) == 0 ? forever : 5) : 1;
+            t.envelope = std::string(random.below(3), 'e') + std::to_string(random.below(100));
+            tasks.push_back(std::move(t));
+        }
+        const auto policy = static_cast<on_duplicate>(random.below(3));
+        const auto text = [](const added_task& a) { return fmt::format("{} {} {}", a.generation, a.due, a.existed); };
+        const auto answer = read_added(pair.run(pair.at(now).add(tasks, policy)));
+        REQUIRE(answer);
+        CHECK(model_list(*answer, text) == model_list(pair.table.add(now, tasks, policy), text));
+    }
+    void claim() {
+        const auto n = static_cast<std::uint32_t>(1 + random.below(6));
+        const std::int64_t lease = 200 + static_cast<std::int64_t>(random.below(2'000));
+        const auto answer = read_claimed(pair.run(pair.at(now).claim(1'000, n, lease, limits)));
+        REQUIRE(answer);
+        const claimed_tasks wanted = pair.table.claim(now, 1'000, n, lease, limits);
+        CHECK(model_list(answer->tasks, model_text) == model_list(wanted.tasks, model_text));
+        CHECK(answer->more == wanted.more);
+        CHECK(answer->paused == wanted.paused);
+        CHECK(answer->now_us == wanted.now_us);
+    }
+    void begin() {
+        std::vector<begin_request> requests;
+        for (std::uint64_t n = 1 + random.below(4); n > 0; --n) {
+            const stored_task* t = some_task();
+            if (t == nullptr) return;
+            begin_request r{.id = t->id, .generation = near(t->generation)};
+            if (t->recurring) {
+                for (std::uint64_t k = random.below(4); k > 0; --k)
+                    r.occurrences.push_back(t->due + static_cast<std::int64_t>(random.below(3)) * 10);
+                r.next_due = random.below(4) == 0 ? 0 : now / 1000 + 100 + static_cast<std::int64_t>(random.below(900));
+                r.runs_left = t->runs_left == forever ? forever : std::max<std::int64_t>(t->runs_left - 1, 1);
+            }
+            requests.push_back(std::move(r));
+        }
+        const std::int64_t lease = 100 + static_cast<std::int64_t>(random.below(1'000));
+        const auto text = [](const begun_task& b) { return fmt::format("{} {}", b.attempt, b.generation); };
+        const auto answer = read_begun(pair.run(pair.at(now).begin(lease, requests)));
+        REQUIRE(answer);
+        CHECK(model_list(*answer, text) == model_list(pair.table.begin(now, lease, requests), text));
+    }
+    void finish() {
+        std::vector<finish_request> requests;
+        for (std::uint64_t n = 1 + random.below(5); n > 0; --n) {
+            const stored_task* t = some_task();
+            if (t == nullptr) return;
+            finish_request r{.id = t->id, .generation = near(t->generation)};
+            r.kind = static_cast<finish_kind>(random.below(4));
+            r.attempt = static_cast<std::uint32_t>(near(t->attempt)) & 0xff;
+            r.delay = some_delay();
+            r.text = random.below(2) == 0 ? "" : "text " + std::to_string(random.below(100));
+            requests.push_back(std::move(r));
+        }
+        const auto text = [](auto b) { return std::to_string(static_cast<int>(b)); };
+        const auto answer = read_integers(pair.run(pair.at(now).finish(limits, requests)));
+        REQUIRE(answer);
+        CHECK(model_list(*answer, text) == model_list(pair.table.finish(now, limits, requests), text));
+    }
+    void extend() {
+        std::vector<attempt_ref> attempts;
+        for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
+            const stored_task* t = some_task();
+            if (t == nullptr) return;
+            attempts.push_back({t->id, near(t->generation), static_cast<std::uint32_t>(near(t->attempt)) & 0xff});
+        }
+        const auto text = [](auto b) { return std::to_string(static_cast<int>(b)); };
+        const auto answer = read_integers(pair.run(pair.at(now).extend(700, attempts)));
+        REQUIRE(answer);
+        CHECK(model_list(*answer, text) == model_list(pair.table.extend(now, 700, attempts), text));
+    }
+    void change_one() {
+        const stored_task* t = some_task();
+        const std::string id = t != nullptr && random.below(4) != 0 ? t->id : some_id();
+        switch (random.below(5)) {
+        case 0: {
+            static constexpr std::int64_t codes[] = {0, 1, 2};
+            const auto reply = pair.run(pair.at(now).cancel(id));
+            CHECK(reply.integer() == codes[static_cast<std::size_t>(pair.table.cancel(id))]);
+            break;
+        }
+        case 1: {
+            const bool relative = random.below(2) == 0;
+            const std::int64_t due = relative ? some_delay() : now / 1000 + some_delay();
+            const auto answer = read_integers(pair.run(pair.at(now).reschedule(id, due, relative)));
+            REQUIRE(answer);
+            const auto moved = pair.table.reschedule(now, id, due, relative);
+            CHECK((*answer)[0] == static_cast<std::int64_t>(moved.result));
+            CHECK((*answer)[1] == static_cast<std::int64_t>(moved.now.generation));
+            CHECK((*answer)[2] == moved.now.due);
+            break;
+        }
+        case 2:
+            CHECK((pair.run(pair.at(now).redrive(id)).integer() == 1) == pair.table.redrive(now, id));
+            break;
+        case 3:
+            if (random.below(2) == 0) CHECK((pair.run(pair.calls.purge(id)).integer() == 1) == pair.table.purge(id));
+            break;
+        default: {
+            const bool paused = random.below(4) == 0;
+            CHECK((pair.run(pair.calls.pause(paused)).integer() == 1) == pair.table.pause(paused));
+        }
+        }
+    }
+    void read() {
+        const auto counts = read_counts(pair.run(pair.at(now).counts()));
+        REQUIRE(counts);
+        const shard_counts wanted = pair.table.counts(now);
+        CHECK(counts->waiting == wanted.waiting);
+        CHECK(counts->leased == wanted.leased);
+        CHECK(counts->overdue == wanted.overdue);
+        CHECK(counts->done == wanted.done);
+        CHECK(counts->dead == wanted.dead);
+        CHECK(counts->paused == wanted.paused);
+
+        std::vector<stored_task> listed;
+        for (std::string cursor;;) {
+            auto page = read_listed(pair.run(pair.calls.list(cursor, 4)));
+            REQUIRE(page);
+            std::move(page->tasks.begin(), page->tasks.end(), std::back_inserter(listed));
+            if ((cursor = page->cursor).empty()) break;
+        }
+        std::sort(listed.begin(), listed.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+        CHECK(model_list(listed, model_text) == model_list(pair.table.list("", 1'000).tasks, model_text));
+
+        std::vector<stored_task> dead;
+        for (std::string score;;) {
+            auto page = read_dead(pair.run(pair.calls.dead(score, dead.empty() ? "" : dead.back().id, 2)));
+            REQUIRE(page);
+            if (page->tasks.empty()) break;
+            score = page->score;
+            std::move(page->tasks.begin(), page->tasks.end(), std::back_inserter(dead));
+        }
+        CHECK(model_list(dead, model_text) == model_list(pair.table.dead("", 1'000).tasks, model_text));
+        audit();
+    }
+    void audit() {
+        for (std::string cursor;;) {
+            const auto step = read_audit(pair.run(pair.at(now).audit(cursor, 5)));
+            REQUIRE(step);
+            CHECK(step->repaired == 0);
+            if ((cursor = step->cursor).empty()) break;
+        }
+    }
+
+    void step() {
+        static constexpr std::int64_t pauses[] = {0, 0, 1, 700, 1'000, 20'000, 300'000, 1'100'000, 4'000'000, -2'000};
+        now += pauses[random.below(std::size(pauses))];
+        switch (random.below(12)) {
+        case 0:
+        case 1:
+            return add();
+        case 2:
+        case 3:
+            return claim();
+        case 4:
+        case 5:
+        case 6:
+            return begin();
+        case 7:
+        case 8:
+            return finish();
+        case 9:
+            return extend();
+        case 10:
+            return change_one();
+        default:
+            return read();
+        }
+    }
+
+    /// Ends all tasks. With retention 0, nothing of them may be left.
+    void finish_all() {
+        pair.run(pair.calls.pause(false));
+        pair.table.pause(false);
+        limits.done_ms = 0;
+        while (!pair.table.records().empty()) {
+            const stored_task t = pair.table.records().begin()->second.task;
+            now += 1'000;
+            if (t.state == durable_state::waiting) {
+                pair.run(pair.calls.cancel(t.id));
+                pair.table.cancel(t.id);
+            } else if (t.state == durable_state::running) {
+                const std::vector<finish_request> ack{{finish_kind::ack, t.id, t.generation, t.attempt, 0, ""}};
+                pair.run(pair.at(now).finish(limits, ack));
+                pair.table.finish(now, limits, ack);
+            } else {
+                pair.run(pair.calls.purge(t.id));
+                pair.table.purge(t.id);
+            }
+        }
+    }
+
+    model_pair pair;
+    random_source random;
+    retention_limits limits;
+    std::int64_t now = 1'700'000'000'000'000;
+};
+
+} // namespace
+
+TEST_CASE("scripts_at_random_do_what_the_table_does") {
+    if (!redis_process::installed()) {
+        MESSAGE("skipped: redis-server is not installed");
+        return;
+    }
+    redis_process server;
+    plain_redis redis(server.socket());
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        CAPTURE(seed);
+        redis(redis_command{"FLUSHALL"});
+        // The other half runs with hash tables instead of lists.
+        redis(redis_command{"CONFIG", "SET", "hash-max-listpack-entries", seed % 2 == 0 ? "0" : "512"});
+        model_run run(redis, seed);
+        for (int step = 0; step < 300; ++step) {
+            CAPTURE(step);
+            run.step();
+            const std::string wanted = run.pair.table_state();
+            const std::string is = run.pair.server_state();
+            REQUIRE(is == wanted);
+        }
+        run.finish_all();
+        CHECK(run.pair.server_state() == run.pair.table_state());
+        // The counter of generations stays, so that no later task has an earlier one's.
+        const auto left = redis(redis_command{"KEYS", "*"});
+        REQUIRE(left.elements().size() == 1);
+        CHECK(left.elements()[0].text() == "{cw:model:3}:seq");
+    }
+}
