@@ -16,6 +16,7 @@
 #include <asio/redirect_error.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/use_awaitable.hpp>
+#include <fmt/chrono.h>
 
 #include <csignal>
 #include <fstream>
