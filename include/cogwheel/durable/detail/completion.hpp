@@ -74,13 +74,14 @@ public:
     completion() noexcept = default;
 
     /// Wraps a handler of an operation whose own executor is `e`. Called in the initiating function.
+    /// own_cancellation: the operation itself uses the handler's slot, and has assigned it.
     template <class Handler, class Executor>
-    static completion of(Handler handler, const Executor& e) {
+    static completion of(Handler handler, const Executor& e, bool own_cancellation = false) {
         const auto associated = asio::get_associated_executor(handler, e);
         auto slot = asio::get_associated_cancellation_slot(handler);
         using type = holder_of<Handler, std::decay_t<decltype(associated)>>;
         auto made = std::make_shared<type>(std::move(handler), associated);
-        if (slot.is_connected()) {
+        if (slot.is_connected() && !own_cancellation) {
             slot.assign([weak = std::weak_ptr<type>(made)](asio::cancellation_type) {
                 if (const auto alive = weak.lock()) type::cancel(alive);
             });
