@@ -163,6 +163,25 @@ def unreachable(binary, directory):
         check("redis: SIGTERM ends one that waits for its server", code == 0, f"exit code {code}")
 
 
+def least_rights(binary, redis, directory):
+    """The user of docs/durable.md may do all that a queue does, and nothing is refused."""
+    text = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/durable.md").read_text(encoding="utf-8")
+    rule = re.search(r"(?m)^(ACL SETUSER (?:.*\\\n)*.*)$", text)[1].replace("\\\n", " ").replace("orders", "reminders")
+    answer = redis.command(*rule.split())
+    check("the user of docs/durable.md", answer == "+OK\r\n", answer)
+    name, secret = rule.split()[2], next(word for word in rule.split() if word.startswith(">"))[1:]
+    redis.command("ACL", "LOG", "RESET")
+    url = redis.url.replace("unix://", f"unix://{name}:{secret}@")
+    with Program(binary, directory, "--redis", url) as program:
+        program.start("--add", "r0 100ms words of r0", "--add", "r1 1h words of r1", "--cancel", "r1", "--until-empty")
+        code = program.wait(PATIENCE)
+        check("may do all that a queue does", code == 0 and "r0" in program.printed(), f"exit code {code}, {program.err.read_text()[-300:]}")
+        program.start("--list")
+        check("and list it", program.wait(PATIENCE) == 0)
+    log = redis.command("ACL", "LOG")
+    check("and nothing was refused", log == "*0\r\n", log)
+
+
 def main():
     binary, workflow = sys.argv[1:]
     seed = int(os.environ.get("SEED", "1"))
@@ -184,6 +203,8 @@ def main():
         with Program(binary, directory, "--redis", redis.url) as program:
             killed_again_and_again("redis", program, seed, restart)
             signals("redis", program)
+        with tempfile.TemporaryDirectory() as outputs:
+            least_rights(binary, redis, outputs)
         done = run(workflow, "--redis", redis.url)
         check("workflow_timeouts on Redis", done.returncode == 0, f"{done.stdout[-500:]}{done.stderr}")
     return conclude()

@@ -36,6 +36,14 @@ class Redis:
                 raise RuntimeError(f"redis-server did not start: {self.log()}")
         return self
 
+    def command(self, *words):
+        """Returns the reply as text."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(PATIENCE)
+            s.connect(self.socket)
+            s.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in map(str.encode, words)))
+            return s.recv(1 << 16).decode()
+
     def answers(self):
         """Whether it has loaded its data. One that does not answer yet is asked again by the caller."""
         try:
