@@ -72,10 +72,11 @@ reminder parse(std::string_view text, std::string_view where) {
     const auto delay = word();
     text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
     if (text.empty())
-        throw command_line::usage_error(fmt::format("{}: give NAME DELAY WORDS, such as 'tea 3m The tea is ready'", where));
-    if (name.size() > cogwheel::durable_task::max_id)
         throw command_line::usage_error(
-            fmt::format("{}: the name has {} bytes, at most {} are allowed", where, name.size(), cogwheel::durable_task::max_id));
+            fmt::format("{}: give NAME DELAY WORDS, such as 'tea 3m The tea is ready'", where));
+    if (name.size() > cogwheel::durable_task::max_id)
+        throw command_line::usage_error(fmt::format("{}: the name has {} bytes, at most {} are allowed", where,
+                                                    name.size(), cogwheel::durable_task::max_id));
     return {std::string(name), command_line::reader::parse_duration(delay, where), std::string(text)};
 }
 
@@ -84,7 +85,8 @@ void read_lines(std::istream& in, const std::string& file, std::vector<reminder>
     for (std::string line; std::getline(in, line);) {
         ++number;
         const auto first = line.find_first_not_of(" \t\r");
-        if (first != line.npos && line[first] != '#') all.push_back(parse(line, fmt::format("{}, line {}", file, number)));
+        if (first != line.npos && line[first] != '#')
+            all.push_back(parse(line, fmt::format("{}, line {}", file, number)));
     }
 }
 
@@ -187,8 +189,8 @@ private:
                 say("{} {} {}", r.name, receipt.existed ? "is known since before, due" : "is due", text(receipt.due));
                 co_return;
             }
-            if (ec != durable_errc::not_connected && ec != durable_errc::disconnected && ec != durable_errc::server_busy &&
-                ec != durable_errc::durability_unknown)
+            if (ec != durable_errc::not_connected && ec != durable_errc::disconnected &&
+                ec != durable_errc::server_busy && ec != durable_errc::durability_unknown)
                 throw std::runtime_error(fmt::format("cannot add {}: {}", r.name, ec.message()));
             co_await wheel_.async_wait(250ms, asio::redirect_error(asio::use_awaitable, ec));
         }

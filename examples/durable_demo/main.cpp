@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 #include "roles.hpp"
-
 #include "support/command_line.hpp"
 
 namespace {

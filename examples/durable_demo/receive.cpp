@@ -3,7 +3,6 @@
 //
 // As much of HTTP as the demo's own sender speaks. examples/webhook_receiver shows what a receiver has to do.
 #include "roles.hpp"
-
 #include "support/accept_loop.hpp"
 #include "support/listen.hpp"
 #include "support/spawned.hpp"
@@ -48,24 +47,28 @@ int judge(std::string_view head, std::string_view body, std::chrono::system_cloc
     return 204;
 }
 
-asio::awaitable<void> serve(asio::ip::tcp::socket socket, cogwheel::timer_wheel& wheel, std::chrono::nanoseconds pause) {
+asio::awaitable<void> serve(asio::ip::tcp::socket socket, cogwheel::timer_wheel& wheel,
+                            std::chrono::nanoseconds pause) {
     std::string received;
     for (;;) {
-        const std::size_t head_size =
-            co_await asio::async_read_until(socket, asio::dynamic_buffer(received, 1 << 16), "\r\n\r\n", asio::use_awaitable);
+        const std::size_t head_size = co_await asio::async_read_until(socket, asio::dynamic_buffer(received, 1 << 16),
+                                                                      "\r\n\r\n", asio::use_awaitable);
         const std::string head = received.substr(0, head_size);
-        const std::string_view length = field(head, "content-length").empty() ? field(head, "Content-Length") : field(head, "content-length");
+        const std::string_view length =
+            field(head, "content-length").empty() ? field(head, "Content-Length") : field(head, "content-length");
         std::size_t size = 0;
         std::from_chars(length.data(), length.data() + length.size(), size);
         if (size > 1 << 16) co_return;
         if (received.size() < head_size + size)
             co_await asio::async_read(socket, asio::dynamic_buffer(received),
                                       asio::transfer_at_least(head_size + size - received.size()), asio::use_awaitable);
-        const int status = judge(head, std::string_view(received).substr(head_size, size), std::chrono::system_clock::now());
+        const int status =
+            judge(head, std::string_view(received).substr(head_size, size), std::chrono::system_clock::now());
         received.erase(0, head_size + size);
         // What a receiver does takes time: a process that is killed meanwhile leaves the sender without an answer.
         co_await wheel.async_wait(pause, asio::use_awaitable);
-        const std::string answer = fmt::format("HTTP/1.1 {} {}\r\ncontent-length: 0\r\n\r\n", status, status == 204 ? "No Content" : "Refused");
+        const std::string answer = fmt::format("HTTP/1.1 {} {}\r\ncontent-length: 0\r\n\r\n", status,
+                                               status == 204 ? "No Content" : "Refused");
         co_await asio::async_write(socket, asio::buffer(answer), asio::use_awaitable);
     }
 }
@@ -81,7 +84,8 @@ int receive(const options& wanted) {
     asio::co_spawn(io,
                    accept_loop(acceptor, wheel, "durable_demo",
                                [&](asio::ip::tcp::socket socket) {
-                                   asio::co_spawn(io, serve(std::move(socket), wheel, wanted.pause), rethrow_unless_network);
+                                   asio::co_spawn(io, serve(std::move(socket), wheel, wanted.pause),
+                                                  rethrow_unless_network);
                                    return true;
                                }),
                    rethrow);

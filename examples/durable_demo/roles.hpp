@@ -20,7 +20,8 @@ struct options {
     std::chrono::nanoseconds first{}, over{}, pause{};
 };
 
-/// Schedules `count` callbacks to `to`, the first due after `first`, the last `over` later. Prints "due ID MILLISECONDS".
+/// Schedules `count` callbacks to `to`, the first due after `first`, the last `over` later, and ends when the queue is empty.
+/// Prints "due ID MILLISECONDS", and at last "scheduled".
 int schedule(const options&);
 
 /// Delivers callbacks until SIGTERM. Prints "begun ID ATTEMPT" and "event KIND ID ATTEMPT".
@@ -35,6 +36,8 @@ inline cogwheel::durable_options queue_options(const options& wanted) {
 }
 
 /// A real program reads its key from a file.
-inline cogwheel::webhook_key key() { return cogwheel::webhook_key::from_text("whsec_Y29nd2hlZWwgZGVtbyBrZXkgMDEyMzQ1"); }
+inline cogwheel::webhook_key key() {
+    return cogwheel::webhook_key::from_text("whsec_Y29nd2hlZWwgZGVtbyBrZXkgMDEyMzQ1");
+}
 
 } // namespace durable_demo

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 #include "roles.hpp"
-
 #include "support/output.hpp"
 #include "support/spawned.hpp"
 
@@ -35,7 +34,7 @@ asio::awaitable<void> add(cogwheel::durable_queue& queue, std::vector<cogwheel::
     }
 }
 
-asio::awaitable<void> add_all(cogwheel::durable_queue& queue, const options& wanted) {
+asio::awaitable<void> add_all(cogwheel::timer_wheel& wheel, cogwheel::durable_queue& queue, const options& wanted) {
     std::error_code ec;
     co_await queue.open(asio::redirect_error(asio::use_awaitable, ec));
     if (ec) throw std::runtime_error(queue.trouble().empty() ? ec.message() : queue.trouble());
@@ -44,8 +43,16 @@ asio::awaitable<void> add_all(cogwheel::durable_queue& queue, const options& wan
         const cogwheel::http_callback call{.url = wanted.to, .body = fmt::format(R"({{"order":{}}})", n)};
         if (const auto bad = call.check()) throw std::system_error(bad, "--to " + wanted.to);
         const auto delay = wanted.first + wanted.over * n / std::max<std::uint64_t>(wanted.count, 1);
-        batch.push_back({.id = fmt::format("order-{}", n), .when = cogwheel::task_trigger::once(delay), .body = call.encode()});
+        batch.push_back(
+            {.id = fmt::format("order-{}", n), .when = cogwheel::task_trigger::once(delay), .body = call.encode()});
         if (batch.size() == 500 || n + 1 == wanted.count) co_await add(queue, std::exchange(batch, {}));
+    }
+    fmt::print("scheduled\n");
+    output::flush();
+    for (bool empty = false; !empty;) {
+        const auto counts = co_await queue.counts(asio::redirect_error(asio::use_awaitable, ec));
+        empty = !ec && counts.waiting + counts.claimed == 0;
+        co_await wheel.async_wait(std::chrono::milliseconds(50), asio::use_awaitable);
     }
     queue.close();
 }
@@ -56,7 +63,7 @@ int schedule(const options& wanted) {
     asio::io_context io(1);
     cogwheel::timer_wheel wheel(io);
     cogwheel::durable_queue queue(wheel, queue_options(wanted));
-    asio::co_spawn(io, add_all(queue, wanted), rethrow);
+    asio::co_spawn(io, add_all(wheel, queue, wanted), rethrow);
     io.run();
     return 0;
 }

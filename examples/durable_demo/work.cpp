@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 #include "roles.hpp"
-
 #include "support/output.hpp"
 
 #include <cogwheel/durable/callback_sender.hpp>
@@ -29,8 +28,10 @@ asio::awaitable<durable_outcome> deliver(cogwheel::callback_sender& sender, cons
     say(fmt::format("begun {} {}", task.id(), task.attempt()));
     auto call = cogwheel::http_callback::decode(task.body());
     if (!call) co_return durable_outcome::fail("the body is no callback");
-    cogwheel::callback_delivery delivery{
-        .id = task.id(), .attempt = task.attempt(), .fencing_token = task.token().text(), .traceparent = task.traceparent()};
+    cogwheel::callback_delivery delivery{.id = task.id(),
+                                         .attempt = task.attempt(),
+                                         .fencing_token = task.token().text(),
+                                         .traceparent = task.traceparent()};
     auto result = co_await sender.async_send(std::move(*call), std::move(delivery), asio::use_awaitable);
     if (result.outcome == cogwheel::callback_outcome::succeeded) co_return durable_outcome::done();
     if (result.outcome == cogwheel::callback_outcome::failed_for_good)
