@@ -177,8 +177,8 @@ private:
         if (ec && !ended_ && !failure_) throw std::system_error(ec, "reminders");
     }
 
-    /// A reminder counts as added only if the server has said so. Until then, the same name is given again: that adds no
-    /// second one.
+    /// A reminder counts as added only if the server has said so. Until then, the same name is given again: that adds
+    /// no second one.
     asio::awaitable<void> add(const reminder& r) {
         while (!ended_) {
             std::error_code ec;

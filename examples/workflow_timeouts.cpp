@@ -7,7 +7,8 @@
 // second here.
 //
 // The tasks are in a journal, or with --redis in a server: support/durable_backend.hpp has the one line that differs.
-// The requests themselves are in memory, to keep this short; a program whose timers outlive it keeps them in a database.
+// The requests themselves are in memory, to keep this short; a program whose timers outlive it keeps them in a
+// database.
 
 #include "support/command_line.hpp"
 #include "support/durable_backend.hpp"

@@ -20,15 +20,15 @@ struct options {
     std::chrono::nanoseconds first{}, over{}, pause{};
 };
 
-/// Schedules `count` callbacks to `to`, the first due after `first`, the last `over` later, and ends when the queue is empty.
-/// Prints "due ID MILLISECONDS", and at last "scheduled".
+/// Schedules `count` callbacks to `to`, the first due after `first`, the last `over` later. Prints "due ID MILLISECONDS" for
+/// each, then "scheduled". Ends when the queue is empty.
 int schedule(const options&);
 
 /// Delivers callbacks until SIGTERM. Prints "begun ID ATTEMPT" and "event KIND ID ATTEMPT".
 int work(const options&);
 
-/// Receives callbacks until SIGTERM, and answers each after `pause`. Prints "listening on ADDRESS:PORT", then "arrived ID
-/// ATTEMPT MILLISECONDS" for each callback whose signature is right.
+/// Receives callbacks until SIGTERM, and answers each after `pause`. Prints "listening on ADDRESS:PORT", then
+/// "arrived ID ATTEMPT MILLISECONDS" for each callback whose signature is right.
 int receive(const options&);
 
 inline cogwheel::durable_options queue_options(const options& wanted) {

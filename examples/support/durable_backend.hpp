@@ -18,8 +18,8 @@
 /// Lifetime: the wheel's context outlives it.
 class durable_backend {
 public:
-    /// Parameters: `url`: of a Redis server; empty: a journal in `directory`, which is made if it is missing. `options`:
-    ///   its `redis` does not count.
+    /// Parameters: `url`: of a Redis server; empty: a journal in `directory`, which is made if it is missing.
+    ///   `options`: its `redis` does not count.
     /// Errors: std::invalid_argument (the url), std::system_error (the directory or the journal).
     durable_backend(std::string_view program, const cogwheel::timer_wheel& wheel, const std::string& url,
                     const std::filesystem::path& directory, cogwheel::durable_options options = {}) {
