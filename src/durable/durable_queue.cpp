@@ -20,6 +20,17 @@ std::shared_ptr<impl> make_impl(const timer_wheel& wheel, durable_options option
     return std::make_shared<impl>(wheel, std::move(strand), std::move(options), std::move(store));
 }
 
+// What does not count with a storage need not be right: above all, there is no address of a server.
+durable_options without_server(durable_options options) {
+    const durable_options fresh;
+    options.redis = fresh.redis;
+    options.redis.addresses.emplace_back();
+    options.name = fresh.name;
+    options.shards = fresh.shards;
+    options.durability = fresh.durability;
+    return options;
+}
+
 } // namespace
 
 durable_queue::durable_queue(const timer_wheel& wheel, durable_options options)
@@ -28,7 +39,7 @@ durable_queue::durable_queue(const timer_wheel& wheel, durable_options options)
       })) {}
 
 durable_queue::durable_queue(const timer_wheel& wheel, task_storage& storage, durable_options options)
-    : impl_(make_impl(wheel, std::move(options), [&](const impl::strand& on, const durable_options& o) {
+    : impl_(make_impl(wheel, without_server(std::move(options)), [&](const impl::strand& on, const durable_options& o) {
           return detail::make_journal_store(on, storage, o);
       })) {}
 
