@@ -15,7 +15,7 @@
 namespace durable_demo {
 
 struct options {
-    std::string redis, name, to;
+    std::string redis{}, name{}, to{};
     std::uint64_t count = 0;
     std::chrono::nanoseconds first{}, over{}, pause{};
 };
