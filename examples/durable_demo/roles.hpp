@@ -24,7 +24,7 @@ struct options {
 /// each, then "scheduled". Ends when the queue is empty.
 int schedule(const options&);
 
-/// Delivers callbacks until SIGTERM. Prints "begun ID ATTEMPT" and "event KIND ID ATTEMPT".
+/// Delivers callbacks until SIGTERM. Prints "begun ID ATTEMPT" and "event ID ATTEMPT KIND".
 int work(const options&);
 
 /// Receives callbacks until SIGTERM, and answers each after `pause`. Prints "listening on ADDRESS:PORT", then

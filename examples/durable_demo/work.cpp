@@ -56,7 +56,7 @@ int work(const options& wanted) {
                 .backoff = cogwheel::backoff::exponential(200ms).cap(2s).jitter(cogwheel::backoff_jitter::full),
                 .on_event = [](const cogwheel::durable_event& event) {
                     if (!event.id.empty())
-                        say(fmt::format("event {} {} {}", to_string(event.what), event.id, event.token.attempt));
+                        say(fmt::format("event {} {} {}", event.id, event.token.attempt, to_string(event.what)));
                 }});
     asio::signal_set signals(io, SIGTERM, SIGINT);
     signals.async_wait([&](std::error_code ec, int) {
