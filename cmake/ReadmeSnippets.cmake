@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 
-# cogwheel_add_snippets(file): compiles every ```cpp block of a Markdown file that holds `int main`, and registers it
-# as a test with the label `readme`. So each program that README shows works.
+# cogwheel_add_snippets(file prefix [COMPILE_ONLY]): compiles every ```cpp block of a Markdown file that holds `int main`,
+# and registers it as a test with the label `readme`. So each program that README shows works. COMPILE_ONLY: for programs
+# that need a server. Programs that use cogwheel::durable are left out if that is not built.
 
-function(cogwheel_add_snippets file)
+function(cogwheel_add_snippets file prefix)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "COMPILE_ONLY" "" "")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
   file(READ "${file}" rest)
   set(fence "\n```cpp\n")
@@ -24,7 +26,14 @@ function(cogwheel_add_snippets file)
     string(FIND "${code}" "int main" main)
     if(NOT main EQUAL -1)
       math(EXPR number "${number} + 1")
-      cogwheel_add_snippet(readme_${number} "${code}")
+      string(FIND "${code}" "<cogwheel/durable/" durable)
+      if(durable EQUAL -1 OR TARGET cogwheel::durable)
+        cogwheel_add_snippet(${prefix}_${number} "${code}")
+        if(NOT arg_COMPILE_ONLY)
+          add_test(NAME ${prefix}_${number} COMMAND ${prefix}_${number})
+          set_tests_properties(${prefix}_${number} PROPERTIES LABELS readme TIMEOUT 60)
+        endif()
+      endif()
     endif()
   endwhile()
 endfunction()
@@ -41,7 +50,5 @@ function(cogwheel_add_snippet name code)
   endif()
   add_executable(${name} "${source}")
   target_link_libraries(${name} PRIVATE cogwheel::cogwheel $<TARGET_NAME_IF_EXISTS:cogwheel::tasks>
-    $<TARGET_NAME_IF_EXISTS:cogwheel::observe> cogwheel_own)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS readme TIMEOUT 60)
+    $<TARGET_NAME_IF_EXISTS:cogwheel::observe> $<TARGET_NAME_IF_EXISTS:cogwheel::durable> cogwheel_own)
 endfunction()

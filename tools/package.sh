@@ -59,7 +59,7 @@ use() {
 # install_package DIRECTORY static|shared
 install_package() {
     logged "$1.log" cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
-        -DCOGWHEEL_BUILD_TESTS=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCOGWHEEL_BUILD_BENCH=OFF \
+        -DCOGWHEEL_BUILD_TESTS=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCOGWHEEL_BUILD_BENCH=OFF -DCOGWHEEL_BUILD_DURABLE=ON \
         -DBUILD_SHARED_LIBS="$([[ $2 == shared ]] && printf ON || printf OFF)"
     logged "$1.log" cmake --build "$1"
     # Keeps the headers: programs compiled with them need only be linked again.
@@ -93,7 +93,7 @@ subprojects() {
 links_its_rooms() {
     local foreign
     foreign=$(comm -12 \
-        <(nm --defined-only --extern-only "$1"/src/CMakeFiles/cogwheel*.dir/{net,resilience,schedule,counts,calendar,tasks}/*.o |
+        <(nm --defined-only --extern-only "$1"/src/CMakeFiles/cogwheel*.dir/{net,resilience,schedule,counts,calendar,tasks,durable}/*.o |
             awk '$2 == "T" { print $3 }' | sort -u) \
         <(nm --defined-only "$2" | awk '{ print $3 }' | sort -u) | c++filt)
     [[ -z $foreign ]] && return
@@ -104,7 +104,7 @@ links_its_rooms() {
 # package COMPILER static|shared
 package() {
     compiler=$1
-    local directory="$work/$1" linkage=$2 readme consumers=(plugin)
+    local directory="$work/$1" linkage=$2 readme consumers=(plugin durable)
     prefix="$directory/prefix"
     export compiler prefix
     printf 'package: %s, %s: install\n' "$compiler" "$linkage"

@@ -64,7 +64,12 @@ public:
 
     /// A duration such as 500us, 500ms, 1.5s, 1m or 2h; a bare number only where it is 0, or has a default unit.
     std::chrono::nanoseconds duration(std::string_view default_unit = {}) {
-        const std::string_view text = value();
+        return parse_duration(value(), name_, default_unit);
+    }
+
+    /// The same for a text that belongs to `name`.
+    static std::chrono::nanoseconds parse_duration(std::string_view text, std::string_view name,
+                                                   std::string_view default_unit = {}) {
         const auto digits = text.substr(0, text.find_first_not_of("0123456789."));
         const double number = is_number(digits) ? std::strtod(std::string{digits}.c_str(), nullptr) : -1.0;
         auto unit = text.substr(digits.size());
@@ -74,9 +79,9 @@ public:
         const double nanoseconds = number * factor;
         if (number < 0 || factor < 0)
             throw usage_error{fmt::format(
-                "bad duration '{}' for {}: give a number and a unit, such as 500ms, 1.5s, 2m or 1h", text, name_)};
+                "bad duration '{}' for {}: give a number and a unit, such as 500ms, 1.5s, 2m or 1h", text, name)};
         if (nanoseconds > longest)
-            throw usage_error{fmt::format("duration '{}' for {} is too long: at most 876000h", text, name_)};
+            throw usage_error{fmt::format("duration '{}' for {} is too long: at most 876000h", text, name)};
         return std::chrono::nanoseconds{std::llround(nanoseconds)};
     }
 

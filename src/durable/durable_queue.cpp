@@ -24,7 +24,6 @@ std::shared_ptr<impl> make_impl(const timer_wheel& wheel, durable_options option
 durable_options without_server(durable_options options) {
     const durable_options fresh;
     options.redis = fresh.redis;
-    options.redis.addresses.push_back({.host = "localhost"});
     options.name = fresh.name;
     options.shards = fresh.shards;
     options.durability = fresh.durability;

@@ -17,6 +17,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 
@@ -26,9 +27,13 @@ from server_process import PATIENCE, Server, check, conclude, readable
 
 SERVERS = ("echo_server", "prometheus_metrics", "rpc_server", "slowloris_guard", "webhook_receiver")
 
+DIRECTORY = tempfile.TemporaryDirectory()
+
 # What makes them short. Those that need a server are given the port of one; no word here: none is needed.
 ARGUMENTS = {
     "cron_table": ["--file", "/dev/null", "--seconds", "1"],
+    "durable_demo": ["--receive"],
+    "durable_reminders": ["--data", DIRECTORY.name, "--add", "tea 1ms ready", "--no-wait"],
     "echo_load": ["--port", "echo_server", "--connections", "2", "--idle", "200ms", "--chat", "50ms", "--seconds", "2"],
     "echo_server": ["--seconds", "600"],
     "http_get_with_timeout": ["127.0.0.1", "slowloris_guard", "/"],

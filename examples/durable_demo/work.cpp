@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "roles.hpp"
+#include "support/output.hpp"
+
+#include <cogwheel/durable/callback_sender.hpp>
+#include <cogwheel/durable/durable_worker.hpp>
+
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <csignal>
+
+namespace durable_demo {
+namespace {
+
+using namespace std::chrono_literals;
+using cogwheel::durable_delivery;
+using cogwheel::durable_outcome;
+
+void say(const std::string& line) {
+    fmt::print("{}\n", line);
+    output::flush();
+}
+
+asio::awaitable<durable_outcome> deliver(cogwheel::callback_sender& sender, const durable_delivery& task) {
+    say(fmt::format("begun {} {}", task.id(), task.attempt()));
+    auto call = cogwheel::http_callback::decode(task.body());
+    if (!call) co_return durable_outcome::fail("the body is no callback");
+    cogwheel::callback_delivery delivery{.id = task.id(),
+                                         .attempt = task.attempt(),
+                                         .fencing_token = task.token().text(),
+                                         .traceparent = task.traceparent()};
+    auto result = co_await sender.async_send(std::move(*call), std::move(delivery), asio::use_awaitable);
+    if (result.outcome == cogwheel::callback_outcome::succeeded) co_return durable_outcome::done();
+    if (result.outcome == cogwheel::callback_outcome::failed_for_good)
+        co_return durable_outcome::fail(std::move(result.message));
+    if (result.retry_after) co_return durable_outcome::retry_after(*result.retry_after, std::move(result.message));
+    co_return durable_outcome::retry(std::move(result.message));
+}
+
+} // namespace
+
+int work(const options& wanted) {
+    asio::io_context io(1);
+    cogwheel::timer_wheel wheel(io, {.tick = 100us});
+    cogwheel::callback_options sending{.keys = {key()}};
+    sending.guard.networks = {cogwheel::ip_network::from_text("127.0.0.1")}; // the receiver of the demo
+    cogwheel::callback_sender sender(wheel, sending);
+    cogwheel::durable_queue queue(wheel, queue_options(wanted));
+    cogwheel::durable_worker worker(
+        queue, {.name = wanted.name,
+                .lease = 3s, // so that the demo does not take half a minute longer
+                .claim_lease = 1s,
+                .backoff = cogwheel::backoff::exponential(200ms).cap(2s).jitter(cogwheel::backoff_jitter::full),
+                .on_event = [](const cogwheel::durable_event& event) {
+                    if (!event.id.empty())
+                        say(fmt::format("event {} {} {}", event.id, event.token.attempt, to_string(event.what)));
+                }});
+    asio::signal_set signals(io, SIGTERM, SIGINT);
+    signals.async_wait([&](std::error_code ec, int) {
+        if (!ec) worker.drain();
+    });
+    std::error_code ended;
+    worker.run([&](durable_delivery& task) { return deliver(sender, task); },
+               [&](std::error_code ec) {
+                   ended = ec;
+                   sender.close();
+                   queue.close();
+                   signals.cancel(ec);
+               });
+    io.run();
+    if (ended) throw std::runtime_error(queue.trouble().empty() ? ended.message() : queue.trouble());
+    return 0;
+}
+
+} // namespace durable_demo

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+"""A Redis server as a process of its own: on a unix socket in a directory of its own, never on a port."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+PATIENCE = 20.0  # seconds
+
+
+def installed():
+    return shutil.which("redis-server") is not None
+
+
+class Redis:
+    """A server with an append-only file. It can be killed and started again; its tasks stay."""
+
+    def __init__(self, directory):
+        self.directory = str(directory)
+        self.socket = os.path.join(self.directory, "redis.sock")
+        self.url = f"unix://{self.socket}"
+        self.process = None
+
+    def start(self, wait=True):
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", self.directory, "--save", "", "--appendonly",
+             "yes", "--maxmemory-policy", "noeviction", "--logfile", os.path.join(self.directory, "redis.log")],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + PATIENCE
+        while wait and not self.answers():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"redis-server did not start: {self.log()}")
+        return self
+
+    def command(self, *words):
+        """Returns the reply as text."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(PATIENCE)
+            s.connect(self.socket)
+            s.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in map(str.encode, words)))
+            return s.recv(1 << 16).decode()
+
+    def answers(self):
+        """Whether it has loaded its data. One that does not answer yet is asked again by the caller."""
+        try:
+            with socket.socket(socket.AF_UNIX) as s:
+                s.settimeout(1)
+                s.connect(self.socket)
+                s.sendall(b"PING\r\n")
+                return s.recv(64).startswith(b"+PONG")
+        except OSError:
+            self.wait_a_little()
+            return False
+
+    def wait_a_little(self):
+        try:
+            self.process.wait(0.02)
+        except subprocess.TimeoutExpired:
+            pass
+
+    def log(self):
+        try:
+            with open(os.path.join(self.directory, "redis.log"), encoding="utf-8") as file:
+                return file.read()[-1000:]
+        except OSError:
+            return ""
+
+    def kill(self):
+        """kill -9."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.kill()
