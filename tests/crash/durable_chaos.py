@@ -283,7 +283,9 @@ class Run:
             self.end_all()
 
     def calm_load(self, letter, seconds):
-        redis_servers.WAIT(4.5)  # the workers that died have left the list, so that all shards have owners
+        # Until the workers that died have left the list, so that all shards have owners.
+        deaths = max(max(life.killed, *(end for _, end in life.stops or [(0, 0)])) for life in self.ledger.lives.values())
+        redis_servers.WAIT(max(0.5, 4.5 - (time.time_ns() - deaths) / SECOND))
         self.zero = time.monotonic()
         for i in range(int(150 * seconds)):
             due = self.random.uniform(0.3, seconds)
@@ -291,16 +293,25 @@ class Run:
             self.at(0.1, self.add, task, f"add {task.id} {task.delay} 0 {self.random.randint(0, 20)}")
 
     def calm_parts(self):
-        """One fault at a time, so that its cost shows: each worker is drained and started again; then the server dies."""
+        """One fault at a time, so that its cost shows: drains of all workers, the death of one, the death of the server."""
         places = 2 if self.o.quick else 3
         self.calm_load("c", 0.6 + places)
         for place in range(places):
             self.at(0.6 + place, self.drain_worker, place)
         self.play()
         self.client.await_empty(PATIENCE)
+        self.calm_load("k", 2.5)
+        self.at(0.9, self.kill_one)
+        self.play()
+        self.client.await_empty(PATIENCE)
         self.calm_load("s", 2.0)
         self.at(0.9, self.kill_server)
         self.play()
+
+    def kill_one(self):
+        self.workers.kill(self.workers.lives[0])
+        self.ledger.calm_kill = time.time_ns()
+        self.soon(2.0, self.workers.start, 0)
 
     def drain_worker(self, place):
         """MONITOR tells which tasks the worker gives back."""
