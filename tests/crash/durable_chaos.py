@@ -294,6 +294,8 @@ class Run:
 
     def calm_parts(self):
         """One fault at a time, so that its cost shows: drains of all workers, the death of one, the death of the server."""
+        for place in (1, 2):
+            self.workers.use_a_good_network(place)
         places = 2 if self.o.quick else 3
         self.calm_load("c", 0.6 + places)
         for place in range(places):
