@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The producer of durable_bench.
+#include "roles.hpp"
+
+#include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/durable/durable_queue.hpp>
+
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cogwheel::bench {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+durable_task make_task(std::size_t number, std::int64_t due_ms) {
+    durable_task t;
+    t.id = fmt::format("task-{}", number);
+    t.when = task_trigger::at(std::chrono::sys_time<milliseconds>(milliseconds(due_ms)));
+    t.body = fmt::format("{} ", due_ms);
+    t.body.resize(200, 'x');
+    return t;
+}
+
+void check(const std::vector<durable_added>& added) {
+    for (const durable_added& a : added)
+        if (a.error) throw std::system_error(a.error, "schedule_all");
+}
+
+} // namespace
+
+asio::awaitable<void> produce(durable_arguments a) {
+    const std::vector<planned_task> plan = read_plan(a.plan);
+    const auto executor = co_await asio::this_coro::executor;
+    timer_wheel wheel(executor, {.tick = milliseconds(1)});
+    durable_options options;
+    options.redis.addresses = {redis_address{"", 0, a.socket}};
+    options.shards = a.shards;
+    durable_queue queue(wheel, options);
+    co_await queue.open(asio::use_awaitable);
+    say("ready");
+    co_await wait_for_go();
+
+    asio::steady_timer pause(executor);
+    const std::int64_t zero = now_us() / 1'000;
+    const auto now = [zero] { return now_us() / 1'000 - zero; };
+    for (std::size_t i = 0; i < plan.size();) {
+        const std::int64_t upto = now();
+        std::vector<durable_task> tasks;
+        for (; i < plan.size() && tasks.size() < a.chunk && plan[i].add_ms <= upto; ++i)
+            tasks.push_back(make_task(i, zero + plan[i].due_ms));
+        const bool all = tasks.size() < a.chunk;
+        if (a.chunk == 1 && !tasks.empty()) {
+            co_await queue.schedule(std::move(tasks.front()), asio::use_awaitable);
+        } else if (!tasks.empty()) {
+            const auto added =
+                co_await queue.schedule_all(std::move(tasks), on_duplicate::reject, asio::use_awaitable);
+            check(added);
+        }
+        if (!all || i == plan.size()) continue;
+        pause.expires_after(std::max(milliseconds(50), milliseconds(plan[i].add_ms - now())));
+        co_await pause.async_wait(asio::use_awaitable);
+    }
+    say(fmt::format(R"(done {{"added": {}, "seconds": {:.3f}, "cpu_us": {}}})", plan.size(),
+                    static_cast<double>(now()) / 1e3, spent_us()));
+    queue.close();
+}
+
+} // namespace cogwheel::bench
