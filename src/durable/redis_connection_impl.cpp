@@ -236,9 +236,9 @@ void redis_connection_impl::install(dialled d) {
     dialer_->log(made->name + ": connected (Redis " +
                  (d.version != 0 ? version_text(d.version) : "of unknown version") + ", " +
                  roles[static_cast<int>(d.role)] + ")");
-    read();
     tell(true, {});
     end_waits({});
+    on_read(made, 0); // more than the replies of the handshake may have come
 }
 
 void redis_connection_impl::report(const dialled& failed) {

@@ -25,9 +25,9 @@ using cogwheel_tests::random_source;
 using cogwheel_tests::redis_process;
 
 std::string model_text(const stored_task& t) {
-    return fmt::format("{:?} gen {} state {} {}{} attempt {}/{} due {} runs {} body {:?} message {:?}", t.id, t.generation,
-                       static_cast<int>(t.state), t.recurring ? "R" : "", t.cancelled ? "C" : "", t.attempt,
-                       t.max_attempts, t.due, t.runs_left, t.envelope, t.message);
+    return fmt::format("{:?} gen {} state {} {}{} attempt {}/{} due {} runs {} body {:?} message {:?}", t.id,
+                       t.generation, static_cast<int>(t.state), t.recurring ? "R" : "", t.cancelled ? "C" : "",
+                       t.attempt, t.max_attempts, t.due, t.runs_left, t.envelope, t.message);
 }
 
 template <class T>
@@ -72,8 +72,7 @@ struct model_pair {
             for (std::size_t i = 0; i < all.elements().size(); i += 2)
                 places[all.elements()[i].text()] += " at " + all.elements()[i + 1].text();
         }
-        std::string s =
-            fmt::format("paused {} gen {}\n", seq["paused"] == "1", seq["gen"].empty() ? "0" : seq["gen"]);
+        std::string s = fmt::format("paused {} gen {}\n", seq["paused"] == "1", seq["gen"].empty() ? "0" : seq["gen"]);
         const auto text = [](const std::string& bytes) { return redis_reply::text(redis_reply::kind::string, bytes); };
         for (const auto& [id, record] : hash(1)) {
             const auto task = read_found(id, redis_reply::array({text(record), text(bodies[id]), text(notes[id])}));
@@ -151,6 +150,7 @@ struct model_run {
             const stored_task* t = some_task();
             if (t == nullptr) return;
             begin_request r{.id = t->id, .generation = near(t->generation)};
+            r.attempt = static_cast<std::uint32_t>(near(t->attempt)) & 0xff;
             if (t->recurring) {
                 for (std::uint64_t k = random.below(4); k > 0; --k)
                     r.occurrences.push_back(t->due + static_cast<std::int64_t>(random.below(3)) * 10);
@@ -159,11 +159,15 @@ struct model_run {
             }
             requests.push_back(std::move(r));
         }
+        // A worker whose answer was lost repeats the call.
+        if (random.below(3) == 0 && !asked.empty()) requests = asked;
+        asked = requests;
+        const auto nonce = static_cast<std::uint32_t>(1 + random.below(2));
         const std::int64_t lease = 100 + static_cast<std::int64_t>(random.below(1'000));
         const auto text = [](const begun_task& b) { return fmt::format("{} {}", b.attempt, b.generation); };
-        const auto answer = read_begun(pair.run(pair.at(now).begin(lease, requests)));
+        const auto answer = read_begun(pair.run(pair.at(now).begin(lease, nonce, requests)));
         REQUIRE(answer);
-        CHECK(model_list(*answer, text) == model_list(pair.table.begin(now, lease, requests), text));
+        CHECK(model_list(*answer, text) == model_list(pair.table.begin(now, lease, nonce, requests), text));
     }
     void finish() {
         std::vector<finish_request> requests;
@@ -319,6 +323,7 @@ struct model_run {
     model_pair pair;
     random_source random;
     retention_limits limits;
+    std::vector<begin_request> asked; // by the last begin
     std::int64_t now = 1'700'000'000'000'000;
 };
 

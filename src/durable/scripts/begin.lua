@@ -88,11 +88,10 @@ local function recur(id, place, max, flags)
 end
 
 -- Returns the attempt and generation of what this worker began in an earlier call with this request.
-local function repeated(record, generation, before)
+local function repeated(record, before)
     if not record or #record ~= 29 then return 0, 0 end
     local g, flags, tries, _, _, by = unpacked('<I8BHHI8i8', record)
     if flags % 4 ~= 1 or by ~= nonce or tries ~= before + 1 then return 0, 0 end
-    if generation and g ~= generation then return 0, 0 end
     return tries, g
 end
 
@@ -100,10 +99,15 @@ for k = 1, n do
     local id, place = ids[k], places[k]
     local record = written[id]
     if record == nil then record = records[k] end
-    local attempt, generation = 0, 0
+    local attempt, generation, gone = 0, 0, true
     if record and #record == 29 then
-        local g, flags, tries, max, at, runs = unpacked('<I8BHHI8i8', record)
-        if g == tonumber(ARGV[place + 1]) and flags % 4 == 0 then
+        local g, flags, tries, max, at = unpacked('<I8BHHI8i8', record)
+        if g ~= tonumber(ARGV[place + 1]) then
+            attempt = 0 -- replaced
+        elseif flags % 4 == 1 then
+            attempt, generation = repeated(record, tonumber(ARGV[place + 2]))
+        elseif flags % 4 == 0 then
+            gone = false
             if paused then
                 put(id, record, at)
             elseif at * 1000 > now then
@@ -114,12 +118,11 @@ for k = 1, n do
                 attempt, generation = tries + 1, g
                 put(id, pack('<I8BHHI8i8', g, 1, attempt, max, at, nonce), leased)
             end
-        elseif flags % 4 == 1 then
-            attempt, generation = repeated(record, tonumber(ARGV[place + 1]), tonumber(ARGV[place + 2]))
         end
     end
-    if attempt == 0 and tonumber(ARGV[place + 3]) > 2 and not written[id] then
-        attempt, generation = repeated(call('HGET', meta, id .. '@' .. ARGV[place + 6]), nil, 0)
+    if gone and attempt == 0 and tonumber(ARGV[place + 3]) > 2 then
+        local name = id .. '@' .. ARGV[place + 6]
+        attempt, generation = repeated(written[name] or call('HGET', meta, name), 0)
     end
     answer[2 * k - 1], answer[2 * k] = attempt, generation
 end

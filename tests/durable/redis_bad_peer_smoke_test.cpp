@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// redis_connection and peers that break the protocol, or say nothing.
+#include "support/false_peer.hpp"
+#include "support/redis_rig.hpp"
+
+using namespace cogwheel_tests;
+using cogwheel::durable_errc;
+using cogwheel::redis_command;
+using cogwheel::redis_connection;
+using namespace std::chrono_literals;
+
+namespace {
+
+cogwheel::redis_options impatient(redis_rig& rig) {
+    cogwheel::redis_options o;
+    o.connect_timeout = 100ms;
+    o.command_timeout = 100ms;
+    o.log = rig.log();
+    return o;
+}
+
+} // namespace
+
+TEST_CASE("redis_bad_peer_that_never_answers_is_given_up_and_tried_again") {
+    const false_peer peer(false_peer::drain);
+    redis_rig rig;
+    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    CHECK(eventually([&] { return peer.accepted() >= 2; }));
+    CHECK(rig.logged().find("handshake: ") != std::string::npos);
+    CHECK(rig.command(c, {"PING"}).error == durable_errc::not_connected);
+}
+
+TEST_CASE("redis_bad_peer_that_never_reads_ends_commands_by_their_limit") {
+    std::atomic<bool> done = false;
+    const false_peer peer([&](auto& s) {
+        false_peer::shake_hands(s);
+        while (!done) std::this_thread::sleep_for(1ms);
+    });
+    redis_rig rig;
+    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    REQUIRE(!rig.connect(c));
+    CHECK(c.version() == 70'204);
+    CHECK(rig.command(c, {"SET", "k", std::string(std::size_t{30} << 20, 'x')}).error == durable_errc::disconnected);
+    done = true;
+}
+
+TEST_CASE("redis_bad_peer_that_sends_garbage_is_closed_with_bad_reply") {
+    for (const std::string_view words :
+         {"HTTP/1.1 400 Bad Request\r\n\r\n", "$-7\r\n", ":12x\r\n", "*9999999999999\r\n",
+          "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n"}) {
+        CAPTURE(words);
+        const false_peer peer([&](auto& s) {
+            false_peer::shake_hands(s);
+            std::array<char, 64> some; // NOLINT(cppcoreguidelines-pro-type-member-init)
+            std::error_code ec;
+            s.read_some(asio::buffer(some), ec);
+            false_peer::say(s, words);
+            false_peer::drain(s);
+        });
+        redis_rig rig;
+        redis_connection c(rig.wheel(), impatient(rig), peer.address());
+        REQUIRE(!rig.connect(c));
+        CHECK(rig.command(c, {"PING"}).error == durable_errc::bad_reply);
+    }
+}
+
+TEST_CASE("redis_bad_peer_whose_reply_is_too_long_is_closed_with_bad_reply") {
+    const false_peer peer([&](auto& s) {
+        false_peer::shake_hands(s);
+        std::array<char, 64> some; // NOLINT(cppcoreguidelines-pro-type-member-init)
+        std::error_code ec;
+        s.read_some(asio::buffer(some), ec);
+        false_peer::say(s, "$50000000\r\n" + std::string(200'000, 'x'));
+        false_peer::drain(s);
+    });
+    redis_rig rig;
+    auto o = impatient(rig);
+    o.max_reply = 100'000;
+    redis_connection c(rig.wheel(), o, peer.address());
+    REQUIRE(!rig.connect(c));
+    CHECK(rig.command(c, {"PING"}).error == durable_errc::bad_reply);
+    CHECK(eventually([&] { return rig.logged().find("more than 100000 bytes") < 9'999; }));
+}
+
+TEST_CASE("redis_bad_peer_that_answers_unasked_is_closed") {
+    const false_peer peer([&](auto& s) {
+        false_peer::shake_hands(s);
+        false_peer::say(s, "+OK\r\n");
+        false_peer::drain(s);
+    });
+    redis_rig rig;
+    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    CHECK(eventually([&] { return peer.accepted() >= 2; }));
+    CHECK(rig.logged().find("a reply without a command") != std::string::npos);
+}
+
+TEST_CASE("redis_bad_peer_that_closes_in_the_middle_of_a_reply_is_disconnected") {
+    const false_peer peer([&](auto& s) {
+        false_peer::shake_hands(s);
+        std::array<char, 64> some; // NOLINT(cppcoreguidelines-pro-type-member-init)
+        std::error_code ec;
+        s.read_some(asio::buffer(some), ec);
+        false_peer::say(s, "+ONE\r\n$100\r\nhalf of");
+    });
+    redis_rig rig;
+    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    REQUIRE(!rig.connect(c));
+    std::promise<std::error_code> first;
+    std::promise<cogwheel::redis_reply> reply;
+    c.async_command({"A"}, [&](std::error_code ec, cogwheel::redis_reply r) {
+        first.set_value(ec);
+        reply.set_value(std::move(r));
+    });
+    CHECK(rig.command(c, {"B"}).error == durable_errc::disconnected);
+    CHECK(!first.get_future().get());
+    CHECK(reply.get_future().get().text() == "ONE");
+}
+
+TEST_CASE("redis_bad_peer_that_turns_clients_away_is_quoted") {
+    const false_peer peer([&](auto& s) { false_peer::say(s, "-ERR max number of clients reached\r\n"); });
+    redis_rig rig;
+    redis_connection c(rig.wheel(), impatient(rig), peer.address());
+    CHECK(eventually([&] { return peer.accepted() >= 2; }));
+    CHECK(eventually([&] { return rig.logged().find("max number of clients") < 9'999; }));
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A queue of durable tasks on each backend, for tests in real time: a real redis-server, or a journal in a temporary
+// folder. The tests wait for what must happen, and measure no time.
+#pragma once
+
+#include "support/journal_rig.hpp"
+#include "support/redis_server.hpp"
+
+#include <cogwheel/durable/durable_worker.hpp>
+#include <cogwheel/tasks/task_journal.hpp>
+
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+#include <asio/use_awaitable.hpp>
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cogwheel_tests {
+
+enum class durable_backend { journal, redis };
+
+/// Returns the backends that this machine has.
+inline std::vector<durable_backend> durable_backends() {
+    if (redis_server::installed()) return {durable_backend::journal, durable_backend::redis};
+    MESSAGE("skipped for Redis: redis-server is not installed");
+    return {durable_backend::journal};
+}
+
+class durable_rig {
+public:
+    explicit durable_rig(durable_backend b, cogwheel::durable_options options = {}) : backend_(b), options_(options) {
+        options_.shards = 4;
+        options_.durability = cogwheel::durable_durability::memory();
+        if (b == durable_backend::redis) {
+            server.emplace();
+            options_.redis = server->client();
+        }
+        make_queue();
+    }
+
+    /// Makes the queue anew, as a program that was started again.
+    void make_queue() {
+        queue.reset();
+        io.restart();
+        io.poll();
+        if (backend_ == durable_backend::redis) {
+            queue = std::make_unique<cogwheel::durable_queue>(wheel, options_);
+        } else {
+            journal.reset();
+            journal.emplace(folder_ / "tasks");
+            queue = std::make_unique<cogwheel::durable_queue>(wheel, *journal, options_);
+        }
+        act([&](auto h) { queue->open(h); });
+        REQUIRE_MESSAGE(!error, error.message(), queue->trouble());
+    }
+
+    /// Runs the loop until `done` says true. Fails the test after 30 s, which is far beyond what anything here takes.
+    template <class Done>
+    void run_until(Done done) {
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        while (!done()) {
+            REQUIRE(std::chrono::steady_clock::now() < limit);
+            io.restart();
+            io.run_one_for(std::chrono::milliseconds(20));
+        }
+    }
+
+    /// Starts operation(token), and runs the loop until it has ended. Returns its result; its error is in `error`.
+    template <class R, class Start>
+    R get(Start start) {
+        std::optional<R> result;
+        start([&](std::error_code ec, R r) {
+            error = ec;
+            result = std::move(r);
+        });
+        run_until([&] { return result.has_value(); });
+        return std::move(*result);
+    }
+    template <class Start>
+    void act(Start start) {
+        bool ended = false;
+        start([&](std::error_code ec) {
+            error = ec;
+            ended = true;
+        });
+        run_until([&] { return ended; });
+    }
+
+    cogwheel::durable_receipt add(cogwheel::durable_task t,
+                                  cogwheel::on_duplicate policy = cogwheel::on_duplicate::reject) {
+        return get<cogwheel::durable_receipt>([&](auto h) { queue->schedule(std::move(t), policy, h); });
+    }
+    cogwheel::durable_counts counts() {
+        return get<cogwheel::durable_counts>([&](auto h) { queue->counts(h); });
+    }
+    std::optional<cogwheel::durable_info> find(const std::string& id) {
+        return get<std::optional<cogwheel::durable_info>>([&](auto h) { queue->find(id, h); });
+    }
+    cogwheel::durable_cancel_result cancel(const std::string& id) {
+        return get<cogwheel::durable_cancel_result>([&](auto h) { queue->cancel(id, h); });
+    }
+
+    asio::io_context io;
+    cogwheel::timer_wheel wheel{io};
+    std::optional<redis_server> server;
+    std::optional<cogwheel::task_journal> journal;
+    std::unique_ptr<cogwheel::durable_queue> queue;
+    std::error_code error;
+
+private:
+    durable_backend backend_;
+    cogwheel::durable_options options_;
+    scratch_directory folder_;
+};
+
+/// A worker, what its handler saw, and how it ended.
+class worker_rig {
+public:
+    struct seen {
+        std::string id;
+        std::uint32_t attempt;
+        std::chrono::microseconds lateness;
+        cogwheel::fencing_token token;
+    };
+
+    explicit worker_rig(durable_rig& r, cogwheel::durable_worker_options options = {})
+        : worker(*r.queue, std::move(options)) {}
+
+    /// Runs with a handler that notes each delivery, and then does what `then` says.
+    template <class Then>
+    void run(Then then) {
+        worker.run(
+            [this, then](cogwheel::durable_delivery& d) mutable {
+                deliveries.push_back({d.id(), d.attempt(), d.lateness(), d.token()});
+                return then(d);
+            },
+            [this](std::error_code ec) { ended = ec; });
+    }
+    void run() {
+        run([](cogwheel::durable_delivery&) { return cogwheel::durable_outcome::done(); });
+    }
+
+    std::vector<seen> deliveries;
+    std::optional<std::error_code> ended;
+    cogwheel::durable_worker worker;
+};
+
+} // namespace cogwheel_tests
