@@ -131,6 +131,6 @@ class Celery(FromPython):
         return [python, "-B", str(peers / self.script), socket, str(plan), str(chunk)], {"PYTHONPATH": str(peers)}
 
     def work(self, socket, tasks, out, limit):
-        command = [python, "-B", "-m", "celery", "-A", "celery_peer", "-q", "worker", "-P", "solo", "-l", "ERROR",
+        command = [python, "-B", "-m", "celery", "-A", "celery_peer", "-q", "worker", "-P", "threads", "-c", "8", "-l", "ERROR",
                    "--without-gossip", "--without-mingle", "--without-heartbeat"]
         return command, {"PYTHONPATH": str(peers), "BENCH_WORK": f"{socket} {tasks} {out} {limit}"}

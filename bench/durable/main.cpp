@@ -10,7 +10,6 @@
 #include <asio/read_until.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
-
 #include <fmt/format.h>
 
 #include <cstdio>

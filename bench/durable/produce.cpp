@@ -61,8 +61,7 @@ asio::awaitable<void> produce(durable_arguments a) {
         if (a.chunk == 1 && !tasks.empty()) {
             co_await queue.schedule(std::move(tasks.front()), asio::use_awaitable);
         } else if (!tasks.empty()) {
-            const auto added =
-                co_await queue.schedule_all(std::move(tasks), on_duplicate::reject, asio::use_awaitable);
+            const auto added = co_await queue.schedule_all(std::move(tasks), on_duplicate::reject, asio::use_awaitable);
             check(added);
         }
         if (!all || i == plan.size()) continue;

@@ -7,10 +7,11 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/durable/durable_worker.hpp>
 
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
-
 #include <fmt/format.h>
 
 #include <charconv>
@@ -70,8 +71,9 @@ asio::awaitable<void> work(durable_arguments a) {
     limit.cancel();
 
     const durable_worker_stats s = worker.stats();
-    say(fmt::format(R"(done {{"handled": {}, "cpu_us": {}, "claimed": {}, "early_begins": {}, "gone": {}, "troubles": {}}})",
-                    all.size(), spent_us(), s.claimed, s.early, s.gone, s.troubles));
+    say(fmt::format(
+        R"(done {{"handled": {}, "cpu_us": {}, "claimed": {}, "early_begins": {}, "gone": {}, "troubles": {}}})",
+        all.size(), spent_us(), s.claimed, s.early, s.gone, s.troubles));
     write(a.out, all);
     queue.close();
 }
