@@ -4,9 +4,9 @@
 
 #include "script_texts.hpp"
 
-#include <openssl/evp.h>
-
 #include <stdexcept>
+
+#include <openssl/evp.h>
 
 namespace cogwheel::inline v0::detail {
 

@@ -118,8 +118,8 @@ std::optional<dead_page> read_dead(redis_reply&& r) {
     dead_page page;
     for (std::size_t i = 0; i < e.size(); i += 5) {
         page.score = text(r, i);
-        page.tasks.push_back(task_from(std::move(text(r, i + 1)), text(r, i + 2), std::move(text(r, i + 3)),
-                                       std::move(text(r, i + 4))));
+        page.tasks.push_back(
+            task_from(std::move(text(r, i + 1)), text(r, i + 2), std::move(text(r, i + 3)), std::move(text(r, i + 4))));
     }
     return page;
 }

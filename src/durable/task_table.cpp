@@ -287,8 +287,7 @@ std::vector<bool> task_table::finish(std::int64_t now_us, const retention_limits
     std::vector<bool> answer;
     answer.reserve(requests.size());
     std::size_t done = 0, dead = 0;
-    for (const finish_request& request : requests)
-        answer.push_back(finish_one(now_us, limits, request, done, dead));
+    for (const finish_request& request : requests) answer.push_back(finish_one(now_us, limits, request, done, dead));
     trim(done_, now_us, 4 * done, limits.done_ms, limits.max_done);
     trim(dead_, now_us, 4 * dead, limits.dead_ms, limits.max_dead);
     return answer;
@@ -356,7 +355,8 @@ bool task_table::redrive(std::int64_t now_us, std::string_view id) {
 
 bool task_table::purge(std::string_view id) {
     const record* r = find(id);
-    if (r == nullptr || r->task.state == durable_state::waiting || r->task.state == durable_state::running) return false;
+    if (r == nullptr || r->task.state == durable_state::waiting || r->task.state == durable_state::running)
+        return false;
     drop(id);
     return true;
 }

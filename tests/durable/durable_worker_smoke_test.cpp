@@ -4,7 +4,7 @@
 // What a queue and its workers promise, on each backend, in real time.
 #include "support/durable_rig.hpp"
 
-#include <asio/cancellation_type.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 
 #include <algorithm>

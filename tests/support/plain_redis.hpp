@@ -7,12 +7,12 @@
 #include <cogwheel/durable/redis_command.hpp>
 #include <cogwheel/durable/redis_reply.hpp>
 
-#include <hiredis/hiredis.h>
-
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <hiredis/hiredis.h>
 
 namespace cogwheel_tests {
 

@@ -56,8 +56,8 @@ public:
         log_ = -1;
     }
     void start() {
-        std::vector<std::string> words{"redis-server", "--port", "0", "--unixsocket", socket(), "--dir",
-                                       folder_.string(), "--save", "", "--logfile", ""};
+        std::vector<std::string> words{"redis-server",   "--port", "0", "--unixsocket", socket(), "--dir",
+                                       folder_.string(), "--save", "",  "--logfile",    ""};
         words.insert(words.end(), options_.begin(), options_.end());
         std::vector<char*> arguments;
         for (std::string& w : words) arguments.push_back(w.data());

@@ -29,6 +29,7 @@
 //   Complexity: one round trip, unless said otherwise. Thread safety: any thread.
 #pragma once
 
+#include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/durable_options.hpp>
 #include <cogwheel/durable/durable_task.hpp>

@@ -29,7 +29,8 @@ double info_number(plain_redis& redis, std::string_view section, const std::stri
 }
 
 double main_thread_seconds(plain_redis& redis) {
-    return info_number(redis, "cpu", "used_cpu_user_main_thread") + info_number(redis, "cpu", "used_cpu_sys_main_thread");
+    return info_number(redis, "cpu", "used_cpu_user_main_thread") +
+           info_number(redis, "cpu", "used_cpu_sys_main_thread");
 }
 
 redis_reply run(plain_redis& redis, const script_call& call) {
@@ -93,7 +94,8 @@ void cycles(plain_redis& redis, const script_library& library, std::size_t batch
         const auto begun = read_begun(run(redis, shard.begin(30'000, begins)));
         std::vector<finish_request> acks;
         for (std::size_t i = 0; i < begins.size(); ++i)
-            acks.push_back({.id = begins[i].id, .generation = begins[i].generation,
+            acks.push_back({.id = begins[i].id,
+                            .generation = begins[i].generation,
                             .attempt = static_cast<std::uint32_t>((*begun)[i].attempt)});
         const auto counted = read_integers(run(redis, shard.finish(limits, acks)));
         done += static_cast<std::size_t>(std::count(counted->begin(), counted->end(), 1));
@@ -102,8 +104,8 @@ void cycles(plain_redis& redis, const script_library& library, std::size_t batch
     const std::string stats = redis(redis_command{"INFO", "commandstats"}).text();
     const auto at = stats.find("cmdstat_evalsha:");
     const double inside = std::strtod(stats.c_str() + stats.find("usec=", at) + 5, nullptr) / static_cast<double>(done);
-    fmt::print("batch {:>3}  pending {:>6}  {:>6.1f} us a cycle, {:>5.1f} of it in scripts   longest calls, us:{}\n", batch,
-               pending, us, inside, longest(redis, library));
+    fmt::print("batch {:>3}  pending {:>6}  {:>6.1f} us a cycle, {:>5.1f} of it in scripts   longest calls, us:{}\n",
+               batch, pending, us, inside, longest(redis, library));
     std::fflush(stdout);
 }
 
@@ -132,7 +134,8 @@ int main(int argc, char** argv) {
     fmt::print("Redis {}\n", info_number(redis, "server", "redis_version"));
     const double before = main_thread_seconds(redis);
     for (std::size_t i = 0; i < total; ++i) redis(redis_command{"PING"});
-    fmt::print("4 PINGs, one by one: {:.1f} us\n", (main_thread_seconds(redis) - before) * 4e6 / static_cast<double>(total));
+    fmt::print("4 PINGs, one by one: {:.1f} us\n",
+               (main_thread_seconds(redis) - before) * 4e6 / static_cast<double>(total));
     for (const std::size_t pending : {0, 10'000})
         for (const std::size_t batch : {1, 10, 100, 128}) cycles(redis, library, batch, pending, total);
     for (const std::size_t tasks : {16'000, 100'000, 400'000}) memory(redis, library, tasks);

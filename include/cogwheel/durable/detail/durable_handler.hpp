@@ -58,11 +58,19 @@ class durable_handler {
     template <class F>
     using result_of = std::invoke_result_t<F&, durable_delivery&>;
     template <class T>
-    struct coroutine : std::false_type {};
-    template <class T, class Executor>
-    struct coroutine<asio::awaitable<T, Executor>> : std::true_type {
+    struct coroutine {
         using value = T;
+        static constexpr bool is = false;
     };
+    template <class T, class Executor>
+    struct coroutine<asio::awaitable<T, Executor>> {
+        using value = T;
+        static constexpr bool is = true;
+    };
+    template <class T>
+    static constexpr bool is_coroutine = coroutine<std::remove_cvref_t<T>>::is;
+    template <class T>
+    using value_of = typename coroutine<std::remove_cvref_t<T>>::value;
     template <class T>
     static constexpr bool says = std::is_void_v<T> || std::convertible_to<T, durable_outcome>;
 
@@ -72,18 +80,15 @@ public:
                 std::invocable<std::decay_t<F>&, durable_delivery&>
     durable_handler(F&& f) { // NOLINT(google-explicit-constructor): a callable converts to a handler
         using callable = std::decay_t<F>;
-        using result = std::remove_cvref_t<result_of<callable>>;
+        static_assert(says<value_of<result_of<callable>>>,
+                      "a handler returns nothing or a durable_outcome, or is a coroutine that does");
         start_ = [f = std::make_shared<callable>(std::forward<F>(f))](std::shared_ptr<running_delivery> d) {
-            asio::post(d->strand_, [f, d]() mutable {
-                if constexpr (coroutine<result>::value) {
-                    static_assert(says<typename coroutine<result>::value>,
-                                  "a handler returns nothing or a durable_outcome, or is a coroutine that does");
-                    spawn(*f, f, std::move(d));
-                } else {
-                    static_assert(says<result>,
-                                  "a handler returns nothing or a durable_outcome, or is a coroutine that does");
+            const auto strand = d->strand_;
+            asio::post(strand, [f, d = std::move(d)]() mutable {
+                if constexpr (is_coroutine<result_of<callable>>)
+                    spawn(f, std::move(d));
+                else
                     run(*f, *d);
-                }
             });
         };
     }
@@ -106,23 +111,22 @@ private:
     }
 
     template <class F>
-    static void spawn(F& callable, const std::shared_ptr<F>& f, std::shared_ptr<running_delivery> d) {
-        using value = typename coroutine<std::remove_cvref_t<result_of<F>>>::value;
+    static void spawn(const std::shared_ptr<F>& f, std::shared_ptr<running_delivery> d) {
+        using value = value_of<result_of<F>>;
         auto& delivery = *d;
         const auto slot = delivery.signal_.slot();
-        const auto strand = delivery.strand_;
         // The completion keeps the callable, to whose captures the coroutine refers, and the delivery.
         COGWHEEL_TRY {
             if constexpr (std::is_void_v<value>) {
-                asio::co_spawn(strand, callable(static_cast<durable_delivery&>(delivery)),
+                asio::co_spawn(delivery.strand_, (*f)(static_cast<durable_delivery&>(delivery)),
                                asio::bind_cancellation_slot(slot, [f, d](const std::exception_ptr& thrown) {
                                    thrown ? d->ended_by(thrown) : d->ended(durable_outcome::done());
                                }));
             } else {
-                asio::co_spawn(strand, to_optional<value>(callable(static_cast<durable_delivery&>(delivery))),
+                asio::co_spawn(delivery.strand_, to_optional<value>((*f)(static_cast<durable_delivery&>(delivery))),
                                asio::bind_cancellation_slot(
-                                   slot, [f, d](const std::exception_ptr& thrown, std::optional<value> outcome) {
-                                       thrown ? d->ended_by(thrown) : d->ended(std::move(*outcome));
+                                   slot, [f, d](const std::exception_ptr& thrown, std::optional<value> answer) {
+                                       thrown ? d->ended_by(thrown) : d->ended(std::move(*answer));
                                    }));
             }
         }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Durable tasks in a Redis server, a group with sentinels, or a cluster: each change is one call of a script.
+//
+// - Calls of more tasks than a script takes at once (max_script_batch) become several, in one pipeline: each is a whole.
+// - A server that has lost its scripts (restart, failover, SCRIPT FLUSH) answers NOSCRIPT: the store loads them and
+//   repeats these calls.
+// - With durability replicas(n), add, cancel and reschedule wait for n replicas. If these do not confirm in time, the error
+//   is durability_unknown, and the answer has its values.
+#pragma once
+
+#include "shard_calls.hpp"
+
+#include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/durable/durable_options.hpp>
+#include <cogwheel/durable/redis_client.hpp>
+#include <cogwheel/durable/redis_subscription.hpp>
+
+#include <asio/any_io_executor.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace cogwheel::inline v0::detail {
+
+/// Lifetime: the wheel outlives the store, the store its calls.
+class redis_store final : public task_store {
+public:
+    /// executor: the strand of all calls and hints. Starts to connect. Errors: std::invalid_argument (options).
+    redis_store(const timer_wheel& wheel, asio::any_io_executor executor, durable_options options);
+    ~redis_store() override;
+
+    std::uint32_t shards() const noexcept override { return options_.shards; }
+    asio::awaitable<std::error_code> open() override;
+    void close() noexcept override;
+    std::string trouble() const override;
+
+    awaitable_answer<std::vector<added_task>> add(std::uint32_t shard, std::vector<new_task>, on_duplicate) override;
+    awaitable_answer<claimed_tasks> claim(std::uint32_t shard, std::int64_t horizon_ms, std::uint32_t n,
+                                          std::int64_t lease_ms, const retention_limits&) override;
+    awaitable_answer<std::vector<begun_task>> begin(std::uint32_t shard, std::int64_t lease_ms,
+                                                    std::vector<begin_request>) override;
+    awaitable_answer<std::vector<bool>> finish(std::uint32_t shard, const retention_limits&,
+                                               std::vector<finish_request>) override;
+    awaitable_answer<std::vector<extended>> extend(std::uint32_t shard, std::int64_t lease_ms,
+                                                   std::vector<attempt_ref>) override;
+    awaitable_answer<removal> cancel(std::string id) override;
+    awaitable_answer<removal> reschedule(std::string id, std::int64_t due, bool relative, added_task& now) override;
+    awaitable_answer<stored_task> find(std::string id) override;
+    awaitable_answer<stored_page> list(std::string cursor, std::uint32_t n) override;
+    awaitable_answer<stored_page> dead(std::string cursor, std::uint32_t n) override;
+    awaitable_answer<bool> redrive(std::string id) override;
+    awaitable_answer<bool> purge(std::string id) override;
+    asio::awaitable<std::error_code> pause(bool paused) override;
+    awaitable_answer<shard_counts> counts(std::uint32_t shard) override;
+    awaitable_answer<audit_step> audit(std::uint32_t shard, std::string cursor, std::uint32_t n) override;
+    awaitable_answer<std::vector<std::string>> heartbeat(std::string worker, std::int64_t ttl_ms) override;
+    asio::awaitable<std::error_code> retire(std::string worker) override;
+    void listen(hints) override;
+
+private:
+    struct shared_state; // what the hooks of the client use: they may run after the store
+    struct sent {
+        std::error_code error{};
+        std::error_code unconfirmed{}; // by the replicas
+        std::vector<redis_reply> replies{};
+    };
+    using calls = std::vector<script_call>;
+
+    /// keys: those of the calls' shard, to name one of a wrong type; may be empty.
+    asio::awaitable<sent> send(calls, std::span<const std::string> keys, bool confirm);
+    asio::awaitable<sent> send(script_call, std::uint32_t shard, bool confirm = false);
+    asio::awaitable<sent> send_commands(std::vector<redis_command>);
+    asio::awaitable<std::error_code> name_wrong_type(std::span<const std::string> keys);
+    awaitable_answer<std::int64_t> ask_integer(script_call, std::uint32_t shard, bool confirm = false);
+
+    asio::awaitable<std::error_code> check();
+    asio::awaitable<std::error_code> check_info();
+    asio::awaitable<std::error_code> check_policy();
+    asio::awaitable<std::error_code> check_shards();
+    std::error_code check_durability(const std::string& info);
+    asio::awaitable<sent> ask_all(redis_command);
+
+    std::error_code refuse(std::error_code, std::string words);
+    void log(const std::string& line) const;
+
+    durable_options options_;
+    script_library library_;
+    std::vector<shard_calls> shards_;
+    asio::any_io_executor executor_;
+    const timer_wheel* wheel_;
+    std::shared_ptr<shared_state> state_;
+    redis_client client_;
+    std::optional<redis_subscription> subscription_;
+};
+
+} // namespace cogwheel::inline v0::detail

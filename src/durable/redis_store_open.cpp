@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Whether a server can hold a queue. Each refusal says what is wrong, what is wanted, and what to do.
+#include "redis_store.hpp"
+#include "redis_store_state.hpp"
+
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+namespace cogwheel::inline v0::detail {
+
+namespace {
+
+constexpr int oldest_version = 7;
+
+/// The value of a field of INFO; empty: it has none.
+std::string_view field(std::string_view info, std::string_view name) {
+    std::size_t at = 0;
+    while ((at = info.find(name, at)) != info.npos) {
+        const std::size_t end = at + name.size();
+        if ((at == 0 || info[at - 1] == '\n') && end < info.size() && info[end] == ':')
+            return info.substr(end + 1, info.find_first_of("\r\n", end) - end - 1);
+        at = end;
+    }
+    return {};
+}
+
+bool passes(std::error_code ec) {
+    return ec == durable_errc::disconnected || ec == durable_errc::not_connected || ec == durable_errc::server_busy;
+}
+
+} // namespace
+
+asio::awaitable<redis_store::sent> redis_store::ask_all(redis_command command) {
+    sent s;
+    auto token = asio::redirect_error(asio::use_awaitable, s.error);
+    s.replies = co_await client_.async_on_all(std::move(command), token);
+    co_return s;
+}
+
+asio::awaitable<std::error_code> redis_store::open() {
+    for (;;) {
+        std::error_code ec;
+        auto token = asio::redirect_error(asio::use_awaitable, ec);
+        co_await client_.async_wait_connected(token);
+        if (ec == durable_errc::access_denied)
+            co_return refuse(ec, "the Redis server refuses the user or the password; check both, and the server's ACL");
+        if (ec) co_return ec;
+        ec = co_await check();
+        if (!passes(ec)) co_return ec;
+        // It loads its data, or fails over.
+        std::error_code ignored;
+        auto pause = asio::redirect_error(asio::use_awaitable, ignored);
+        co_await wheel_->async_wait(std::chrono::milliseconds(100), pause);
+        if (state_->closed) co_return asio::error::operation_aborted;
+    }
+}
+
+asio::awaitable<std::error_code> redis_store::check() {
+    std::error_code ec = co_await check_info();
+    if (!ec) ec = co_await check_policy();
+    if (!ec) ec = co_await check_shards();
+    for (std::uint32_t s = 0; s < shards() && !ec; ++s) ec = co_await name_wrong_type(shards_[s].keys());
+    if (!ec) state_->trouble.clear();
+    co_return ec;
+}
+
+asio::awaitable<std::error_code> redis_store::check_info() {
+    redis_command info("INFO");
+    sent s = co_await ask_all(std::move(info));
+    if (s.error) co_return s.error;
+    for (const redis_reply& r : s.replies) {
+        if (r.error() == durable_errc::access_denied) {
+            log("the user may not run INFO: version, role and durability of the Redis server are not checked");
+            continue;
+        }
+        if (r.is_error()) co_return refuse(r.error(), "the Redis server answers to INFO: " + r.text());
+        const std::string_view version = field(r.text(), "redis_version");
+        int major = 0;
+        std::from_chars(version.data(), version.data() + version.size(), major);
+        if (major < oldest_version)
+            co_return refuse(durable_errc::wrong_server,
+                             "the server is Redis " + std::string(version.empty() ? "of an unknown version" : version) +
+                                 ", but durable tasks need 7.0 or later; upgrade it");
+        if (field(r.text(), "role") != "master")
+            co_return refuse(durable_errc::wrong_server, "the server is a read-only replica of " +
+                                                             std::string(field(r.text(), "master_host")) + ':' +
+                                                             std::string(field(r.text(), "master_port")) +
+                                                             "; give the address of the master, or those of sentinels");
+        const std::error_code ec = check_durability(r.text());
+        if (ec) co_return ec;
+    }
+    co_return std::error_code();
+}
+
+std::error_code redis_store::check_durability(const std::string& info) {
+    const durable_durability wanted = options_.durability;
+    if (wanted.what() == durable_durability::kind::aof && field(info, "aof_enabled") != "1")
+        return refuse(durable_errc::durability_refused,
+                      "durability is aof(), but the server has no append-only file; set appendonly yes (CONFIG SET "
+                      "appendonly yes, and redis.conf), or ask for memory()");
+    if (wanted.what() != durable_durability::kind::replicas) return {};
+    std::uint32_t online = 0;
+    for (std::size_t at = 0; (at = info.find("state=online", at)) != info.npos; ++at) ++online;
+    if (online >= wanted.count()) return {};
+    return refuse(durable_errc::durability_refused, "durability is replicas(" + std::to_string(wanted.count()) +
+                                                        "), but the server has " + std::to_string(online) +
+                                                        " replicas online; start more, or ask for fewer");
+}
+
+asio::awaitable<std::error_code> redis_store::check_policy() {
+    redis_command get{"CONFIG", "GET", "maxmemory-policy"};
+    sent s = co_await ask_all(std::move(get));
+    if (s.error) co_return s.error;
+    for (const redis_reply& r : s.replies) {
+        if (r.is_error() && passes(r.error())) co_return r.error();
+        if (r.is_error() || r.elements().size() != 2) {
+            log("the user may not run CONFIG GET: see that maxmemory-policy of the Redis server is noeviction");
+            continue;
+        }
+        const std::string& policy = r.elements()[1].text();
+        if (policy != "noeviction")
+            co_return refuse(durable_errc::wrong_server,
+                             "maxmemory-policy of the Redis server is " + policy +
+                                 ": a full server would drop tasks; set it to noeviction (CONFIG SET maxmemory-policy "
+                                 "noeviction, and redis.conf)");
+    }
+    co_return std::error_code();
+}
+
+asio::awaitable<std::error_code> redis_store::check_shards() {
+    const std::string key = queue_names::key(options_.name, "shards");
+    std::vector<redis_command> commands;
+    commands.push_back(redis_command("SETNX").key(key).add(options_.shards));
+    commands.push_back(redis_command("GET").key(key));
+    sent s = co_await send_commands(std::move(commands));
+    if (s.error) co_return s.error;
+    // A full server refuses SETNX even if the key exists.
+    const redis_reply& r = s.replies[1].is_error() || s.replies[1].is_nil() ? s.replies[0] : s.replies[1];
+    if (r.is_error()) {
+        if (passes(r.error())) co_return r.error();
+        co_return refuse(r.error(), "the Redis server answers for the key " + key + ": " + r.text());
+    }
+    if (r.text() == std::to_string(options_.shards)) co_return std::error_code();
+    co_return refuse(durable_errc::wrong_server, "the queue \"" + options_.name + "\" has " + s.replies[1].text() +
+                                                     " shards, but the options ask for " +
+                                                     std::to_string(options_.shards) + "; set shards to " +
+                                                     s.replies[1].text() + ", or give the queue another name");
+}
+
+} // namespace cogwheel::inline v0::detail

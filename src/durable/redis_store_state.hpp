@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What the hooks of a redis_store's connections use. They run on other strands, and may be under way when the store ends:
+// so they post to the store's strand, where a weak reference finds this or nothing.
+#pragma once
+
+#include "redis_store.hpp"
+
+namespace cogwheel::inline v0::detail {
+
+struct redis_store::shared_state {
+    hints hooks{};
+    std::string trouble{};
+    bool was_connected = false;
+    bool was_subscribed = false;
+    bool closed = false;
+};
+
+} // namespace cogwheel::inline v0::detail
