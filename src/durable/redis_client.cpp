@@ -78,7 +78,9 @@ void redis_client::start(detail::redis_client_impl& impl, redis_command command,
 
 void redis_client::start(detail::redis_client_impl& impl, std::vector<redis_command> commands,
                          detail::completion<std::vector<redis_reply>> done) {
-    impl.start(std::make_unique<detail::batch_request>(commands.size(), std::move(done)), std::move(commands));
+    // A statement of its own: arguments are evaluated in any order, and the move would leave no size.
+    auto request = std::make_unique<detail::batch_request>(commands.size(), std::move(done));
+    impl.start(std::move(request), std::move(commands));
 }
 
 void redis_client::start_on_all(detail::redis_client_impl& impl, redis_command command,

@@ -91,9 +91,12 @@ void redis_store::listen(hints h) {
 }
 
 asio::awaitable<redis_store::sent> redis_store::send_commands(std::vector<redis_command> commands) {
+    std::error_code ec;
+    auto token = asio::redirect_error(asio::use_awaitable, ec);
+    auto replies = co_await client_.async_commands(std::move(commands), token);
     sent s;
-    auto token = asio::redirect_error(asio::use_awaitable, s.error);
-    s.replies = co_await client_.async_commands(std::move(commands), token);
+    s.error = ec;
+    s.replies = std::move(replies);
     co_return s;
 }
 

@@ -39,7 +39,7 @@ public:
     awaitable_answer<std::vector<added_task>> add(std::uint32_t shard, std::vector<new_task>, on_duplicate) override;
     awaitable_answer<claimed_tasks> claim(std::uint32_t shard, std::int64_t horizon_ms, std::uint32_t n,
                                           std::int64_t lease_ms, const retention_limits&) override;
-    awaitable_answer<std::vector<begun_task>> begin(std::uint32_t shard, std::int64_t lease_ms,
+    awaitable_answer<std::vector<begun_task>> begin(std::uint32_t shard, std::int64_t lease_ms, std::uint32_t nonce,
                                                     std::vector<begin_request>) override;
     awaitable_answer<std::vector<bool>> finish(std::uint32_t shard, const retention_limits&,
                                                std::vector<finish_request>) override;
@@ -79,7 +79,6 @@ private:
     asio::awaitable<std::error_code> check_info();
     asio::awaitable<std::error_code> check_policy();
     asio::awaitable<std::error_code> check_shards();
-    std::error_code check_durability(const std::string& info);
     asio::awaitable<sent> ask_all(redis_command);
 
     std::error_code refuse(std::error_code, std::string words);

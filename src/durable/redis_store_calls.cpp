@@ -60,8 +60,8 @@ awaitable_answer<std::vector<added_task>> redis_store::add(std::uint32_t shard, 
     answer<std::vector<added_task>> a;
     if (tasks.empty()) co_return a;
     const shard_calls& s = shards_[shard];
-    auto calls = in_batches(tasks, [&](auto part) { return s.add(part, policy); });
-    sent r = co_await send(std::move(calls), s.keys(), true);
+    auto parts = in_batches(tasks, [&](auto part) { return s.add(part, policy); });
+    sent r = co_await send(std::move(parts), s.keys(), true);
     a.error = r.error;
     if (a.error) co_return a;
     a.error = join(r.replies, tasks.size(), a.value, read_added, same);
@@ -85,12 +85,12 @@ awaitable_answer<claimed_tasks> redis_store::claim(std::uint32_t shard, std::int
 }
 
 awaitable_answer<std::vector<begun_task>> redis_store::begin(std::uint32_t shard, std::int64_t lease_ms,
-                                                             std::vector<begin_request> requests) {
+                                                             std::uint32_t nonce, std::vector<begin_request> requests) {
     answer<std::vector<begun_task>> a;
     if (requests.empty()) co_return a;
     const shard_calls& s = shards_[shard];
-    auto calls = in_batches(requests, [&](auto part) { return s.begin(lease_ms, part); });
-    sent r = co_await send(std::move(calls), s.keys(), false);
+    auto parts = in_batches(requests, [&](auto part) { return s.begin(lease_ms, nonce, part); });
+    sent r = co_await send(std::move(parts), s.keys(), false);
     a.error = r.error;
     if (!a.error) a.error = join(r.replies, requests.size(), a.value, read_begun, same);
     co_return a;
@@ -101,8 +101,8 @@ awaitable_answer<std::vector<bool>> redis_store::finish(std::uint32_t shard, con
     answer<std::vector<bool>> a;
     if (requests.empty()) co_return a;
     const shard_calls& s = shards_[shard];
-    auto calls = in_batches(requests, [&](auto part) { return s.finish(limits, part); });
-    sent r = co_await send(std::move(calls), s.keys(), false);
+    auto parts = in_batches(requests, [&](auto part) { return s.finish(limits, part); });
+    sent r = co_await send(std::move(parts), s.keys(), false);
     a.error = r.error;
     if (!a.error)
         a.error = join(r.replies, requests.size(), a.value, read_integers, [](std::int64_t v) { return v == 1; });
@@ -114,8 +114,8 @@ awaitable_answer<std::vector<extended>> redis_store::extend(std::uint32_t shard,
     answer<std::vector<extended>> a;
     if (attempts.empty()) co_return a;
     const shard_calls& s = shards_[shard];
-    auto calls = in_batches(attempts, [&](auto part) { return s.extend(lease_ms, part); });
-    sent r = co_await send(std::move(calls), s.keys(), false);
+    auto parts = in_batches(attempts, [&](auto part) { return s.extend(lease_ms, part); });
+    sent r = co_await send(std::move(parts), s.keys(), false);
     a.error = r.error;
     if (!a.error)
         a.error = join(r.replies, attempts.size(), a.value, read_integers, [](std::int64_t v) {

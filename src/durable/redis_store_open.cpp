@@ -4,31 +4,18 @@
 // Whether a server can hold a queue. Each refusal says what is wrong, what is wanted, and what to do.
 #include "redis_store.hpp"
 #include "redis_store_state.hpp"
+#include "server_check.hpp"
+
+#include <cogwheel/asio/wheel_timer.hpp>
 
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 
-#include <algorithm>
-#include <charconv>
 #include <chrono>
 
 namespace cogwheel::inline v0::detail {
 
 namespace {
-
-constexpr int oldest_version = 7;
-
-/// The value of a field of INFO; empty: it has none.
-std::string_view field(std::string_view info, std::string_view name) {
-    std::size_t at = 0;
-    while ((at = info.find(name, at)) != info.npos) {
-        const std::size_t end = at + name.size();
-        if ((at == 0 || info[at - 1] == '\n') && end < info.size() && info[end] == ':')
-            return info.substr(end + 1, info.find_first_of("\r\n", end) - end - 1);
-        at = end;
-    }
-    return {};
-}
 
 bool passes(std::error_code ec) {
     return ec == durable_errc::disconnected || ec == durable_errc::not_connected || ec == durable_errc::server_busy;
@@ -37,9 +24,12 @@ bool passes(std::error_code ec) {
 } // namespace
 
 asio::awaitable<redis_store::sent> redis_store::ask_all(redis_command command) {
+    std::error_code ec;
+    auto token = asio::redirect_error(asio::use_awaitable, ec);
+    auto replies = co_await client_.async_on_all(std::move(command), token);
     sent s;
-    auto token = asio::redirect_error(asio::use_awaitable, s.error);
-    s.replies = co_await client_.async_on_all(std::move(command), token);
+    s.error = ec;
+    s.replies = std::move(replies);
     co_return s;
 }
 
@@ -56,7 +46,8 @@ asio::awaitable<std::error_code> redis_store::open() {
         // It loads its data, or fails over.
         std::error_code ignored;
         auto pause = asio::redirect_error(asio::use_awaitable, ignored);
-        co_await wheel_->async_wait(std::chrono::milliseconds(100), pause);
+        wheel_timer timer(*wheel_, std::chrono::milliseconds(100));
+        co_await timer.async_wait(pause);
         if (state_->closed) co_return asio::error::operation_aborted;
     }
 }
@@ -80,37 +71,10 @@ asio::awaitable<std::error_code> redis_store::check_info() {
             continue;
         }
         if (r.is_error()) co_return refuse(r.error(), "the Redis server answers to INFO: " + r.text());
-        const std::string_view version = field(r.text(), "redis_version");
-        int major = 0;
-        std::from_chars(version.data(), version.data() + version.size(), major);
-        if (major < oldest_version)
-            co_return refuse(durable_errc::wrong_server,
-                             "the server is Redis " + std::string(version.empty() ? "of an unknown version" : version) +
-                                 ", but durable tasks need 7.0 or later; upgrade it");
-        if (field(r.text(), "role") != "master")
-            co_return refuse(durable_errc::wrong_server, "the server is a read-only replica of " +
-                                                             std::string(field(r.text(), "master_host")) + ':' +
-                                                             std::string(field(r.text(), "master_port")) +
-                                                             "; give the address of the master, or those of sentinels");
-        const std::error_code ec = check_durability(r.text());
-        if (ec) co_return ec;
+        server_refusal refusal = check_server(r.text(), options_.durability);
+        if (refusal.error) co_return refuse(refusal.error, std::move(refusal.words));
     }
     co_return std::error_code();
-}
-
-std::error_code redis_store::check_durability(const std::string& info) {
-    const durable_durability wanted = options_.durability;
-    if (wanted.what() == durable_durability::kind::aof && field(info, "aof_enabled") != "1")
-        return refuse(durable_errc::durability_refused,
-                      "durability is aof(), but the server has no append-only file; set appendonly yes (CONFIG SET "
-                      "appendonly yes, and redis.conf), or ask for memory()");
-    if (wanted.what() != durable_durability::kind::replicas) return {};
-    std::uint32_t online = 0;
-    for (std::size_t at = 0; (at = info.find("state=online", at)) != info.npos; ++at) ++online;
-    if (online >= wanted.count()) return {};
-    return refuse(durable_errc::durability_refused, "durability is replicas(" + std::to_string(wanted.count()) +
-                                                        "), but the server has " + std::to_string(online) +
-                                                        " replicas online; start more, or ask for fewer");
 }
 
 asio::awaitable<std::error_code> redis_store::check_policy() {

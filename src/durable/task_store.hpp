@@ -147,6 +147,7 @@ public:
     virtual ~task_store() = default;
 
     virtual std::uint32_t shards() const noexcept = 0;
+    /// The shard of an occurrence is that of its recurring task.
     std::uint32_t shard_of(std::string_view id) const noexcept;
 
     /// Connects and checks the server: version, policy, role, durability. Retries until it works, close() is called, or

@@ -65,7 +65,8 @@ struct durable_audit {
     std::uint64_t repaired = 0; ///< records without a place in the order, or the reverse
 };
 
-/// A queue. Lifetime: the wheel's execution context outlives the queue, and the storage does, too. The wheel need not.
+/// A queue. Lifetime: the wheel's execution context outlives the queue, and so does the storage. The wheel exists until
+/// open() has completed.
 class durable_queue {
     template <class R, class Token, class Start>
     auto initiate(Token&& token, Start start) {

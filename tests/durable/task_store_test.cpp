@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What both backends promise, through the interface that queues and workers use. A lease of 0 ms has run out at once, so
+// no test waits.
+#include "support/store_rig.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace {
+
+using namespace cogwheel;
+using namespace cogwheel::detail;
+using cogwheel_tests::on_both_stores;
+using cogwheel_tests::store_rig;
+
+constexpr std::int64_t long_lease = 30'000;
+
+new_task due_now(std::string id, std::uint32_t attempts = 3) {
+    new_task t{.id = std::move(id)};
+    t.relative = true;
+    t.max_attempts = attempts;
+    t.envelope = "envelope of " + t.id;
+    return t;
+}
+
+added_task add_one(store_rig& rig, new_task t, on_duplicate policy = on_duplicate::reject) {
+    const auto shard = rig.store().shard_of(t.id);
+    std::vector<new_task> one{std::move(t)};
+    return rig.value(rig.store().add(shard, std::move(one), policy)).at(0);
+}
+
+claimed_tasks claim_for(store_rig& rig, const std::string& id, std::int64_t lease = long_lease) {
+    return rig.value(rig.store().claim(rig.store().shard_of(id), 1'000, 100, lease, rig.limits));
+}
+
+begun_task begin_one(store_rig& rig, begin_request r, std::int64_t lease = long_lease) {
+    const auto shard = rig.store().shard_of(r.id);
+    std::vector<begin_request> one{std::move(r)};
+    return rig.value(rig.store().begin(shard, lease, 1, std::move(one))).at(0);
+}
+
+bool finish_one(store_rig& rig, finish_request r) {
+    const auto shard = rig.store().shard_of(r.id);
+    std::vector<finish_request> one{std::move(r)};
+    return rig.value(rig.store().finish(shard, rig.limits, std::move(one))).at(0);
+}
+
+std::error_code find_error(store_rig& rig, const std::string& id) { return rig(rig.store().find(id)).error; }
+
+stored_task found(store_rig& rig, const std::string& id) { return rig.value(rig.store().find(id)); }
+
+} // namespace
+
+TEST_CASE("store_task_that_is_due_runs_once_and_is_gone_after_its_ack") {
+    on_both_stores([](store_rig& rig) {
+        const added_task added = add_one(rig, due_now("a"));
+        CHECK(added.generation > 0);
+        CHECK(!added.existed);
+        const claimed_tasks claimed = claim_for(rig, "a");
+        REQUIRE(claimed.tasks.size() == 1);
+        CHECK(claimed.tasks[0].id == "a");
+        CHECK(claimed.tasks[0].generation == added.generation);
+        CHECK(claimed.tasks[0].envelope == "envelope of a");
+        CHECK(claimed.tasks[0].due == added.due);
+        CHECK(claimed.now_us / 1000 >= added.due);
+        CHECK(!claimed.more);
+        CHECK(claim_for(rig, "a").tasks.empty());
+        CHECK(begin_one(rig, {.id = "a", .generation = added.generation + 1}).attempt == 0);
+        const begun_task begun = begin_one(rig, {.id = "a", .generation = added.generation});
+        CHECK(begun.attempt == 1);
+        CHECK(begun.generation == added.generation);
+        CHECK(begin_one(rig, {.id = "a", .generation = added.generation}).attempt == 0);
+        CHECK(found(rig, "a").state == durable_state::running);
+        CHECK(!finish_one(rig, {finish_kind::ack, "a", added.generation, 2}));
+        CHECK(finish_one(rig, {finish_kind::ack, "a", added.generation, 1}));
+        CHECK(!finish_one(rig, {finish_kind::ack, "a", added.generation, 1}));
+        CHECK(find_error(rig, "a") == durable_errc::no_such_task);
+    });
+}
+
+TEST_CASE("store_many_tasks_in_one_call_are_answered_in_order") {
+    on_both_stores([](store_rig& rig) {
+        std::vector<new_task> tasks;
+        for (int i = 0; tasks.size() < 300; ++i) {
+            new_task t = due_now("task-" + std::to_string(i));
+            if (rig.store().shard_of(t.id) == 0) tasks.push_back(t);
+        }
+        const auto added = rig.value(rig.store().add(0, tasks, on_duplicate::reject));
+        REQUIRE(added.size() == 300);
+        for (std::size_t i = 1; i < 300; ++i) CHECK(added[i].generation > added[i - 1].generation);
+        std::vector<begin_request> begins;
+        for (std::size_t i = 0; i < 300; ++i) begins.push_back({.id = tasks[i].id, .generation = added[i].generation});
+        begins[200].generation = 1;
+        const auto begun = rig.value(rig.store().begin(0, long_lease, 1, begins));
+        REQUIRE(begun.size() == 300);
+        for (std::size_t i = 0; i < 300; ++i) CHECK(begun[i].attempt == (i == 200 ? 0 : 1));
+        std::vector<attempt_ref> refs;
+        for (std::size_t i = 0; i < 300; ++i) refs.push_back({tasks[i].id, added[i].generation, 1});
+        const auto extended_all = rig.value(rig.store().extend(0, long_lease, refs));
+        REQUIRE(extended_all.size() == 300);
+        for (std::size_t i = 0; i < 300; ++i) CHECK(extended_all[i] == (i == 200 ? extended::stale : extended::yes));
+        std::vector<finish_request> acks;
+        for (std::size_t i = 0; i < 300; ++i) acks.push_back({finish_kind::ack, tasks[i].id, added[i].generation, 1});
+        const auto finished = rig.value(rig.store().finish(0, rig.limits, acks));
+        REQUIRE(finished.size() == 300);
+        for (std::size_t i = 0; i < 300; ++i) CHECK(finished[i] == (i != 200));
+    });
+}
+
+TEST_CASE("store_id_that_exists_is_refused_kept_or_replaced") {
+    on_both_stores([](store_rig& rig) {
+        const added_task first = add_one(rig, due_now("a"));
+        CHECK(add_one(rig, due_now("a"), on_duplicate::reject).generation == 0);
+        const added_task kept = add_one(rig, due_now("a"), on_duplicate::keep);
+        CHECK(kept.existed);
+        CHECK(kept.generation == first.generation);
+        CHECK(kept.due == first.due);
+        CHECK(begin_one(rig, {.id = "a", .generation = first.generation}).attempt == 1);
+        const added_task other = add_one(rig, due_now("a"), on_duplicate::replace);
+        CHECK(other.generation > first.generation);
+        CHECK(!finish_one(rig, {finish_kind::ack, "a", first.generation, 1}));
+        CHECK(found(rig, "a").state == durable_state::waiting);
+    });
+}
+
+TEST_CASE("store_task_before_its_due_time_does_not_begin") {
+    on_both_stores([](store_rig& rig) {
+        new_task later = due_now("a");
+        later.due = 100'000;
+        const added_task added = add_one(rig, later);
+        CHECK(claim_for(rig, "a").tasks.empty());
+        const begun_task begun = begin_one(rig, {.id = "a", .generation = added.generation});
+        CHECK(begun.attempt < -90'000'000);
+        CHECK(begun.attempt >= -100'001'000);
+        added_task moved;
+        CHECK(rig.value(rig.store().reschedule("a", 0, true, moved)) == removal::removed);
+        CHECK(moved.generation > added.generation);
+        CHECK(begin_one(rig, {.id = "a", .generation = added.generation}).attempt == 0);
+        CHECK(begin_one(rig, {.id = "a", .generation = moved.generation}).attempt == 1);
+        CHECK(rig.value(rig.store().reschedule("a", 0, true, moved)) == removal::running);
+        CHECK(rig.value(rig.store().reschedule("b", 0, true, moved)) == removal::not_found);
+    });
+}
+
+TEST_CASE("store_task_whose_attempts_fail_is_dead_until_redriven_or_purged") {
+    on_both_stores([](store_rig& rig) {
+        const added_task added = add_one(rig, due_now("a", 2));
+        for (std::uint32_t attempt = 1; attempt <= 2; ++attempt) {
+            CHECK(begin_one(rig, {.id = "a", .generation = added.generation}).attempt == attempt);
+            CHECK(finish_one(rig, {finish_kind::nack, "a", added.generation, attempt, 0, "no route"}));
+        }
+        CHECK(found(rig, "a").state == durable_state::dead);
+        CHECK(found(rig, "a").message == "no route");
+        CHECK(rig.value(rig.store().cancel("a")) == removal::not_found);
+        const stored_page page = rig.value(rig.store().dead("", 10));
+        REQUIRE(page.tasks.size() == 1);
+        CHECK(page.tasks[0].envelope == "envelope of a");
+        CHECK(rig.value(rig.store().redrive("a")));
+        CHECK(!rig.value(rig.store().redrive("a")));
+        const stored_task again = found(rig, "a");
+        CHECK(again.state == durable_state::waiting);
+        CHECK(again.attempt == 0);
+        CHECK(again.message.empty());
+        CHECK(begin_one(rig, {.id = "a", .generation = again.generation}).attempt == 1);
+        CHECK(finish_one(rig, {finish_kind::fail, "a", again.generation, 1, 0, "gone"}));
+        CHECK(rig.value(rig.store().purge("a")));
+        CHECK(!rig.value(rig.store().purge("a")));
+        CHECK(find_error(rig, "a") == durable_errc::no_such_task);
+    });
+}
+
+TEST_CASE("store_cancelled_task_begins_no_further_attempt") {
+    on_both_stores([](store_rig& rig) {
+        CHECK(rig.value(rig.store().cancel("a")) == removal::not_found);
+        const added_task waiting = add_one(rig, due_now("a"));
+        CHECK(rig.value(rig.store().cancel("a")) == removal::removed);
+        CHECK(begin_one(rig, {.id = "a", .generation = waiting.generation}).attempt == 0);
+        const added_task added = add_one(rig, due_now("a"));
+        CHECK(added.generation > waiting.generation);
+        CHECK(begin_one(rig, {.id = "a", .generation = added.generation}).attempt == 1);
+        CHECK(rig.value(rig.store().cancel("a")) == removal::running);
+        const std::vector<attempt_ref> attempt{{"a", added.generation, 1}};
+        CHECK(rig.value(rig.store().extend(rig.store().shard_of("a"), 0, attempt)).at(0) == extended::cancelled);
+        CHECK(claim_for(rig, "a").tasks.empty()); // the lease has run out
+        CHECK(find_error(rig, "a") == durable_errc::no_such_task);
+    });
+}
+
+TEST_CASE("store_late_ack_counts_until_a_later_attempt_has_begun") {
+    on_both_stores([](store_rig& rig) {
+        const added_task added = add_one(rig, due_now("a"));
+        CHECK(begin_one(rig, {.id = "a", .generation = added.generation}, 0).attempt == 1);
+        CHECK(claim_for(rig, "a", 0).tasks.size() == 1);
+        CHECK(begin_one(rig, {.id = "a", .generation = added.generation}, 0).attempt == 2);
+        CHECK(!finish_one(rig, {finish_kind::ack, "a", added.generation, 1}));
+        CHECK(claim_for(rig, "a").tasks.size() == 1);
+        CHECK(!finish_one(rig, {finish_kind::nack, "a", added.generation, 2}));
+        CHECK(finish_one(rig, {finish_kind::ack, "a", added.generation, 2}));
+        CHECK(find_error(rig, "a") == durable_errc::no_such_task);
+    });
+}
+
+TEST_CASE("store_released_claim_is_free_for_others_at_once") {
+    on_both_stores([](store_rig& rig) {
+        const added_task added = add_one(rig, due_now("a"));
+        CHECK(claim_for(rig, "a").tasks.size() == 1);
+        CHECK(claim_for(rig, "a").tasks.empty());
+        CHECK(finish_one(rig, {finish_kind::release, "a", added.generation}));
+        CHECK(claim_for(rig, "a").tasks.size() == 1);
+    });
+}
+
+TEST_CASE("store_recurring_task_makes_occurrences_and_goes_on") {
+    on_both_stores([](store_rig& rig) {
+        new_task t = due_now("report", 4);
+        t.recurring = true;
+        t.runs_left = forever;
+        const added_task added = add_one(rig, t);
+        const std::int64_t next = added.due + 3'600'000;
+        const begun_task begun = begin_one(rig, {.id = "report",
+                                                 .generation = added.generation,
+                                                 .occurrences = {added.due, added.due + 1},
+                                                 .next_due = next,
+                                                 .runs_left = forever});
+        CHECK(begun.attempt == 1);
+        const std::string first = "report@" + std::to_string(added.due);
+        const std::string second = "report@" + std::to_string(added.due + 1);
+        const auto shard = rig.store().shard_of("report");
+        CHECK(found(rig, first).generation == begun.generation);
+        CHECK(found(rig, first).envelope == "envelope of report");
+        CHECK(found(rig, "report").due == next);
+        CHECK(found(rig, "report").runs_left == forever);
+        CHECK(found(rig, "report").generation > added.generation);
+        const claimed_tasks others = rig.value(rig.store().claim(shard, 1'000, 10, long_lease, rig.limits));
+        REQUIRE(others.tasks.size() == 1);
+        CHECK(others.tasks[0].id == second);
+        CHECK(others.tasks[0].max_attempts == 4);
+    });
+}
+
+TEST_CASE("store_lists_find_each_task_of_all_shards") {
+    on_both_stores([](store_rig& rig) {
+        std::set<std::string> wanted, dead_wanted;
+        for (int i = 0; i < 60; ++i) {
+            const std::string id = "id " + std::to_string(i);
+            wanted.insert(id);
+            const added_task added = add_one(rig, due_now(id));
+            if (i % 3 != 0) continue;
+            CHECK(begin_one(rig, {.id = id, .generation = added.generation}).attempt == 1);
+            CHECK(finish_one(rig, {finish_kind::fail, id, added.generation, 1}));
+            dead_wanted.insert(id);
+        }
+        const auto walk = [&](auto page_of) {
+            std::set<std::string> ids;
+            std::string cursor;
+            do {
+                const stored_page page = rig.value(page_of(cursor));
+                for (const auto& t : page.tasks) ids.insert(t.id);
+                cursor = page.cursor;
+            } while (!cursor.empty());
+            return ids;
+        };
+        CHECK(walk([&](const std::string& c) { return rig.store().list(c, 7); }) == wanted);
+        CHECK(walk([&](const std::string& c) { return rig.store().dead(c, 3); }) == dead_wanted);
+    });
+}
+
+TEST_CASE("store_paused_begins_nothing_and_resumes_at_once") {
+    on_both_stores([](store_rig& rig) {
+        const added_task added = add_one(rig, due_now("a"));
+        const auto shard = rig.store().shard_of("a");
+        CHECK(claim_for(rig, "a").tasks.size() == 1);
+        CHECK(!rig(rig.store().pause(true)));
+        CHECK(claim_for(rig, "a").paused);
+        CHECK(begin_one(rig, {.id = "a", .generation = added.generation}).attempt == 0);
+        shard_counts counts = rig.value(rig.store().counts(shard));
+        CHECK(counts.paused);
+        CHECK(counts.waiting == 1); // begin has ended the claim
+        CHECK(counts.overdue == 1);
+        CHECK(!rig(rig.store().pause(false)));
+        CHECK(claim_for(rig, "a").tasks.size() == 1);
+        counts = rig.value(rig.store().counts(shard));
+        CHECK(!counts.paused);
+        CHECK(counts.leased == 1);
+    });
+}
+
+TEST_CASE("store_done_task_keeps_its_result_for_the_retention") {
+    on_both_stores([](store_rig& rig) {
+        rig.limits.done_ms = 60'000;
+        const added_task added = add_one(rig, due_now("a"));
+        CHECK(begin_one(rig, {.id = "a", .generation = added.generation}).attempt == 1);
+        CHECK(finish_one(rig, {finish_kind::ack, "a", added.generation, 1, 0, "42"}));
+        CHECK(found(rig, "a").state == durable_state::done);
+        CHECK(found(rig, "a").envelope == "42");
+        CHECK(add_one(rig, due_now("a"), on_duplicate::reject).generation == 0);
+        rig.limits.done_ms = 0;
+        CHECK(claim_for(rig, "a").tasks.empty());
+        CHECK(find_error(rig, "a") == durable_errc::no_such_task);
+    });
+}
+
+TEST_CASE("store_workers_that_live_are_known_until_they_retire") {
+    on_both_stores([](store_rig& rig) {
+        CHECK(rig.value(rig.store().heartbeat("b", 10'000)) == std::vector<std::string>{"b"});
+        CHECK(rig.value(rig.store().heartbeat("a", 10'000)) == std::vector<std::string>{"a", "b"});
+        CHECK(!rig(rig.store().retire("b")));
+        CHECK(rig.value(rig.store().heartbeat("a", 10'000)) == std::vector<std::string>{"a"});
+    });
+}
+
+TEST_CASE("store_audit_of_sound_shards_repairs_nothing") {
+    on_both_stores([](store_rig& rig) {
+        for (int i = 0; i < 20; ++i) add_one(rig, due_now(std::to_string(i)));
+        std::uint64_t seen = 0;
+        for (std::uint32_t shard = 0; shard < rig.store().shards(); ++shard) {
+            std::string cursor;
+            do {
+                const audit_step step = rig.value(rig.store().audit(shard, cursor, 5));
+                seen += step.seen;
+                CHECK(step.repaired == 0);
+                cursor = step.cursor;
+            } while (!cursor.empty());
+        }
+        CHECK(seen >= 20);
+    });
+}
+
+TEST_CASE("store_hints_tell_of_tasks_that_are_due_soon_and_of_workers") {
+    on_both_stores([](store_rig& rig) {
+        std::uint32_t woken = 99;
+        int workers = 0;
+        rig.store().listen({.on_wake = [&](std::uint32_t shard) { woken = shard; }, .on_workers = [&] { ++workers; }});
+        // A subscription takes a moment; hints before it are lost.
+        for (int i = 0; i < 100'000 && (woken == 99 || workers == 0); ++i) {
+            add_one(rig, due_now("a"), on_duplicate::replace);
+            rig.value(rig.store().heartbeat("w", 10'000));
+            CHECK(!rig(rig.store().retire("w")));
+            rig.io.poll();
+        }
+        CHECK(woken == rig.store().shard_of("a"));
+        CHECK(workers > 0);
+    });
+}
