@@ -27,8 +27,8 @@ class Ours:
     def _command(self, role, **arguments):
         return [self.binary, role, *(f"{k}={v}" for k, v in {**self.options, **arguments}.items())], {}
 
-    def produce(self, socket, plan, chunk):
-        return self._command("produce", socket=socket, plan=plan, chunk=chunk)
+    def produce(self, socket, plan, chunk, **name):
+        return self._command("produce", socket=socket, plan=plan, chunk=chunk, **name)
 
     def work(self, socket, tasks, out, limit):
         return self._command("work", socket=socket, tasks=tasks, out=out, limit=limit)

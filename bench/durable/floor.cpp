@@ -47,9 +47,12 @@ asio::awaitable<void> hold_floor(durable_arguments a) {
         const std::int64_t now = now_us() - zero;
         for (std::size_t k = first; k < i; ++k) late.push_back(now - plan[k].due_ms * 1'000);
     }
-    say(fmt::format(R"(done {{"handled": {}, "cpu_us": {}}})", late.size(), spent_us()));
-    std::ofstream out(a.out);
-    for (const std::int64_t l : late) out << l << '\n';
+    const std::int64_t spent = spent_us();
+    {
+        std::ofstream out(a.out);
+        for (const std::int64_t l : late) out << l << '\n';
+    }
+    say(fmt::format(R"(done {{"handled": {}, "cpu_us": {}}})", late.size(), spent));
 }
 
 } // namespace cogwheel::bench

@@ -55,10 +55,10 @@ class Process:
     def end(self):
         """Waits for the end of the process, so that its files are complete. Returns its processor time, in us."""
         try:
-            _, _, usage = os.wait4(self.process.pid, 0)
+            _, status, usage = os.wait4(self.process.pid, 0)
         except ChildProcessError:
             return 0
-        self.process.returncode = 0
+        self.process.returncode = os.waitstatus_to_exitcode(status)
         return round(1e6 * (usage.ru_utime + usage.ru_stime))
 
 
@@ -161,9 +161,9 @@ def cycle(contender, tasks, chunk, pending=0, delay_ms=500):
         folder = server.folder
         plan, out = folder / "plan", folder / "out"
 
-        def add(number, due_ms, by):
+        def add(number, due_ms, by, **name):
             plan.write_text(f"0 {due_ms}\n" * number, encoding="ascii")
-            with Process(contender.produce(server.path, plan, by), folder) as producer:
+            with Process(contender.produce(server.path, plan, by, **name), folder) as producer:
                 producer.wait_for("ready")
                 before = server.cpu_us(), server.memory()
                 producer.go()
@@ -172,7 +172,7 @@ def cycle(contender, tasks, chunk, pending=0, delay_ms=500):
                 return (server.cpu_us() - before[0]) / number, (server.memory() - before[1]) / number
 
         if pending:
-            _, row["bytes a pending task"] = add(pending, 3_600_000, 1000)
+            _, row["bytes a pending task"] = add(pending, 3_600_000, 1000, name="wait")
         server.forget()
         row["add us"], row["bytes a task"] = add(tasks, delay_ms, chunk)
         time.sleep(delay_ms / 1000)

@@ -70,6 +70,8 @@ durable_arguments parse(int argc, char** argv) {
             a.socket = value;
         else if (name == "plan")
             a.plan = value;
+        else if (name == "name")
+            a.name = value;
         else if (name == "out")
             a.out = value;
         else if (name == "tasks")

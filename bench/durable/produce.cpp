@@ -21,9 +21,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-durable_task make_task(std::size_t number, std::int64_t due_ms) {
+durable_task make_task(const std::string& name, std::size_t number, std::int64_t due_ms) {
     durable_task t;
-    t.id = fmt::format("task-{}", number);
+    t.id = fmt::format("{}-{}", name, number);
     t.when = task_trigger::at(std::chrono::sys_time<milliseconds>(milliseconds(due_ms)));
     t.body = fmt::format("{} ", due_ms);
     t.body.resize(200, 'x');
@@ -56,7 +56,7 @@ asio::awaitable<void> produce(durable_arguments a) {
         const std::int64_t upto = now();
         std::vector<durable_task> tasks;
         for (; i < plan.size() && tasks.size() < a.chunk && plan[i].add_ms <= upto; ++i)
-            tasks.push_back(make_task(i, zero + plan[i].due_ms));
+            tasks.push_back(make_task(a.name, i, zero + plan[i].due_ms));
         const bool all = tasks.size() < a.chunk;
         if (a.chunk == 1 && !tasks.empty()) {
             co_await queue.schedule(std::move(tasks.front()), asio::use_awaitable);

@@ -17,6 +17,7 @@ namespace cogwheel::bench {
 struct durable_arguments {
     std::string socket{};             ///< of the server
     std::string plan{};               ///< of a producer: a file with lines `add_ms due_ms`
+    std::string name = "task";        ///< of a producer: how its ids begin
     std::string out{};                ///< of a worker: the file for the lateness of each task
     std::size_t tasks = 0;            ///< of a worker: ends after this number
     std::chrono::seconds limit{60};   ///< of a worker: ends after this time
