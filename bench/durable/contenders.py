@@ -48,8 +48,8 @@ class Floor(Ours):
 class BullMQ:
     name = "BullMQ"
 
-    def __init__(self, folder):
-        self.folder = folder  # has node_modules
+    def __init__(self, folder, callers=1):
+        self.folder, self.callers = folder, callers  # the folder has node_modules
 
     def missing(self):
         if shutil.which("node") is None or shutil.which("npm") is None:
@@ -70,7 +70,7 @@ class BullMQ:
         return ["node", str(peers / "bullmq.cjs"), *map(str, arguments)], {"BENCH_NODE": str(self.folder)}
 
     def produce(self, socket, plan, chunk):
-        return self._command("produce", socket, plan, chunk)
+        return self._command("produce", socket, plan, chunk, self.callers)
 
     def work(self, socket, tasks, out, limit):
         return self._command("work", socket, tasks, out, limit)

@@ -86,6 +86,8 @@ durable_arguments parse(int argc, char** argv) {
             a.batch = static_cast<std::uint32_t>(number());
         else if (name == "chunk")
             a.chunk = number();
+        else if (name == "callers")
+            a.callers = number();
         else
             throw std::invalid_argument("unknown argument " + name);
     }

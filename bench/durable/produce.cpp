@@ -7,13 +7,17 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/durable/durable_queue.hpp>
 
+#include <asio/co_spawn.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <exception>
+#include <memory>
+#include <system_error>
 
 namespace cogwheel::bench {
 
@@ -33,6 +37,28 @@ durable_task make_task(const std::string& name, std::size_t number, std::int64_t
 void check(const std::vector<durable_added>& added) {
     for (const durable_added& a : added)
         if (a.error) throw std::system_error(a.error, "schedule_all");
+}
+
+// Adds each task by a call of its own, as a server does for its requests. All callers share the tasks.
+asio::awaitable<void> add_singly(durable_queue& queue, std::shared_ptr<std::vector<durable_task>> tasks) {
+    while (!tasks->empty()) {
+        durable_task task = std::move(tasks->back());
+        tasks->pop_back();
+        co_await queue.schedule(std::move(task), asio::use_awaitable);
+    }
+}
+
+asio::awaitable<void> add_all_singly(durable_queue& queue, std::vector<durable_task> tasks, std::size_t callers) {
+    const auto shared = std::make_shared<std::vector<durable_task>>(std::move(tasks));
+    asio::steady_timer ended(queue.get_executor(), asio::steady_timer::time_point::max());
+    std::size_t left = callers;
+    for (std::size_t i = 0; i < callers; ++i)
+        asio::co_spawn(queue.get_executor(), add_singly(queue, shared), [&](std::exception_ptr failed) {
+            if (failed) std::rethrow_exception(failed);
+            if (--left == 0) ended.cancel();
+        });
+    std::error_code ec;
+    co_await ended.async_wait(asio::redirect_error(asio::use_awaitable, ec));
 }
 
 } // namespace
@@ -55,11 +81,12 @@ asio::awaitable<void> produce(durable_arguments a) {
     for (std::size_t i = 0; i < plan.size();) {
         const std::int64_t upto = now();
         std::vector<durable_task> tasks;
-        for (; i < plan.size() && tasks.size() < a.chunk && plan[i].add_ms <= upto; ++i)
+        const std::size_t most = a.chunk == 1 ? plan.size() : a.chunk;
+        for (; i < plan.size() && tasks.size() < most && plan[i].add_ms <= upto; ++i)
             tasks.push_back(make_task(a.name, i, zero + plan[i].due_ms));
-        const bool all = tasks.size() < a.chunk;
+        const bool all = tasks.size() < most;
         if (a.chunk == 1 && !tasks.empty()) {
-            co_await queue.schedule(std::move(tasks.front()), asio::use_awaitable);
+            co_await add_all_singly(queue, std::move(tasks), a.callers);
         } else if (!tasks.empty()) {
             const auto added = co_await queue.schedule_all(std::move(tasks), on_duplicate::reject, asio::use_awaitable);
             check(added);

@@ -94,8 +94,8 @@ def show_cycles(rows):
     bases = grouped(rows, "cycle", "chunk")
     for part in ("cycle", "million"):
         for chunk, by_name in grouped(rows, part, "chunk").items():
-            base = bases.get(100 if chunk == 1000 else chunk, {}).get("BullMQ", [])
             for name, some in by_name.items():
+                base = bases.get(chunk, {}).get("BullMQ, 16 callers" if "16 callers" in name else "BullMQ", [])
                 cells = [median(some, lambda r, k=k: r[k]) for k in ("add us", "run us", "cycle us", "worker us a task")]
                 slow = median(some, lambda r: r["server"]["slower than 1 ms"])
                 worst = min((r["server"]["slowest"] or [{"us": 1000}])[0]["us"] for r in some)

@@ -25,6 +25,7 @@ struct durable_arguments {
     std::uint32_t shards = 16;
     std::uint32_t batch = 100; ///< of a worker: tasks in a command
     std::size_t chunk = 1'000; ///< of a producer: tasks in a call; with 1 it uses schedule()
+    std::size_t callers = 1;   ///< of a producer with chunk=1: calls at once
 };
 
 /// A line of a plan. Both times count from the producer's start.

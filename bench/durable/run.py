@@ -52,16 +52,17 @@ def plan(all_of_them, options):
         for c in (floor, ours, coarse, bullmq, celery):
             yield "near", c, lambda c, r, rate=rate: legs.lateness(c, rate, options.seconds, (50, 300), r)
     count = options.cycles
-    for chunk in (1, 100):
-        mine = contenders.Ours(ours.binary, shards=1, batch=chunk)
-        mine.name = f"cogwheel, 1 shard, batch {chunk}"
+    cases = [(1, 1, "cogwheel, 1 shard, 1 caller", {"shards": 1, "batch": 1}),
+             (1, 16, "cogwheel, 16 shards, 16 callers", {"batch": 1, "callers": 16}),
+             (100, 1, "cogwheel, 1 shard", {"shards": 1}), (1000, 1, "cogwheel, 16 shards", {})]
+    for chunk, callers, name, with_options in cases:
+        mine = contenders.Ours(ours.binary, **with_options)
+        mine.name = name
         yield "cycle", mine, lambda c, r, n=chunk: legs.cycle(c, count, n)
-        if chunk == 100:
-            mine = contenders.Ours(ours.binary, batch=chunk)
-            mine.name = "cogwheel, 16 shards, calls of 1,000"
-            yield "cycle", mine, lambda c, r: legs.cycle(c, count, 1000)
-        for c in (bullmq, sidekiq):
-            yield "cycle", c, lambda c, r, n=chunk: legs.cycle(c, count, n)
+        peer = contenders.BullMQ(bullmq.folder, callers)
+        peer.name = "BullMQ, 16 callers" if callers > 1 else "BullMQ"
+        yield "cycle", peer, lambda c, r, n=chunk: legs.cycle(c, count, n)
+    yield "cycle", sidekiq, lambda c, r: legs.cycle(c, count, 100)
     mine = contenders.Ours(ours.binary, batch=100)
     mine.name = "cogwheel, 16 shards, 1M waiting"
     yield "million", mine, lambda c, r: legs.cycle(c, count, 1000, pending=options.pending)
@@ -102,7 +103,7 @@ def main():
                 figures["versions"][c.name] = c.version()
         for number in range(options.rounds):
             for part, contender, run in plan((*mine, *others), options):
-                known = contender.name in figures["versions"] or isinstance(contender, contenders.Ours)
+                known = contender.name in figures["versions"] or any(contender.name.startswith(n.split(",")[0]) for n in figures["versions"])
                 words = f"{part}: {contender.name}"
                 if not known or not all(w in words for w in options.only):
                     continue

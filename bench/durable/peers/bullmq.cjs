@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// bullmq.cjs produce SOCKET PLAN CHUNK | work SOCKET TASKS OUT LIMIT: the contender BullMQ (see bench/durable/run.py).
+// bullmq.cjs produce SOCKET PLAN CHUNK CALLERS | work SOCKET TASKS OUT LIMIT: the contender BullMQ (see bench/durable/run.py).
 // The packages bullmq and ioredis are in $BENCH_NODE/node_modules.
 const fs = require('node:fs');
 const readline = require('node:readline');
@@ -20,9 +20,10 @@ const offset = base - performance.now();
 const now_us = () => (offset + performance.now()) * 1000;
 const say = (line) => process.stdout.write(line + '\n');
 
-async function produce([plan, chunk]) {
+async function produce([plan, chunk, callers]) {
     const rows = fs.readFileSync(plan, 'utf8').trim().split('\n').map((l) => l.split(' ').map(Number));
-    const most = Number(chunk);
+    const singly = Number(chunk) === 1;
+    const most = singly ? rows.length : Number(chunk);
     const pad = 'x'.repeat(200);
     const queue = new Queue('bench', { connection });
     await queue.waitUntilReady();
@@ -38,9 +39,13 @@ async function produce([plan, chunk]) {
             const data = (due + ' ' + pad).slice(0, 200);
             jobs.push({ name: 't', data, opts: { ...keep, timestamp: now, delay: Math.max(0, due - now) } });
         }
-        if (jobs.length === 1) await queue.add('t', jobs[0].data, jobs[0].opts);
-        else if (jobs.length > 1) await queue.addBulk(jobs);
-        if (jobs.length < most && i < rows.length)
+        const one_by_one = async () => {
+            for (let job = jobs.pop(); job; job = jobs.pop()) await queue.add('t', job.data, job.opts);
+        };
+        const full = jobs.length === most;
+        if (singly) await Promise.all(Array.from({ length: Number(callers) }, one_by_one));
+        else if (jobs.length > 0) await queue.addBulk(jobs);
+        if (!full && i < rows.length)
             await new Promise((r) => setTimeout(r, Math.max(50, zero + rows[i][0] - Date.now())));
     }
     say('done ' + JSON.stringify({ added: rows.length, seconds: (Date.now() - zero) / 1000 }));
