@@ -98,7 +98,7 @@ std::uint32_t durable_worker_impl::room() const noexcept {
 
 asio::awaitable<void> durable_worker_impl::claim_loop(self_ptr self, std::uint32_t shard) {
     shard_state& state = self->shards_[shard];
-    // Soon after its start a worker looks at all shards once: if workers die and are started again in a row, a shard may
+    // Soon after its start a worker looks at all shards once: if workers die and start again in a row, a shard may
     // belong to dead ones for long. Later, the other shards are claimed at different moments.
     const auto part_of = [&](milliseconds all) {
         return std::chrono::duration_cast<milliseconds>(all * (shard + 1) / self->shards_.size());

@@ -71,8 +71,8 @@ asio::awaitable<void> add_tasks(cogwheel::durable_queue& queue, const cogwheel::
         task.body = std::to_string(retries) + ' ' + std::to_string(n % 6);
         task.max_attempts = 1'000;
         task.misfire = cogwheel::task_misfire::catch_up(1'000);
-        // All runs up to a date happen, however late. times() would count those that happen, and so a late process would
-        // move the last one.
+        // All runs up to a date happen, however late. times() would count those that happen, and so a late process
+        // would move the last one.
         const auto until = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 50ms;
         task.when = recurs ? task_trigger::every(15ms).until(until)
                            : task_trigger::once(std::chrono::milliseconds(n * 7 % 100));
