@@ -86,6 +86,7 @@ private:
     static asio::awaitable<void> begin_batch(self_ptr, std::uint32_t shard, std::vector<held_ptr>);
     bool plan(const held_task&, begin_request&);
     void begun(const held_ptr&, const begin_request&, const begun_task&);
+    void never_begun(const held_ptr&, const begun_task&);
     void deliver(const held_ptr&, const begin_request&, const begun_task&);
     void park(const held_ptr&);
     void unpark();

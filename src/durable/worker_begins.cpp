@@ -125,6 +125,7 @@ asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint3
         }
     }
     answer<std::vector<begun_task>> answers;
+    const auto sent = steady_clock::now();
     if (!requests.empty())
         answers = co_await self->queue_->store().begin(shard, self->options_.lease.count(), self->nonce_, requests);
     --self->shards_[shard].begins_under_way;
@@ -132,8 +133,14 @@ asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint3
         self->trouble(answers.error);
         for (const held_ptr& h : asked) self->park(h);
     } else {
-        for (std::size_t i = 0; i < asked.size(); ++i)
-            self->begun(asked[i], requests[i], i < answers.value.size() ? answers.value[i] : begun_task());
+        const bool too_late = steady_clock::now() - sent >= self->options_.lease;
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            const begun_task one = i < answers.value.size() ? answers.value[i] : begun_task();
+            if (one.attempt > 0 && too_late)
+                self->never_begun(asked[i], one);
+            else
+                self->begun(asked[i], requests[i], one);
+        }
     }
     self->post_begin(shard);
     self->pump();
@@ -163,6 +170,16 @@ void durable_worker_impl::begun(const held_ptr& h, const begin_request& request,
     if (draining_) return; // release_all() has given it back
     h->ready = false;
     arm(h, steady_clock::now() + microseconds(-answer.attempt));
+}
+
+// The answer took longer than the lease, because the network or this process stood still. Another worker may have the
+// task, or cancel() may have answered that no handler starts.
+void durable_worker_impl::never_begun(const held_ptr& h, const begun_task& answer) {
+    if (ended_) return;
+    --slots_;
+    report(durable_event::kind::lease_lost, h->task.id,
+           {answer.generation, static_cast<std::uint32_t>(answer.attempt)});
+    let_go(h);
 }
 
 void durable_worker_impl::deliver(const held_ptr& h, const begin_request& request, const begun_task& answer) {

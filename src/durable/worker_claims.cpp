@@ -98,15 +98,20 @@ std::uint32_t durable_worker_impl::room() const noexcept {
 
 asio::awaitable<void> durable_worker_impl::claim_loop(self_ptr self, std::uint32_t shard) {
     shard_state& state = self->shards_[shard];
-    // The other shards are claimed at different moments.
-    auto pause =
-        std::chrono::duration_cast<milliseconds>(self->options_.other_shards * (shard + 1) / self->shards_.size());
+    // Soon after its start a worker looks at all shards once: if workers die and start again in a row, a shard may
+    // belong to dead ones for long. Later, the other shards are claimed at different moments.
+    const auto part_of = [&](milliseconds all) {
+        return std::chrono::duration_cast<milliseconds>(all * (shard + 1) / self->shards_.size());
+    };
+    auto pause = part_of(self->options_.claim_interval);
+    auto others = part_of(self->options_.other_shards);
     while (!self->draining_ && !self->ended_) {
         const bool on = co_await state.pause->sleep(pause);
         if (!on) self->end(errc::stopped);
         if (self->draining_ || self->ended_) break;
         const bool more = co_await claim_once(self, shard);
-        const auto interval = state.own ? self->options_.claim_interval : self->options_.other_shards;
+        const auto interval = state.own ? self->options_.claim_interval : others;
+        others = self->options_.other_shards;
         pause = more ? milliseconds(0) : interval;
     }
 }

@@ -4,7 +4,7 @@
 // One life of a process whose durable tasks are in a journal: queue and worker together. Goes on with the tasks of
 // DIRECTORY/tasks, adds new ones, and notes in DIRECTORY/log, a line an event, each written at once:
 //
-//     + LIFE ID RUNS RETRIES              schedule() has succeeded
+//     + LIFE ID RETRIES DUE UNTIL         schedule() has succeeded; the dates in ms; UNTIL is 0 if it has one run
 //     * LIFE ID ATTEMPT GENERATION        its handler begins
 //     event LIFE ID ATTEMPT GENERATION    what the worker reports: done, retry, stale ...
 //     - LIFE ID RESULT                    cancel() has answered
@@ -66,18 +66,23 @@ asio::awaitable<void> add_tasks(cogwheel::durable_queue& queue, const cogwheel::
     for (int n = 0;; ++n) {
         cogwheel::durable_task task;
         task.id = life + '-' + std::to_string(n);
-        const int runs = n % 5 == 0 ? 3 : 1;
-        const int retries = n % 5 != 0 && n % 4 == 0 ? 1 : 0;
+        const bool recurs = n % 5 == 0;
+        const int retries = !recurs && n % 4 == 0 ? 1 : 0;
         task.body = std::to_string(retries) + ' ' + std::to_string(n % 6);
         task.max_attempts = 1'000;
         task.misfire = cogwheel::task_misfire::catch_up(1'000);
-        task.when = runs == 1 ? task_trigger::once(std::chrono::milliseconds(n * 7 % 100))
-                              : task_trigger::every(15ms).times(runs);
+        // All runs up to a date happen, however late. times() would count those that happen, and so a late process
+        // would move the last one.
+        const auto until = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 50ms;
+        task.when = recurs ? task_trigger::every(15ms).until(until)
+                           : task_trigger::once(std::chrono::milliseconds(n * 7 % 100));
         const std::string id = task.id;
         const auto [ec, receipt] = co_await queue.schedule(std::move(task), token);
         if (ec) throw std::system_error(ec, "refused: " + id);
-        log.note("+", id + ' ' + std::to_string(runs) + ' ' + std::to_string(retries));
-        if (n % 11 == 3 && runs == 1) {
+        const auto due = std::chrono::floor<std::chrono::milliseconds>(receipt.due).time_since_epoch().count();
+        log.note("+", id + ' ' + std::to_string(retries) + ' ' + std::to_string(due) + ' ' +
+                          std::to_string(recurs ? until.time_since_epoch().count() : 0));
+        if (n % 11 == 3 && !recurs) {
             const auto [error, result] = co_await queue.cancel(id, token);
             if (error) throw std::system_error(error, "cancel: " + id);
             log.note("-", id + (result == cogwheel::durable_cancel_result::cancelled ? " cancelled" : " other"));

@@ -14,17 +14,16 @@ adds a task, and the replica is killed while the client waits. Then:
 
 import os
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 import durable_ledger
 import redis_servers
 from durable_ledger import Ledger, Task
 from durable_nodes import Client, Inbox
 from redis_servers import WAIT
-
-import subprocess
-import time
 
 
 def await_(condition, what, patience=10.0):
@@ -40,7 +39,7 @@ class Script:
         self.servers = redis_servers.Replicated(directory, replicas=1, sentinels=0)
         self.replica = self.servers.nodes[1]
         self.inbox = Inbox(directory)
-        self.ledger = Ledger(2_000)
+        self.ledger = Ledger()
         self.node = os.path.join(build, "tests", "durable_node")
         self.common = ["--url", self.servers.url, "--durability", "replicas:1"]
         words = [self.node, "client", *self.common, "--replica-timeout", "300"]

@@ -17,7 +17,9 @@ namespace cogwheel::inline v0 {
 ///
 ///     durable_durability::memory()    the process of the server lives
 ///     durable_durability::aof()       the server has an append-only file: its tasks survive kill -9. What a loss of
-///                                     power may cost is its option appendfsync (everysec: one second)
+///                                     power may cost is its option appendfsync (always: nothing; everysec: a second).
+///                                     With everysec, a server whose disk is busy holds back its writes for up to two
+///                                     seconds, and answers all the same: then kill -9 costs these, too
 ///     durable_durability::replicas(1) one replica has confirmed the change (WAIT): it survives the loss of the master
 class durable_durability {
 public:
