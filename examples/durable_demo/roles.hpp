@@ -20,8 +20,8 @@ struct options {
     std::chrono::nanoseconds first{}, over{}, pause{};
 };
 
-/// Schedules `count` callbacks to `to`, the first due after `first`, the last `over` later. Prints "due ID MILLISECONDS" for
-/// each, then "scheduled". Ends when the queue is empty.
+/// Schedules `count` callbacks to `to`, the first due after `first`, the last `over` later. Prints "due ID
+/// MILLISECONDS" for each, then "scheduled". Ends when the queue is empty.
 int schedule(const options&);
 
 /// Delivers callbacks until SIGTERM. Prints "begun ID ATTEMPT" and "event ID ATTEMPT KIND".

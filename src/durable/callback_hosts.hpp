@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a sender knows of each host: its circuit, its budget, its requests. And the order in which hosts have their turn.
+// What a sender knows of each host: its circuit, its budget, its requests. And in which order the hosts have their
+// turns.
 #pragma once
 
 #include "callback_request.hpp"

@@ -3,7 +3,7 @@
 //
 // The impl of a callback_sender. All but submit(), cancel(), close() and stats() runs on the strand.
 //
-// A request is fresh, waits for a place, is in flight, and is over. What has ended goes to a list, and its completion is
+// A request is fresh, waits for a place, is in flight, and is over. What has ended goes to a list. Its completion is
 // called when the tables are in order: a completion may call anything, also destroy the sender.
 #pragma once
 

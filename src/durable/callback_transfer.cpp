@@ -160,7 +160,7 @@ void callback_transfer::set_headers(std::chrono::sys_seconds now) {
     set(CURLOPT_HTTPHEADER, header_list_.data());
 }
 
-// One call for each line, the empty one at the end included. A head 1xx may come first, and trailers may follow the body.
+// One call for each line, also for the empty one at the end. A head 1xx may come first; trailers may follow the body.
 std::size_t callback_transfer::take_head(char* bytes, std::size_t, std::size_t count, void* transfer) noexcept {
     auto& self = *static_cast<callback_transfer*>(transfer);
     if (count <= 2 && (bytes[0] == '\r' || bytes[0] == '\n'))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An easy handle of libcurl, which serves one callback after another. The options that all callbacks share are set once.
+// An easy handle of libcurl, which serves one callback after another. The options that all callbacks share are set
+// once.
 #pragma once
 
 #include "callback_request.hpp"
@@ -26,7 +27,8 @@ public:
     CURL* handle() const noexcept { return easy_; }
     callback_request* request() const noexcept { return request_; }
 
-    /// Sets the request. Preconditions: it was checked. Lifetime: the request stays in place until finish() or forget().
+    /// Sets the request. Preconditions: it was checked.
+    /// Lifetime: the request stays in place until finish() or forget().
     /// Errors: std::bad_alloc.
     void begin(callback_request& request, std::chrono::sys_seconds now);
 

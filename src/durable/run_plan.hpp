@@ -22,8 +22,8 @@ struct run_plan {
     std::uint64_t missed = 0;                // runs that do not happen; at most 10,000 are counted
 };
 
-/// Returns the due time in ms of a point of the grid, with the jitter of this task. The jitter depends on the id and the
-/// point only: so all workers compute the same, and a run keeps its id.
+/// Returns the due time in ms of a point of the grid, with the jitter of this task. The jitter depends on the id and
+/// the point only: so all workers compute the same, and a run keeps its id.
 std::int64_t due_of(const task_trigger&, std::chrono::nanoseconds point, std::string_view id) noexcept;
 
 /// Returns the first point of a task that is added at `now`, or nothing if it has no run.

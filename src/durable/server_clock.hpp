@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Maps the time of a server to the steady clock of this process, by the round trips that bring a time. The method is
-// that of NTP (RFC 5905): the sample with the shortest round trip is the best one, and half of its round trip bounds the
-// error. It has no clock and does no I/O. The server decides what is due; this only says when to ask.
+// that of NTP (RFC 5905): the sample with the shortest round trip is the best one, and half of its round trip bounds
+// the error. It has no clock and does no I/O. The server decides what is due; this only says when to ask.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Which worker claims a shard often: by rendezvous hashing (Thaler, Ravishankar 1998). All workers that see the same list
-// of workers agree, and a worker that comes or goes moves only its own share. Correctness does not depend on it.
+// Which worker claims a shard often: by rendezvous hashing (Thaler, Ravishankar 1998). All workers that see the same
+// list of workers agree, and a worker that comes or goes moves only its own share. Correctness does not depend on it.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a queue and its workers ask of a backend. redis_store does it by scripts in a server, journal_store by a table in
-// memory and a journal. One suite of tests runs on both, and a model test compares them step by step.
+// What a queue and its workers ask of a backend. redis_store does it by scripts in a server, journal_store by a table
+// in memory and a journal. One suite of tests runs on both, and a model test compares them step by step.
 //
-// Time is the store's own: milliseconds since 1970, by the server's clock. Each change happens as a whole or not at all.
+// Time is the store's own: milliseconds since 1970, by the server's clock. Each change happens as a whole or not at
+// all.
 //
-// A task is a record: generation, state, attempt, max_attempts, due time, runs left, and an envelope, which only the C++
-// code reads. Its place in the order of a shard is one number, its score:
+// A task is a record: generation, state, attempt, max_attempts, due time, runs left, and an envelope, which only the
+// C++ code reads. Its place in the order of a shard is one number, its score:
 //     +due                    it waits, and no worker has claimed it
 //     -(end of the lease)     a worker has claimed it, or runs it
 #pragma once

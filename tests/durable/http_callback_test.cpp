@@ -35,12 +35,38 @@ TEST_CASE("http_callback_url_needs_a_scheme_and_a_host") {
     for (const char* url : {"a", "/a", "ftp://a/", "file:///etc/passwd", "gopher://a/", "http:/a", "httpx://a", "://a",
                             "javascript:alert(1)", "dict://127.0.0.1:6379/"})
         CHECK(check_url(url) == callback_errc::bad_scheme);
-    for (const char* url :
-         {"", "http://", "http:///", "http:///a", "http://?a", "http://:80/", "http://a:/", "http://a:0/", "http://a:65536/",
-          "http://a:-1/", "http://a:8x/", "http://user@a/", "http://user:pass@a/", "http://a@b/", "http://a\\b/",
-          "http://a/\\b", "http://a b/", "http://a/ b", "http://a/\n", "http://a/\r\nx: y", "http://\xc3\xa9/",
-          "http://a/\xc3\xa9", "http://a%2eb/", "http://[::1/", "http://[]/", "http://[1]/", "http://[::1%25lo]/",
-          "http://[::1]x/", "http://.a/", "http://a/#b", "http://a,b/", "http://a/\x7f"}) {
+    for (const char* url : {"",
+                            "http://",
+                            "http:///",
+                            "http:///a",
+                            "http://?a",
+                            "http://:80/",
+                            "http://a:/",
+                            "http://a:0/",
+                            "http://a:65536/",
+                            "http://a:-1/",
+                            "http://a:8x/",
+                            "http://user@a/",
+                            "http://user:pass@a/",
+                            "http://a@b/",
+                            "http://a\\b/",
+                            "http://a/\\b",
+                            "http://a b/",
+                            "http://a/ b",
+                            "http://a/\n",
+                            "http://a/\r\nx: y",
+                            "http://\xc3\xa9/",
+                            "http://a/\xc3\xa9",
+                            "http://a%2eb/",
+                            "http://[::1/",
+                            "http://[]/",
+                            "http://[1]/",
+                            "http://[::1%25lo]/",
+                            "http://[::1]x/",
+                            "http://.a/",
+                            "http://a/#b",
+                            "http://a,b/",
+                            "http://a/\x7f"}) {
         INFO(url);
         CHECK(check_url(url) == callback_errc::bad_url);
     }
@@ -54,7 +80,8 @@ TEST_CASE("http_callback_url_needs_a_scheme_and_a_host") {
 TEST_CASE("http_callback_method_is_one_of_five") {
     for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"})
         CHECK(check_of({.url = "http://a/", .method = method}) == std::error_code());
-    for (const char* method : {"", "post", "HEAD", "CONNECT", "TRACE", "OPTIONS", "GET ", "GET\r\n", "POST / HTTP/1.1\r\nx:"})
+    for (const char* method :
+         {"", "post", "HEAD", "CONNECT", "TRACE", "OPTIONS", "GET ", "GET\r\n", "POST / HTTP/1.1\r\nx:"})
         CHECK(check_of({.url = "http://a/", .method = method}) == callback_errc::bad_method);
 }
 
@@ -70,9 +97,9 @@ TEST_CASE("http_callback_headers_cannot_inject_others") {
 }
 
 TEST_CASE("http_callback_headers_of_the_sender_are_reserved") {
-    for (const char* name : {"webhook-id", "Webhook-Signature", "WEBHOOK-X", "cogwheel-attempt", "Traceparent", "Host",
-                             "Content-Length", "content-type", "Transfer-Encoding", "connection", "Expect", "Upgrade",
-                             "User-Agent", "TE", "Trailer"})
+    for (const char* name :
+         {"webhook-id", "Webhook-Signature", "WEBHOOK-X", "cogwheel-attempt", "Traceparent", "Host", "Content-Length",
+          "content-type", "Transfer-Encoding", "connection", "Expect", "Upgrade", "User-Agent", "TE", "Trailer"})
         CHECK(check_header(name, "x") == callback_errc::reserved_header);
     for (const char* name : {"webhook", "x-webhook-id", "cogwheel", "hostname"})
         CHECK(check_header(name, "x") == std::error_code());
@@ -108,8 +135,9 @@ TEST_CASE("http_callback_parts_have_limits") {
 }
 
 TEST_CASE("http_callback_bytes_bring_each_field_back") {
-    for (const http_callback& call : {full_callback(), http_callback{.url = "http://a"}, http_callback{.url = "http://a/", .method = "GET", .content_type = ""}})
-        CHECK(http_callback::decode(call.encode()) == call);
+    const http_callback small{.url = "http://a"};
+    const http_callback get{.url = "http://a/", .method = "GET", .content_type = ""};
+    for (const http_callback& call : {full_callback(), small, get}) CHECK(http_callback::decode(call.encode()) == call);
 }
 
 TEST_CASE("http_callback_of_the_largest_size_fits_into_a_task") {

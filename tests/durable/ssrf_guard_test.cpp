@@ -30,15 +30,19 @@ constexpr std::array net_rows{
     net_row{"9.255.255.255", global, "10.0.0.0", "10.255.255.255", address_kind::private_use, "11.0.0.0", global},
     net_row{"100.63.255.255", global, "100.64.0.0", "100.127.255.255", address_kind::shared, "100.128.0.0", global},
     net_row{"126.255.255.255", global, "127.0.0.0", "127.255.255.255", address_kind::loopback, "128.0.0.0", global},
-    net_row{"169.253.255.255", global, "169.254.0.0", "169.254.255.255", address_kind::link_local, "169.255.0.0", global},
+    net_row{"169.253.255.255", global, "169.254.0.0", "169.254.255.255", address_kind::link_local, "169.255.0.0",
+            global},
     net_row{"172.15.255.255", global, "172.16.0.0", "172.31.255.255", address_kind::private_use, "172.32.0.0", global},
     net_row{"191.255.255.255", global, "192.0.0.0", "192.0.0.255", address_kind::protocol, "192.0.1.0", global},
     net_row{"192.0.1.255", global, "192.0.2.0", "192.0.2.255", address_kind::documentation, "192.0.3.0", global},
     net_row{"192.88.98.255", global, "192.88.99.0", "192.88.99.255", address_kind::protocol, "192.88.100.0", global},
-    net_row{"192.167.255.255", global, "192.168.0.0", "192.168.255.255", address_kind::private_use, "192.169.0.0", global},
+    net_row{"192.167.255.255", global, "192.168.0.0", "192.168.255.255", address_kind::private_use, "192.169.0.0",
+            global},
     net_row{"198.17.255.255", global, "198.18.0.0", "198.19.255.255", address_kind::benchmarking, "198.20.0.0", global},
-    net_row{"198.51.99.255", global, "198.51.100.0", "198.51.100.255", address_kind::documentation, "198.51.101.0", global},
-    net_row{"203.0.112.255", global, "203.0.113.0", "203.0.113.255", address_kind::documentation, "203.0.114.0", global},
+    net_row{"198.51.99.255", global, "198.51.100.0", "198.51.100.255", address_kind::documentation, "198.51.101.0",
+            global},
+    net_row{"203.0.112.255", global, "203.0.113.0", "203.0.113.255", address_kind::documentation, "203.0.114.0",
+            global},
     net_row{"223.255.255.255", global, "224.0.0.0", "239.255.255.255", address_kind::multicast, "240.0.0.0",
             address_kind::reserved},
     net_row{"239.255.255.255", address_kind::multicast, "240.0.0.0", "255.255.255.254", address_kind::reserved,
@@ -49,8 +53,8 @@ constexpr std::array net_rows{
             "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", address_kind::protocol, "64:ff9b:2::", address_kind::reserved},
     net_row{"ff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::reserved, "100::", "100::ffff:ffff:ffff:ffff",
             address_kind::protocol, "100:0:0:1::", address_kind::reserved},
-    net_row{"1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::reserved, "2000::",
-            "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", global, "2001::", address_kind::protocol},
+    net_row{"1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::reserved,
+            "2000::", "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", global, "2001::", address_kind::protocol},
     net_row{"2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", global, "2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff",
             address_kind::protocol, "2001:200::", global},
     net_row{"2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", global, "2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
@@ -65,8 +69,8 @@ constexpr std::array net_rows{
             "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::link_local, "fec0::", address_kind::unique_local},
     net_row{"febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::link_local, "fec0::",
             "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::unique_local, "ff00::", address_kind::multicast},
-    net_row{"feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::unique_local, "ff00::",
-            "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::multicast, nullptr, global},
+    net_row{"feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::unique_local,
+            "ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", address_kind::multicast, nullptr, global},
 };
 
 address_kind kind_of_text(const std::string& text) { return kind_of(asio::ip::make_address(text)); }
@@ -136,10 +140,11 @@ TEST_CASE("ip_network_contains_what_shares_its_prefix") {
 
 TEST_CASE("ip_network_text_is_refused_if_it_is_not_one") {
     for (const char* text :
-         {"", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x", "10.0.0.0/ 8", "10.0.0.1/8",
-          "10/8", "fd00::/129", "fd00::1/64", "localhost", "10.0.0.0/8/8", "fe80::1%lo", "0x7f.0.0.1"})
+         {"", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x", "10.0.0.0/ 8", "10.0.0.1/8", "10/8",
+          "fd00::/129", "fd00::1/64", "localhost", "10.0.0.0/8/8", "fe80::1%lo", "0x7f.0.0.1"})
         CHECK_THROWS_AS(ip_network::from_text(text), std::invalid_argument);
-    CHECK_THROWS_WITH(ip_network::from_text("10.0.0.1/8"), doctest::Contains("'10.0.0.1/8' has bits beyond its prefix"));
+    CHECK_THROWS_WITH(ip_network::from_text("10.0.0.1/8"),
+                      doctest::Contains("'10.0.0.1/8' has bits beyond its prefix"));
     CHECK(ip_network::from_text("10.0.0.0/8").text() == "10.0.0.0/8");
     CHECK(ip_network::from_text("::1").text() == "::1/128");
 }

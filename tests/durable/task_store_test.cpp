@@ -35,10 +35,10 @@ claimed_tasks store_claim(store_rig& rig, const std::string& id, std::int64_t le
     return rig.value(rig.store().claim(rig.store().shard_of(id), 1'000, 100, lease, rig.limits));
 }
 
-begun_task store_begin(store_rig& rig, begin_request r, std::int64_t lease = long_lease) {
+begun_task store_begin(store_rig& rig, begin_request r, std::int64_t lease = long_lease, std::uint32_t nonce = 1) {
     const auto shard = rig.store().shard_of(r.id);
     std::vector<begin_request> one{std::move(r)};
-    return rig.value(rig.store().begin(shard, lease, 1, std::move(one))).at(0);
+    return rig.value(rig.store().begin(shard, lease, nonce, std::move(one))).at(0);
 }
 
 bool store_finish(store_rig& rig, finish_request r) {
@@ -71,7 +71,10 @@ TEST_CASE("store_task_that_is_due_runs_once_and_is_gone_after_its_ack") {
         const begun_task begun = store_begin(rig, {.id = "a", .generation = added.generation});
         CHECK(begun.attempt == 1);
         CHECK(begun.generation == added.generation);
-        CHECK(store_begin(rig, {.id = "a", .generation = added.generation}).attempt == 0);
+        // Another worker does not get it; the same one may repeat the call, because its answer may be lost.
+        CHECK(store_begin(rig, {.id = "a", .generation = added.generation}, long_lease, 2).attempt == 0);
+        CHECK(store_begin(rig, {.id = "a", .generation = added.generation}).attempt == 1);
+        CHECK(store_begin(rig, {.id = "a", .generation = added.generation, .attempt = 1}).attempt == 0);
         CHECK(found_task(rig, "a").state == durable_state::running);
         CHECK(!store_finish(rig, {finish_kind::ack, "a", added.generation, 2}));
         CHECK(store_finish(rig, {finish_kind::ack, "a", added.generation, 1}));

@@ -111,8 +111,9 @@ TEST_CASE("webhook_whose_id_could_be_read_in_two_ways_is_refused") {
 TEST_CASE("webhook_key_text_is_strict_and_says_what_is_wrong") {
     CHECK(spec_key().text() == "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
     CHECK(webhook_key::from_text("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").text() == spec_key().text());
-    for (const char* text : {"", "whsec_", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS", "whsec_MfKQ 9r8GKYqrTwjUPD8ILPZIo2LaLaS",
-                             "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaL===", "whsec_AAAA", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaB="})
+    for (const char* text :
+         {"", "whsec_", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS", "whsec_MfKQ 9r8GKYqrTwjUPD8ILPZIo2LaLaS",
+          "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaL===", "whsec_AAAA", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaB="})
         CHECK_THROWS_AS(webhook_key::from_text(text), std::invalid_argument);
     CHECK_THROWS_WITH(webhook_key::from_text("whsec_AAAA"), doctest::Contains("3 bytes, but must have 24 to 64"));
 }

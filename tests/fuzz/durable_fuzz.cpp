@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Any bytes for everything in durable/ that parses: the replies of servers, URLs, webhooks, stored tasks. The first byte
-// chooses the parser. The tests replay the same bodies.
+// Any bytes for everything in durable/ that parses: the replies of servers, URLs, webhooks, stored tasks. The first
+// byte chooses the parser. The tests replay the same bodies.
 #include "fuzz/redis_fuzz.hpp"
 #include "fuzz/webhook_fuzz.hpp"
 #include "src/durable/task_envelope.hpp"

@@ -64,7 +64,8 @@ struct callback_options {
     /// The retry budget of each host. nullopt: none.
     std::optional<retry_budget_options> budget = retry_budget_options{};
 
-    /// Hosts whose circuit and budget are remembered; beyond, the one that was idle the longest is forgotten. At least 1.
+    /// Hosts whose circuit and budget are remembered. Beyond, the one that was idle the longest is forgotten. At least
+    /// 1.
     std::size_t max_hosts = 1'000;
 
     /// The addresses that callbacks may reach.

@@ -41,7 +41,8 @@ void cancel_request(const std::weak_ptr<callback_sender_impl>&, const std::weak_
 
 /// Sends callbacks. Thread safety: any thread.
 /// Lifetime: the wheel must outlive the sender, or close() must come first; the wheel's execution context must outlive
-/// both. If the wheel is stopped, requests in flight end with errc::stopped, because they have no limit in time any more.
+/// both. If the wheel is stopped, requests in flight end with errc::stopped, because they have no limit in time any
+/// more.
 class callback_sender {
 public:
     using executor_type = asio::any_io_executor;

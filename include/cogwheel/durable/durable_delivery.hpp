@@ -83,8 +83,8 @@ public:
     task_trigger::wall_point due() const noexcept { return due_; }
     std::chrono::microseconds lateness() const noexcept { return lateness_; }
 
-    /// Returns true if the result does not count any more (the lease ran out, or the task was replaced), if the task was
-    /// cancelled, or if the worker was stopped. The operation for which the handler waits is cancelled, too.
+    /// Returns true if the result does not count any more (the lease ran out, or the task was replaced), if the task
+    /// was cancelled, or if the worker was stopped. The operation for which the handler waits is cancelled, too.
     bool stop_requested() const noexcept { return stop_.load(std::memory_order_acquire); }
 
 protected:

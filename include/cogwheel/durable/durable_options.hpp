@@ -62,8 +62,8 @@ struct durable_options {
     std::uint32_t max_dead = 10'000;
     std::chrono::milliseconds dead_retention = std::chrono::hours(24 * 30);
 
-    /// Checks all but `redis`, which only a queue in Redis checks. Errors: std::invalid_argument that names the value, the
-    /// range and the remedy.
+    /// Checks all but `redis`, which only a queue in Redis checks. Errors: std::invalid_argument that names the value,
+    /// the range and the remedy.
     void validate() const;
 };
 

@@ -24,8 +24,8 @@
 //     made. Executor: the handler's associated one, else the wheel's. Never completes inside the call.
 //   Errors: durable_errc, and asio::error::operation_aborted when the queue is destroyed or closed. `not_connected`,
 //     `server_full`, `server_busy` and the refusals of a task mean that nothing was changed. After `disconnected`, the
-//     change may have been made; so it may after `durability_unknown`, and then R tells what was made. Repeat schedule()
-//     with the same id and on_duplicate::keep: it makes no second task while the first one is stored.
+//     change may have been made; so it may after `durability_unknown`, and then R tells what was made. Repeat
+//     schedule() with the same id and on_duplicate::keep: it makes no second task while the first one is stored.
 //   Complexity: one round trip, unless said otherwise. Thread safety: any thread.
 #pragma once
 
@@ -182,8 +182,8 @@ public:
                               [i = impl_, id = std::move(id)](auto done) { start_purge(i, id, std::move(done)); });
     }
 
-    /// Pauses the queue for all workers: no attempt begins until resume(). Attempts under way continue. The server keeps
-    /// the pause. Completion signature: void(std::error_code).
+    /// Pauses the queue for all workers: no attempt begins until resume(). Attempts under way continue. The server
+    /// keeps the pause. Completion signature: void(std::error_code).
     template <class Token>
     auto pause(Token&& token) {
         return initiate<void>(std::forward<Token>(token),
@@ -209,7 +209,8 @@ public:
                                        [i = impl_](auto done) { start_audit(i, std::move(done)); });
     }
 
-    /// Closes the connection: operations under way complete with operation_aborted, and so do later ones. The tasks stay.
+    /// Closes the connection: operations under way complete with operation_aborted, and so do later ones. The tasks
+    /// stay.
     void close() noexcept;
 
 private:

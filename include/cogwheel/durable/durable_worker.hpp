@@ -4,16 +4,17 @@
 // Runs the tasks of a durable_queue. As many workers as you like share a queue, on as many machines.
 //
 //     cogwheel::durable_worker worker(queue, {.max_in_flight = 64});
-//     co_await worker.run([](cogwheel::durable_delivery& task) -> asio::awaitable<void> { co_await send(task.body()); },
-//                         asio::use_awaitable);
+//     auto handler = [](cogwheel::durable_delivery& task) -> asio::awaitable<void> { co_await send(task.body()); };
+//     co_await worker.run(handler, asio::use_awaitable);
 //
 // A worker claims tasks up to one second before they are due, and puts them into the timing wheel of this process. The
-// wheel fires; the server then decides: begin() succeeds for one worker, not before the due time, and not after cancel().
-// So lateness is a round trip plus a tick, and not half of a polling interval.
+// wheel fires; the server then decides: begin() succeeds for one worker, not before the due time, and not after
+// cancel(). So lateness is a round trip plus a tick, and not half of a polling interval.
 //
 // - A worker that dies loses its claims after claim_lease, and its running attempts after `lease`. Another worker then
 //   makes the next attempt. While a handler runs, the wheel extends its lease.
-// - A worker that hears nothing from the server begins nothing. It keeps its claims, and goes on when the server is back.
+// - A worker that hears nothing from the server begins nothing. It keeps its claims, and goes on when the server is
+//   back.
 // - After drain(), it gives back what it has not begun at once, and finishes what runs.
 #pragma once
 
@@ -62,8 +63,8 @@ struct durable_worker_options {
     std::uint32_t max_in_flight = 256;  ///< attempts at once. At least 1
     std::uint32_t max_claimed = 10'000; ///< tasks in the wheel of this process, before they begin. At least 1
     std::uint32_t batch = 100;          ///< tasks in one command, 1 .. 128. More would stop the server for over 1 ms
-    /// How long an attempt may run without a sign of life of its worker. The worker extends it every third of this time.
-    /// 1 s to a day.
+    /// How long an attempt may run without a sign of life of its worker. The worker extends it every third of this
+    /// time. 1 s to a day.
     std::chrono::milliseconds lease = std::chrono::seconds(30);
     /// How long after its due time a claim is free for other workers, if no attempt has begun. 100 ms to an hour.
     std::chrono::milliseconds claim_lease = std::chrono::seconds(3);
@@ -77,7 +78,8 @@ struct durable_worker_options {
     cogwheel::backoff backoff = cogwheel::backoff::exponential(std::chrono::seconds(1))
                                     .cap(std::chrono::minutes(10))
                                     .jitter(backoff_jitter::full);
-    /// A budget of retries that handlers share. A retry that it refuses waits for `over_budget` at least. nullptr: none.
+    /// A budget of retries that handlers share. A retry that it refuses waits for `over_budget` at least. nullptr:
+    /// none.
     /// Lifetime: outlives the worker.
     retry_budget* budget = nullptr;
     std::chrono::milliseconds over_budget = std::chrono::minutes(1);
@@ -122,10 +124,10 @@ public:
     ~durable_worker();
 
     /// Runs tasks until drain() or stop(). Opens the queue if it is not open.
-    /// Parameters: `handler`: takes a durable_delivery&, and returns nothing (done) or a durable_outcome; or a coroutine
-    ///   that does. An exception is a failed attempt with its message.
-    /// Completion signature: void(std::error_code): success after drain(); operation_aborted after stop(); why the queue
-    ///   could not be opened. Preconditions: called once.
+    /// Parameters: `handler`: takes a durable_delivery&, and returns nothing (done) or a durable_outcome; or a
+    ///   coroutine that does. An exception is a failed attempt with its message.
+    /// Completion signature: void(std::error_code): success after drain(); operation_aborted after stop(); why the
+    ///   queue could not be opened. Preconditions: called once.
     template <class Token>
     auto run(detail::durable_handler handler, Token&& token) {
         return detail::initiate<void>(

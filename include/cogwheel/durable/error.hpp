@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The errors of durable/, in addition to those of Asio, of the wheel (asio/error.hpp), of schedules (schedule/error.hpp)
-// and of the system.
+// The errors of durable/, in addition to those of Asio, of the wheel (asio/error.hpp), of schedules
+// (schedule/error.hpp) and of the system.
 #pragma once
 
 #include <system_error>

@@ -31,7 +31,7 @@ namespace cogwheel::inline v0 {
 /// Why a webhook is refused.
 enum class webhook_errc {
     no_key = 1,      ///< the caller has given no key
-    bad_id,          ///< the id is missing, longer than webhook_headers::max_id, or has a full stop or a control character
+    bad_id,          ///< the id is missing or too long, or has a full stop or a control character
     bad_timestamp,   ///< the timestamp is not a number of seconds
     too_old,         ///< the timestamp is further in the past than the tolerance: a repetition by an attacker, perhaps
     too_new,         ///< the timestamp is further in the future than the tolerance: a clock is wrong
@@ -86,8 +86,8 @@ private:
 
 /// The values of the three headers.
 struct webhook_headers {
-    static constexpr std::size_t max_id = 2048;         ///< bytes
-    static constexpr std::size_t max_signatures = 16;   ///< of the version v1; further ones are not looked at
+    static constexpr std::size_t max_id = 2048;       ///< bytes
+    static constexpr std::size_t max_signatures = 16; ///< of the version v1; further ones are not looked at
     std::string_view id;
     std::string_view timestamp;
     std::string_view signature;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A task record as a line of text, which people can read: for a storage of your own, such as a database. A tab separates
-// the fields, in this order:
+// A task record as a line of text, which people can read: for a storage of your own, such as a database. A tab
+// separates the fields, in this order:
 //
 //     name, job, body
 //     once | date | periodic | cron, first delay (of a date: the date), period, runs,
