@@ -5,19 +5,18 @@
 
 namespace {
 
-constexpr std::string_view usage = R"(usage: durable_demo --schedule N | --work | --receive [options]
+constexpr std::string_view usage = R"(usage: durable_demo --schedule N | --work [options]
 The programs of `./dev demo durable`: callbacks that survive the death of their workers and of Redis.
 
   --schedule N  schedules N callbacks in Redis, and prints their due times
   --work        delivers callbacks until SIGTERM
-  --receive     receives them on a port of loopback, and prints each
 
   --redis URL   the server, such as unix:///tmp/redis.sock
   --name NAME   of the worker (default: host name and process id)
+  --secret S    of the signature: whsec_ and base64 of 24 to 64 bytes
   --to URL      where callbacks go
   --first D     when the first callback is due (default 1s)
   --over D      time from the first to the last (default 10s)
-  --pause D     how long the receiver takes for a callback (default 0s)
 
 A duration D is a number and a unit: 500ms, 1.5s, 2m, 1h.
 )";
@@ -34,20 +33,18 @@ int main(int argc, char** argv) {
                 wanted.count = line.count(1, 1'000'000);
             } else if (line.name() == "--work") {
                 role = durable_demo::work;
-            } else if (line.name() == "--receive") {
-                role = durable_demo::receive;
             } else if (line.name() == "--redis") {
                 wanted.redis = line.value();
             } else if (line.name() == "--name") {
                 wanted.name = line.value();
+            } else if (line.name() == "--secret") {
+                wanted.secret = line.value();
             } else if (line.name() == "--to") {
                 wanted.to = line.value();
             } else if (line.name() == "--first") {
                 wanted.first = line.duration();
             } else if (line.name() == "--over") {
                 wanted.over = line.duration();
-            } else if (line.name() == "--pause") {
-                wanted.pause = line.duration();
             } else if (line.name() == "--help" || line.name() == "-h") {
                 fmt::print("{}", usage);
                 return 0;
@@ -55,9 +52,8 @@ int main(int argc, char** argv) {
                 line.unknown();
             }
         }
-        if (role == nullptr) throw command_line::usage_error("give --schedule N, --work or --receive (see --help)");
-        if (role != durable_demo::receive && wanted.redis.empty())
-            throw command_line::usage_error("--redis URL is missing (see --help)");
+        if (role == nullptr) throw command_line::usage_error("give --schedule N or --work (see --help)");
+        if (wanted.redis.empty()) throw command_line::usage_error("--redis URL is missing (see --help)");
         return role(wanted);
     });
 }

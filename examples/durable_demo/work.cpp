@@ -45,7 +45,7 @@ asio::awaitable<durable_outcome> deliver(cogwheel::callback_sender& sender, cons
 int work(const options& wanted) {
     asio::io_context io(1);
     cogwheel::timer_wheel wheel(io, {.tick = 100us});
-    cogwheel::callback_options sending{.keys = {key()}};
+    cogwheel::callback_options sending{.keys = {cogwheel::webhook_key::from_text(wanted.secret)}};
     sending.guard.networks = {cogwheel::ip_network::from_text("127.0.0.1")}; // the receiver of the demo
     cogwheel::callback_sender sender(wheel, sending);
     cogwheel::durable_queue queue(wheel, queue_options(wanted));

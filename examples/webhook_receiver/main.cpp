@@ -40,6 +40,7 @@ For demonstrations:
   --answer STATUS      the status with which they fail (default 503)
   --retry-after S      the header Retry-After of refusals and failures, in seconds
   --delay D            answer after D
+  --times              end each line with the time of arrival, in milliseconds since 1970
 
 SIGUSR1 prints statistics on standard error. SIGINT and SIGTERM let requests under way finish.
 Exit code: 0 served until the end; 1 something failed on the way; 2 bad command line, or the port cannot be had.
@@ -49,6 +50,7 @@ struct options {
     server_options web;
     receiver::options rules;
     std::chrono::nanoseconds seconds{0};
+    bool times = false;
     bool help = false;
 };
 
@@ -91,6 +93,8 @@ options parse_options(int argc, char** argv) {
             result.web.retry_after = std::to_string(line.count(0, 1'000'000));
         } else if (name == "--delay") {
             result.web.delay = line.duration();
+        } else if (name == "--times") {
+            result.times = true;
         } else if (name == "--help" || name == "-h") {
             result.help = true;
             return result;
@@ -109,10 +113,11 @@ cogwheel::webhook_key new_key() {
     return cogwheel::webhook_key{secret};
 }
 
-void print_delivery(const http_request& request, const verdict& v) {
+void print_delivery(const http_request& request, const verdict& v, bool times) {
+    const std::chrono::duration<double, std::milli> now = std::chrono::system_clock::now().time_since_epoch();
     const auto attempt = request.header("cogwheel-attempt");
-    fmt::print("{} {}{}{}: {} ({})\n", v.status, request.header("webhook-id"), attempt.empty() ? "" : " attempt ",
-               attempt, v.words, request.body.size());
+    fmt::print("{} {}{}{}: {} ({}){}\n", v.status, request.header("webhook-id"), attempt.empty() ? "" : " attempt ",
+               attempt, v.words, request.body.size(), times ? fmt::format(" at {:.3f}", now.count()) : "");
     output::flush();
 }
 
@@ -127,7 +132,7 @@ int serve(options wanted) {
     std::exception_ptr unprinted;
     server web{io, wanted.web, judge, [&](const http_request& request, const verdict& v) {
                    try {
-                       print_delivery(request, v);
+                       print_delivery(request, v, wanted.times);
                    } catch (...) { // standard output cannot be written: ends the program
                        unprinted = std::current_exception();
                        stop();

@@ -120,13 +120,16 @@ TEST_CASE("redis_subscription_closed_by_its_own_function_is_not_called_again") {
     redis_server server;
     redis_rig rig;
     std::atomic<int> calls = 0;
+    std::atomic<bool> closed = false;
     std::optional<redis_subscription> s;
     s.emplace(rig.wheel(), server.client(), std::vector<std::string>{"a"}, [&](std::string_view, std::string_view) {
         ++calls;
         s->close();
+        closed = true;
     });
     REQUIRE(eventually([&] { return s->subscribed(); }));
     server.call({"EVAL", "for i = 1, 5 do redis.call('PUBLISH', 'a', i) end", "0"});
+    REQUIRE(eventually([&] { return closed.load(); })); // the function does not use `s` any more
     CHECK(eventually([&] { return server.call({"PUBSUB", "NUMSUB", "a"}) == "a\n0\n"; }));
     CHECK(calls == 1);
 }

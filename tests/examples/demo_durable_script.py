@@ -42,6 +42,7 @@ def wrapper(directory, examples, body):
     script = directory / "durable_demo"
     script.write_text(f'#!/bin/bash\nreal={examples}/durable_demo\n{body}\n', encoding="utf-8")
     script.chmod(0o755)
+    (directory / "webhook_receiver").symlink_to(os.path.join(examples, "webhook_receiver"))
     return str(directory)
 
 

@@ -32,7 +32,7 @@ DIRECTORY = tempfile.TemporaryDirectory()
 # What makes them short. Those that need a server are given the port of one; no word here: none is needed.
 ARGUMENTS = {
     "cron_table": ["--file", "/dev/null", "--seconds", "1"],
-    "durable_demo": ["--receive"],
+    "durable_demo": ["--help"],
     "durable_reminders": ["--data", DIRECTORY.name, "--add", "tea 1ms ready", "--no-wait"],
     "echo_load": ["--port", "echo_server", "--connections", "2", "--idle", "200ms", "--chat", "50ms", "--seconds", "2"],
     "echo_server": ["--seconds", "600"],

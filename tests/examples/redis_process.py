@@ -17,7 +17,10 @@ def installed():
 
 
 class Redis:
-    """A server with an append-only file. It can be killed and started again; its tasks stay."""
+    """A server with an append-only file. It can be killed and started again; its tasks stay.
+
+    appendfsync is always: with everysec, Redis may answer up to two seconds before it writes, while the disk is busy.
+    """
 
     def __init__(self, directory):
         self.directory = str(directory)
@@ -28,7 +31,7 @@ class Redis:
     def start(self, wait=True):
         self.process = subprocess.Popen(
             ["redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", self.directory, "--save", "", "--appendonly",
-             "yes", "--maxmemory-policy", "noeviction", "--logfile", os.path.join(self.directory, "redis.log")],
+             "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--logfile", os.path.join(self.directory, "redis.log")],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + PATIENCE
         while wait and not self.answers():

@@ -22,10 +22,10 @@ namespace cogwheel::inline v0 {
 
 /// A request.
 struct http_callback {
-    static constexpr std::size_t max_url = 2'000;                ///< bytes
-    static constexpr std::size_t max_headers = 32;               ///< their number
-    static constexpr std::size_t max_header_bytes = 8'192;       ///< of all names and values together
-    static constexpr std::size_t max_content_type = 255;         ///< bytes
+    static constexpr std::size_t max_url = 2'000;                   ///< bytes
+    static constexpr std::size_t max_headers = 32;                  ///< their number
+    static constexpr std::size_t max_header_bytes = 8'192;          ///< of all names and values together
+    static constexpr std::size_t max_content_type = 255;            ///< bytes
     static constexpr std::size_t max_body = std::size_t{496} << 10; ///< bytes: encode() fits into durable_task::body
 
     /// "http://host[:port]/path?query" or https. The host is a name, an IPv4 address, or an IPv6 address in brackets.
@@ -40,7 +40,7 @@ struct http_callback {
     /// connection.
     std::vector<std::pair<std::string, std::string>> headers{};
 
-    std::string body{};                             ///< at most max_body bytes; none with GET
+    std::string body{};                            ///< at most max_body bytes; none with GET
     std::string content_type = "application/json"; ///< sent if there is a body; empty: not sent
 
     /// Checks all fields. Returns success, or the callback_errc that names the field.

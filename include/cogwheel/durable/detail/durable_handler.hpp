@@ -112,30 +112,28 @@ private:
 
     template <class F>
     static void spawn(const std::shared_ptr<F>& f, std::shared_ptr<running_delivery> d) {
-        using value = value_of<result_of<F>>;
         auto& delivery = *d;
         const auto slot = delivery.signal_.slot();
         // The completion keeps the callable, to whose captures the coroutine refers, and the delivery.
         COGWHEEL_TRY {
-            if constexpr (std::is_void_v<value>) {
-                asio::co_spawn(delivery.strand_, (*f)(static_cast<durable_delivery&>(delivery)),
-                               asio::bind_cancellation_slot(slot, [f, d](const std::exception_ptr& thrown) {
-                                   thrown ? d->ended_by(thrown) : d->ended(durable_outcome::done());
-                               }));
-            } else {
-                asio::co_spawn(delivery.strand_, to_optional<value>((*f)(static_cast<durable_delivery&>(delivery))),
-                               asio::bind_cancellation_slot(
-                                   slot, [f, d](const std::exception_ptr& thrown, std::optional<value> answer) {
-                                       thrown ? d->ended_by(thrown) : d->ended(std::move(*answer));
-                                   }));
-            }
+            asio::co_spawn(delivery.strand_, deliver((*f)(static_cast<durable_delivery&>(delivery)), d),
+                           asio::bind_cancellation_slot(slot, [f, d](const std::exception_ptr& thrown) {
+                               if (thrown) d->ended_by(thrown);
+                           }));
         }
         COGWHEEL_CATCH { d->ended_by(std::current_exception()); }
     }
-    // co_spawn needs a result with a default constructor.
+    // The answer does not go through co_spawn, which needs a result with a default constructor. GCC 12 takes the value in
+    // an optional for uninitialized.
     template <class T>
-    static asio::awaitable<std::optional<T>> to_optional(asio::awaitable<T> from) {
-        co_return co_await std::move(from);
+    static asio::awaitable<void> deliver(asio::awaitable<T> from, std::shared_ptr<running_delivery> d) {
+        if constexpr (std::is_void_v<T>) {
+            co_await std::move(from);
+            d->ended(durable_outcome::done());
+        } else {
+            durable_outcome answer = co_await std::move(from);
+            d->ended(std::move(answer));
+        }
     }
 
     std::function<void(std::shared_ptr<running_delivery>)> start_;
