@@ -27,7 +27,7 @@ from redis_process import Redis
 WHAT = """\
 demo: 2,000 HTTP callbacks wait in Redis; three workers deliver them over 10 s.
 demo: Midway, one worker and then Redis itself are killed (kill -9) and started
-demo: again. Each callback has to arrive, none of them early. It takes about 20 s,
+demo: again. Each callback has to arrive, none of them early. It takes about 15 s,
 demo: and before, the first time, some minutes to build.
 """
 GIVE_UP = 40.0  # seconds
