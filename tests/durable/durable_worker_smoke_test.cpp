@@ -210,7 +210,9 @@ TEST_CASE("queue_that_is_paused_begins_nothing") {
 TEST_CASE("worker_that_drains_gives_back_and_finishes") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        worker_rig first(rig, quick()), second(rig, quick());
+        durable_worker_options o = quick();
+        o.claim_lease = 1h; // so that nobody gets the claims when they run out
+        worker_rig first(rig, o), second(rig, quick());
         asio::steady_timer hold(rig.io, 1h);
         bool runs = false;
         std::optional<std::error_code> ended;
