@@ -10,6 +10,8 @@
 
 #include <cogwheel/schedule/error.hpp>
 
+#include <asio/redirect_error.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -75,9 +77,28 @@ std::error_code durable_queue_impl::code_of(const std::exception_ptr& thrown) no
     }
 }
 
+// A program and its workers may open the queue at the same time: the first call opens it, the others wait for that.
 asio::awaitable<std::error_code> durable_queue_impl::open(self_ptr self) {
     if (self->closed_) co_return asio::error::operation_aborted;
     if (self->open_) co_return std::error_code();
+    std::error_code ec;
+    if (self->opening_) {
+        auto wait = [self](completion<void> done) { self->openers_.push_back(std::move(done)); };
+        co_await initiate<void>(self->strand_, asio::redirect_error(asio::use_awaitable, ec), std::move(wait));
+        co_return ec;
+    }
+    self->opening_ = true;
+    try {
+        ec = co_await open_now(self);
+    } catch (...) {
+        ec = code_of(std::current_exception());
+    }
+    self->opening_ = false;
+    for (auto& waiting : std::exchange(self->openers_, {})) waiting(ec);
+    co_return ec;
+}
+
+asio::awaitable<std::error_code> durable_queue_impl::open_now(self_ptr self) {
     const std::error_code ec = co_await self->store_->open();
     {
         const std::lock_guard lock(self->trouble_mutex_);

@@ -82,6 +82,7 @@ public:
 
 private:
     struct chunk;
+    static asio::awaitable<std::error_code> open_now(self_ptr);
     static asio::awaitable<std::error_code> know_the_time(self_ptr);
     static asio::awaitable<void> add_chunk(self_ptr, std::shared_ptr<chunk>, on_duplicate);
     std::error_code translate(durable_task&, new_task&) const;
@@ -97,7 +98,8 @@ private:
     mutable std::mutex trouble_mutex_;
     std::string trouble_;
     std::atomic<bool> closed_{false};
-    bool open_ = false;
+    bool open_ = false, opening_ = false;
+    std::vector<completion<void>> openers_; // wait for the call that opens
     std::map<std::uint64_t, std::shared_ptr<const task_store::hints>> listeners_;
     std::uint64_t last_listener_ = 0;
 

@@ -66,8 +66,9 @@ struct durable_worker_options {
     /// How long an attempt may run without a sign of life of its worker. The worker extends it every third of this
     /// time. 1 s to a day.
     std::chrono::milliseconds lease = std::chrono::seconds(30);
-    /// How long after its due time a claim is free for other workers, if no attempt has begun. 100 ms to an hour.
-    std::chrono::milliseconds claim_lease = std::chrono::seconds(3);
+    /// How long after its due time a claim is free for other workers, if no attempt has begun. A worker that died, or a
+    /// server that died before its answer came, delays what was claimed by this time. 100 ms to an hour.
+    std::chrono::milliseconds claim_lease = std::chrono::milliseconds(750);
     std::chrono::milliseconds horizon = std::chrono::seconds(1);               ///< 10 ms to a minute
     std::chrono::milliseconds claim_interval = std::chrono::milliseconds(250); ///< of its own shards. 10 ms to a minute
     std::chrono::milliseconds other_shards = std::chrono::seconds(5);          ///< and of all others
