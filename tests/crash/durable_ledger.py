@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 SO_TIMESTAMPNS = 35
 MS = 1_000_000
 SECOND = 1_000 * MS
-# After one death. In the storm the claim's holder and the shard's owner may die one after the other: then the silence of
-# the owner (3 s, and a heartbeat) comes after the lease of the claim (3 s).
-DEATH_BOUND, STORM_BOUND, RETURN_BOUND, DRAIN_BOUND = 5 * SECOND, 7 * SECOND, 1 * SECOND, 50 * MS
+# After one death: the silence of a shard's owner (3 s, and a heartbeat). In the storm, the holder of a claim and the owner
+# of its shard may die one after the other: then the lease of the claim (750 ms) comes before.
+DEATH_BOUND, STORM_BOUND, RETURN_BOUND, DRAIN_BOUND = 5 * SECOND, 5 * SECOND, 1 * SECOND, 50 * MS
 
 
 def receive(path, file):
