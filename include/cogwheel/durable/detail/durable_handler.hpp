@@ -123,8 +123,8 @@ private:
         }
         COGWHEEL_CATCH { d->ended_by(std::current_exception()); }
     }
-    // The answer does not go through co_spawn, which needs a result with a default constructor. GCC 12 takes the value in
-    // an optional for uninitialized.
+    // The answer does not go through co_spawn, which needs a result with a default constructor. GCC 12 takes the value
+    // in an optional for uninitialized.
     template <class T>
     static asio::awaitable<void> deliver(asio::awaitable<T> from, std::shared_ptr<running_delivery> d) {
         if constexpr (std::is_void_v<T>) {
