@@ -15,16 +15,15 @@
 using namespace cogwheel;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
-using outcome = durable_outcome;
 
 namespace {
 
-durable_task soon(std::string id, std::chrono::milliseconds delay = 0ms) {
+durable_task worker_task(std::string id, std::chrono::milliseconds delay = 0ms) {
     return {.id = std::move(id), .when = task_trigger::once(delay), .body = "body"};
 }
 
 // Short, so that a test need not wait for the defaults.
-durable_worker_options quick() {
+durable_worker_options quick_worker() {
     durable_worker_options o;
     o.lease = 1s;
     o.claim_interval = 20ms;
@@ -37,11 +36,12 @@ durable_worker_options quick() {
 TEST_CASE("worker_runs_each_task_once_and_none_early") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        worker_rig w(rig, quick());
+        worker_rig w(rig, quick_worker());
         w.run();
         std::map<std::string, task_trigger::wall_point> due;
         std::vector<durable_task> tasks;
-        for (int i = 0; i < 300; ++i) tasks.push_back(soon("t" + std::to_string(i), std::chrono::milliseconds(i * 7)));
+        for (int i = 0; i < 300; ++i)
+            tasks.push_back(worker_task("t" + std::to_string(i), std::chrono::milliseconds(i * 7)));
         const auto added = rig.get<std::vector<durable_added>>(
             [&](auto h) { rig.queue->schedule_all(tasks, on_duplicate::reject, h); });
         REQUIRE(added.size() == tasks.size());
@@ -62,18 +62,18 @@ TEST_CASE("worker_runs_each_task_once_and_none_early") {
 TEST_CASE("worker_retries_until_the_attempts_are_used_up") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        worker_rig w(rig, quick());
-        w.run([](durable_delivery& d) -> outcome {
+        worker_rig w(rig, quick_worker());
+        w.run([](durable_delivery& d) -> durable_outcome {
             if (d.id() == "throws") throw std::runtime_error("no luck");
-            if (d.id() == "twice" && d.attempt() < 3) return outcome::retry("not yet");
-            if (d.id() == "at once") return outcome::fail("never");
-            return outcome::done();
+            if (d.id() == "twice" && d.attempt() < 3) return durable_outcome::retry("not yet");
+            if (d.id() == "at once") return durable_outcome::fail("never");
+            return durable_outcome::done();
         });
-        durable_task throws = soon("throws");
+        durable_task throws = worker_task("throws");
         throws.max_attempts = 2;
         rig.add(throws);
-        rig.add(soon("twice"));
-        rig.add(soon("at once"));
+        rig.add(worker_task("twice"));
+        rig.add(worker_task("at once"));
         rig.run_until([&] { return w.worker.stats().dead == 2 && w.worker.stats().done == 1; });
         CHECK(w.deliveries.size() == 6);
         CHECK(w.worker.stats().retried == 3);
@@ -100,10 +100,10 @@ TEST_CASE("worker_retries_until_the_attempts_are_used_up") {
 TEST_CASE("task_that_is_cancelled_never_starts") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        worker_rig w(rig, quick());
+        worker_rig w(rig, quick_worker());
         w.run();
-        rig.add(soon("later", 400ms));
-        rig.add(soon("last", 500ms));
+        rig.add(worker_task("later", 400ms));
+        rig.add(worker_task("last", 500ms));
         rig.run_until([&] { return w.worker.stats().held == 2; }); // the worker has claimed both
         CHECK(rig.cancel("later") == durable_cancel_result::cancelled);
         CHECK(rig.cancel("later") == durable_cancel_result::not_found);
@@ -116,23 +116,23 @@ TEST_CASE("task_that_is_cancelled_never_starts") {
 TEST_CASE("task_that_is_cancelled_while_it_runs_is_told_to_stop_and_not_tried_again") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        durable_worker_options o = quick();
+        durable_worker_options o = quick_worker();
         bool told = false;
         o.on_event = [&](const durable_event& e) { told = told || e.what == durable_event::kind::cancelled; };
         durable_worker worker(*rig.queue, o);
         bool begun = false, stopped = false;
         std::optional<std::error_code> ended;
         worker.run(
-            [&](durable_delivery& d) -> asio::awaitable<outcome> {
+            [&](durable_delivery& d) -> asio::awaitable<durable_outcome> {
                 begun = true;
                 asio::steady_timer wait(co_await asio::this_coro::executor, 1h);
                 std::error_code ec;
                 co_await wait.async_wait(asio::redirect_error(asio::use_awaitable, ec));
                 stopped = d.stop_requested();
-                co_return outcome::retry("stopped");
+                co_return durable_outcome::retry("stopped");
             },
             [&](std::error_code ec) { ended = ec; });
-        rig.add(soon("long"));
+        rig.add(worker_task("long"));
         rig.run_until([&] { return begun; });
         CHECK(rig.cancel("long") == durable_cancel_result::running);
         rig.run_until([&] { return stopped; });
@@ -146,17 +146,17 @@ TEST_CASE("task_that_is_cancelled_while_it_runs_is_told_to_stop_and_not_tried_ag
 TEST_CASE("id_that_exists_is_rejected_kept_or_replaced") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        const durable_receipt first = rig.add(soon("x", 1h));
+        const durable_receipt first = rig.add(worker_task("x", 1h));
         CHECK(!rig.error);
         CHECK(!first.existed);
-        rig.add(soon("x", 2h));
+        rig.add(worker_task("x", 2h));
         CHECK(rig.error == schedule_errc::duplicate_key);
-        const durable_receipt kept = rig.add(soon("x", 2h), on_duplicate::keep);
+        const durable_receipt kept = rig.add(worker_task("x", 2h), on_duplicate::keep);
         CHECK(!rig.error);
         CHECK(kept.existed);
         CHECK(kept.generation == first.generation);
         CHECK(kept.due == first.due);
-        const durable_receipt replaced = rig.add(soon("x", 2h), on_duplicate::replace);
+        const durable_receipt replaced = rig.add(worker_task("x", 2h), on_duplicate::replace);
         CHECK(replaced.generation > first.generation);
         CHECK(replaced.due > first.due);
         const auto moved =
@@ -175,7 +175,7 @@ TEST_CASE("id_that_exists_is_rejected_kept_or_replaced") {
 TEST_CASE("recurring_task_makes_occurrences_with_ids_of_their_own") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        worker_rig w(rig, quick());
+        worker_rig w(rig, quick_worker());
         w.run();
         rig.add({.id = "tick", .when = task_trigger::every(50ms).times(4), .misfire = task_misfire::catch_up(10)});
         REQUIRE(!rig.error);
@@ -195,11 +195,11 @@ TEST_CASE("recurring_task_makes_occurrences_with_ids_of_their_own") {
 TEST_CASE("queue_that_is_paused_begins_nothing") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        worker_rig w(rig, quick());
+        worker_rig w(rig, quick_worker());
         w.run();
         rig.act([&](auto h) { rig.queue->pause(h); });
         CHECK(rig.counts().paused);
-        rig.add(soon("x"));
+        rig.add(worker_task("x"));
         rig.run_until([&] { return rig.counts().overdue == 1; });
         CHECK(w.deliveries.empty());
         rig.act([&](auto h) { rig.queue->resume(h); });
@@ -210,9 +210,9 @@ TEST_CASE("queue_that_is_paused_begins_nothing") {
 TEST_CASE("worker_that_drains_gives_back_and_finishes") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        durable_worker_options o = quick();
+        durable_worker_options o = quick_worker();
         o.claim_lease = 1h; // so that nobody gets the claims when they run out
-        worker_rig first(rig, o), second(rig, quick());
+        worker_rig first(rig, o), second(rig, quick_worker());
         asio::steady_timer hold(rig.io, 1h);
         bool runs = false;
         std::optional<std::error_code> ended;
@@ -223,9 +223,9 @@ TEST_CASE("worker_that_drains_gives_back_and_finishes") {
                 co_await hold.async_wait(asio::redirect_error(asio::use_awaitable, ec));
             },
             [&](std::error_code ec) { ended = ec; });
-        rig.add(soon("long"));
+        rig.add(worker_task("long"));
         rig.run_until([&] { return runs; });
-        for (int i = 0; i < 20; ++i) rig.add(soon("later" + std::to_string(i), 500ms));
+        for (int i = 0; i < 20; ++i) rig.add(worker_task("later" + std::to_string(i), 500ms));
         rig.run_until([&] { return first.worker.stats().held == 20; });
         first.worker.drain();
         second.run();
@@ -243,7 +243,7 @@ TEST_CASE("worker_that_drains_gives_back_and_finishes") {
 TEST_CASE("worker_that_is_stopped_or_destroyed_leaves_the_task_to_others") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        auto first = std::make_unique<worker_rig>(rig, quick());
+        auto first = std::make_unique<worker_rig>(rig, quick_worker());
         bool runs = false;
         std::optional<std::error_code> ended;
         first->worker.run(
@@ -254,12 +254,12 @@ TEST_CASE("worker_that_is_stopped_or_destroyed_leaves_the_task_to_others") {
                 co_await forever.async_wait(asio::redirect_error(asio::use_awaitable, ec));
             },
             [&](std::error_code ec) { ended = ec; });
-        rig.add(soon("x"));
+        rig.add(worker_task("x"));
         rig.run_until([&] { return runs; });
         first.reset();
         rig.run_until([&] { return ended.has_value(); });
         CHECK(*ended == asio::error::operation_aborted);
-        worker_rig second(rig, quick());
+        worker_rig second(rig, quick_worker());
         second.run();
         rig.run_until([&] { return second.worker.stats().done == 1; });
         CHECK(second.deliveries.front().attempt == 2);
@@ -269,18 +269,18 @@ TEST_CASE("worker_that_is_stopped_or_destroyed_leaves_the_task_to_others") {
 TEST_CASE("lease_is_extended_while_a_handler_runs") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        worker_rig first(rig, quick()), second(rig, quick());
+        worker_rig first(rig, quick_worker()), second(rig, quick_worker());
         bool ended = false;
-        const auto handler = [&](durable_delivery& d) -> asio::awaitable<outcome> {
+        const auto handler = [&](durable_delivery& d) -> asio::awaitable<durable_outcome> {
             asio::steady_timer wait(co_await asio::this_coro::executor, 2500ms); // two and a half leases
             std::error_code ec;
             co_await wait.async_wait(asio::redirect_error(asio::use_awaitable, ec));
             ended = !d.stop_requested();
-            co_return outcome::done();
+            co_return durable_outcome::done();
         };
         first.run(handler);
         second.run(handler);
-        rig.add(soon("x"));
+        rig.add(worker_task("x"));
         rig.run_until([&] { return ended; });
         rig.run_until([&] { return rig.counts().claimed == 0; });
         CHECK(first.deliveries.size() + second.deliveries.size() == 1);
@@ -292,17 +292,17 @@ TEST_CASE("result_is_kept_for_the_retention_and_its_id_is_in_use") {
         durable_options o;
         o.retention = 1h;
         durable_rig rig(b, o);
-        worker_rig w(rig, quick());
+        worker_rig w(rig, quick_worker());
         w.run([](durable_delivery& d) {
-            return outcome::done(std::string(d.id() == "big" ? outcome::max_result + 1 : 3, 'r'));
+            return durable_outcome::done(std::string(d.id() == "big" ? durable_outcome::max_result + 1 : 3, 'r'));
         });
-        rig.add(soon("x"));
-        rig.add(soon("big"));
+        rig.add(worker_task("x"));
+        rig.add(worker_task("big"));
         rig.run_until([&] { return w.worker.stats().done + w.worker.stats().dead == 2; });
         CHECK(rig.find("x")->state == durable_state::done);
         CHECK(rig.find("x")->result == "rrr");
         CHECK(rig.find("big")->state == durable_state::dead);
-        CHECK(rig.add(soon("x"), on_duplicate::keep).existed);
+        CHECK(rig.add(worker_task("x"), on_duplicate::keep).existed);
         CHECK(rig.cancel("x") == durable_cancel_result::not_found);
     }
 }
@@ -310,7 +310,7 @@ TEST_CASE("result_is_kept_for_the_retention_and_its_id_is_in_use") {
 TEST_CASE("worker_has_no_more_attempts_at_once_than_it_may") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        durable_worker_options o = quick();
+        durable_worker_options o = quick_worker();
         o.max_in_flight = 3;
         worker_rig w(rig, o);
         int now = 0, most = 0;
@@ -320,7 +320,7 @@ TEST_CASE("worker_has_no_more_attempts_at_once_than_it_may") {
             co_await wait.async_wait(asio::use_awaitable);
             --now;
         });
-        for (int i = 0; i < 40; ++i) rig.add(soon(std::to_string(i)));
+        for (int i = 0; i < 40; ++i) rig.add(worker_task(std::to_string(i)));
         rig.run_until([&] { return w.worker.stats().done == 40; });
         CHECK(most == 3);
     }
@@ -329,9 +329,9 @@ TEST_CASE("worker_has_no_more_attempts_at_once_than_it_may") {
 TEST_CASE("tasks_outlive_the_program_that_scheduled_them") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        for (int i = 0; i < 50; ++i) rig.add(soon(std::to_string(i), 30ms));
+        for (int i = 0; i < 50; ++i) rig.add(worker_task(std::to_string(i), 30ms));
         rig.make_queue();
-        worker_rig w(rig, quick());
+        worker_rig w(rig, quick_worker());
         w.run();
         rig.run_until([&] { return w.worker.stats().done == 50; });
         CHECK(w.deliveries.size() == 50);
@@ -342,7 +342,7 @@ TEST_CASE("bulk_call_answers_each_task_on_its_own") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
         std::vector<durable_task> tasks;
-        for (std::size_t i = 0; i < durable_queue::max_batch; ++i) tasks.push_back(soon(std::to_string(i), 1h));
+        for (std::size_t i = 0; i < durable_queue::max_batch; ++i) tasks.push_back(worker_task(std::to_string(i), 1h));
         tasks[3].id.clear();
         tasks[4].id = "5";
         const auto add = [&] {
@@ -365,7 +365,7 @@ TEST_CASE("bulk_call_answers_each_task_on_its_own") {
         const auto audit = rig.get<durable_audit>([&](auto h) { rig.queue->audit(h); });
         CHECK(audit.repaired == 0);
         CHECK(audit.tasks >= tasks.size() - 2);
-        tasks.push_back(soon("one more"));
+        tasks.push_back(worker_task("one more"));
         add();
         CHECK(rig.error == durable_errc::too_many_tasks);
     }
