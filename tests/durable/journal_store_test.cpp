@@ -92,7 +92,7 @@ struct journal_player {
                 r.next_due = random.below(3) == 0 ? 0 : now / 1000 + 100;
                 r.runs_left = forever;
             }
-            return run_until_done(io, store.begin(0, 400, std::vector{r})).error;
+            return run_until_done(io, store.begin(0, 400, 1, std::vector{r})).error;
         }
         case 5:
         case 6: {
@@ -197,7 +197,7 @@ TEST_CASE("journal_store_refused_add_leaves_no_task") {
     CHECK(!added.error);
     const std::vector<begin_request> begin{{.id = "a", .generation = added.value[0].generation}};
     disk.left = 0;
-    CHECK(run_until_done(io, store.begin(0, 1'000, begin)).error == std::errc::no_space_on_device);
+    CHECK(run_until_done(io, store.begin(0, 1'000, 1, begin)).error == std::errc::no_space_on_device);
     CHECK(store.table().find("a")->task.state == durable_state::waiting);
     CHECK(store.table().find("a")->task.attempt == 0);
 }

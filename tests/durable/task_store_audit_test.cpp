@@ -32,7 +32,7 @@ struct audited_shard {
         const auto added = read_added(redis(calls.add(tasks, on_duplicate::reject).command));
         std::vector<begin_request> begins;
         for (std::size_t i = 1; i < 4; ++i) begins.push_back({.id = tasks[i].id, .generation = (*added)[i].generation});
-        redis(calls.begin(60'000, begins).command);
+        redis(calls.begin(60'000, 1, begins).command);
         const std::vector<finish_request> ends{{finish_kind::ack, "done", (*added)[2].generation, 1},
                                                {finish_kind::fail, "dead", (*added)[3].generation, 1, 0, "why"}};
         redis(calls.finish({.done_ms = 60'000}, ends).command);

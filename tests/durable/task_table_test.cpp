@@ -28,7 +28,7 @@ struct table_rig {
         return ids;
     }
     begun_task begin(const std::string& id, std::uint64_t generation, std::int64_t lease = 1'000) {
-        return table.begin(now, lease, {{.id = id, .generation = generation}}).at(0);
+        return table.begin(now, lease, 1, {{.id = id, .generation = generation}}).at(0);
     }
     bool finish(finish_kind kind, const std::string& id, std::uint64_t generation, std::uint32_t attempt,
                 std::int64_t delay = 0) {
@@ -175,12 +175,12 @@ TEST_CASE("table_recurring_task_leaves_occurrences_that_exist_alone") {
     const auto added = r.table.add(r.now, {t}, on_duplicate::reject).at(0);
     const begin_request request{
         .id = "r", .generation = added.generation, .occurrences = {added.due}, .next_due = added.due, .runs_left = 2};
-    CHECK(r.table.begin(r.now, 1'000, {request}).at(0).attempt == 1);
-    CHECK(r.table.begin(r.now, 1'000, {request}).at(0).attempt == 0); // an old claim of the task
+    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == 1);
+    CHECK(r.table.begin(r.now, 1'000, 2, {request}).at(0).attempt == 0); // an old claim of the task
     begin_request again = request;
     again.generation = r.table.find("r")->task.generation;
     again.next_due = 0;
-    CHECK(r.table.begin(r.now, 1'000, {again}).at(0).attempt == 0); // the occurrence runs already
+    CHECK(r.table.begin(r.now, 1'000, 2, {again}).at(0).attempt == 0); // the occurrence runs already
     CHECK(r.table.find("r") == nullptr);
     CHECK(r.table.find("r@" + std::to_string(added.due))->task.attempt == 1);
 }

@@ -91,7 +91,7 @@ void cycles(plain_redis& redis, const script_library& library, std::size_t batch
         const auto claimed = read_claimed(run(redis, shard.claim(1'000, max_script_batch, 30'000, limits)));
         std::vector<begin_request> begins;
         for (const stored_task& t : claimed->tasks) begins.push_back({.id = t.id, .generation = t.generation});
-        const auto begun = read_begun(run(redis, shard.begin(30'000, begins)));
+        const auto begun = read_begun(run(redis, shard.begin(30'000, 1, begins)));
         std::vector<finish_request> acks;
         for (std::size_t i = 0; i < begins.size(); ++i)
             acks.push_back({.id = begins[i].id,
