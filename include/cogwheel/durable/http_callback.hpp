@@ -22,10 +22,10 @@ namespace cogwheel::inline v0 {
 
 /// A request.
 struct http_callback {
-    static constexpr std::size_t max_url = 2'000;                ///< bytes
-    static constexpr std::size_t max_headers = 32;               ///< their number
-    static constexpr std::size_t max_header_bytes = 8'192;       ///< of all names and values together
-    static constexpr std::size_t max_content_type = 255;         ///< bytes
+    static constexpr std::size_t max_url = 2'000;                   ///< bytes
+    static constexpr std::size_t max_headers = 32;                  ///< their number
+    static constexpr std::size_t max_header_bytes = 8'192;          ///< of all names and values together
+    static constexpr std::size_t max_content_type = 255;            ///< bytes
     static constexpr std::size_t max_body = std::size_t{496} << 10; ///< bytes: encode() fits into durable_task::body
 
     /// "http://host[:port]/path?query" or https. The host is a name, an IPv4 address, or an IPv6 address in brackets.
@@ -40,7 +40,7 @@ struct http_callback {
     /// connection.
     std::vector<std::pair<std::string, std::string>> headers{};
 
-    std::string body{};                             ///< at most max_body bytes; none with GET
+    std::string body{};                            ///< at most max_body bytes; none with GET
     std::string content_type = "application/json"; ///< sent if there is a body; empty: not sent
 
     /// Checks all fields. Returns success, or the callback_errc that names the field.
@@ -80,8 +80,9 @@ std::string_view to_string(callback_outcome) noexcept;
 struct callback_result {
     callback_outcome outcome = callback_outcome::try_again;
 
-    /// Success with a status 2xx. Else a callback_errc; asio::error::timed_out; resilience_errc::circuit_open; or
-    /// asio::error::operation_aborted: it was cancelled, or the sender closed.
+    /// Success with a status 2xx. Else a callback_errc; asio::error::timed_out; resilience_errc::circuit_open;
+    /// asio::error::operation_aborted: it was cancelled, or the sender closed; errc::stopped: the wheel takes no timers;
+    /// or an error of the system: this process has no memory, no free descriptor, or not this kind of address.
     std::error_code error{};
 
     int status = 0;     ///< of the answer; 0: there was none
