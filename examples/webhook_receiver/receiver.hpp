@@ -45,6 +45,7 @@ private:
 struct verdict {
     int status = 200;
     std::string words{};
+    bool failed = false; // the work; the status may be any
 };
 
 class receiver {
@@ -73,7 +74,7 @@ public:
         if (!seen_.insert(id)) return {200, "repeated"}; // done before: the sender has missed the answer
         if (work(request)) return {200, "new"};
         seen_.erase(id); // so that the next attempt does the work
-        return {options_.fail_status, "failed"};
+        return {options_.fail_status, "failed", true};
     }
 
 private:

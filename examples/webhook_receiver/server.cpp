@@ -172,7 +172,11 @@ asio::awaitable<bool> server::read_more(client& c, clock::time_point until) {
 asio::awaitable<bool> server::answer(client& c, verdict v, bool keep_alive) {
     std::error_code ec;
     auto token = asio::redirect_error(asio::use_awaitable, ec);
-    if (options_.delay.count() > 0) co_await wheel_.async_wait(options_.delay, token);
+    if (options_.delay.count() > 0) {
+        c.stream.monitor().begin_read(); // meanwhile the client is not idle
+        co_await wheel_.async_wait(options_.delay, token);
+        c.stream.monitor().end_read();
+    }
     const bool wait = v.status >= 400 && !options_.retry_after.empty();
     const std::string text =
         fmt::format("HTTP/1.1 {} {}\r\n{}{}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{}\n", v.status,
@@ -194,10 +198,10 @@ asio::awaitable<void> server::linger(client& c) {
 }
 
 void server::count(const verdict& v) {
-    if (v.status == 408)
-        ++counts_.late;
-    else if (v.status >= 500)
+    if (v.failed)
         ++counts_.failed;
+    else if (v.status == 408)
+        ++counts_.late;
     else if (v.status >= 400)
         ++counts_.refused;
     else

@@ -59,6 +59,7 @@ void callback_options::validate() const {
     if (max_answer > (std::size_t{1} << 20))
         refuse("max_answer is " + std::to_string(max_answer) + " bytes, but must be at most 1 MB; 64 kB suit a result");
     if (max_retry_after < std::chrono::seconds(0)) refuse("max_retry_after is below zero; 24 h suit most receivers");
+    if (max_retry_after > most_retry_after) refuse("max_retry_after is above 365 days; 24 h suit most receivers");
     for (const int status : final_statuses)
         if (status < 400 || status > 599)
             refuse("final_statuses has " + std::to_string(status) + ", but they must be from 400 to 599");

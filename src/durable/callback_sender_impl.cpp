@@ -247,6 +247,13 @@ void callback_sender_impl::over(const request_ptr& request, std::error_code ec) 
     over_.emplace_back(request, ec);
 }
 
+void callback_sender_impl::transfer_broken(CURL* handle, std::error_code ec) {
+    callback_transfer* transfer = nullptr;
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &transfer);
+    // libcurl has handles of its own, with which it closes connections.
+    if (transfer != nullptr && transfer->request() != nullptr) abort(request_ptr(*transfer->request()->position), ec);
+}
+
 void callback_sender_impl::broken(std::error_code ec) {
     while (!in_flight_.empty()) abort(request_ptr(in_flight_.front()), ec);
 }

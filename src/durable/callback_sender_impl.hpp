@@ -35,6 +35,7 @@ public:
 
     void transfer_ended(CURL*, CURLcode) override;
     void settled() override;
+    void transfer_broken(CURL*, std::error_code ec) override;
     void broken(std::error_code ec) override;
 
 private:

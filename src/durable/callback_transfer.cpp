@@ -3,13 +3,21 @@
 #include "callback_transfer.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 namespace cogwheel::inline v0::detail {
 
 namespace {
+
+// Receivers and what stands before them drop idle connections, often after 60 s: a request on such a one is lost.
+constexpr long max_idle_seconds = 45;
+// A name may move to another address.
+constexpr long max_connection_seconds = 600;
 
 long milliseconds_of(std::chrono::nanoseconds limit) noexcept {
     constexpr std::chrono::milliseconds most = std::chrono::hours(24 * 20); // below 2^31 ms
@@ -35,6 +43,14 @@ asio::ip::address address_of(const curl_sockaddr& from) noexcept {
         return asio::ip::address_v6(bytes);
     }
     return asio::ip::address_v4(); // 0.0.0.0, which is refused
+}
+
+// Returns what keeps this process from opening what libcurl needs to resolve a name.
+std::error_code error_without_descriptors() noexcept {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {errno, std::generic_category()};
+    for (const int end : ends) ::close(end);
+    return {};
 }
 
 } // namespace
@@ -70,6 +86,8 @@ callback_transfer::callback_transfer(const callback_options& options, curl_drive
             set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.low_speed_period.count()));
         }
         if (options.max_idle_connections == 0) set(CURLOPT_FORBID_REUSE, 1L);
+        set(CURLOPT_MAXAGE_CONN, max_idle_seconds);
+        set(CURLOPT_MAXLIFETIME_CONN, max_connection_seconds);
         if (!options.user_agent.empty()) set(CURLOPT_USERAGENT, options.user_agent.c_str());
         set(CURLOPT_ERRORBUFFER, words_.data());
         set(CURLOPT_HEADERFUNCTION, &callback_transfer::take_head);
@@ -78,6 +96,8 @@ callback_transfer::callback_transfer(const callback_options& options, curl_drive
         set(CURLOPT_WRITEDATA, this);
         set(CURLOPT_OPENSOCKETFUNCTION, &callback_transfer::open_socket);
         set(CURLOPT_OPENSOCKETDATA, this);
+        set(CURLOPT_PREREQFUNCTION, &callback_transfer::before_request);
+        set(CURLOPT_PREREQDATA, this);
         set(CURLOPT_CLOSESOCKETFUNCTION, &curl_driver::close_socket);
         set(CURLOPT_CLOSESOCKETDATA, &driver);
         set(CURLOPT_PRIVATE, this);
@@ -97,7 +117,8 @@ void callback_transfer::begin(callback_request& request, std::chrono::sys_second
     static_cast<void>(url.parse(call.url));
     host_ = url.host;
     refusal_.clear();
-    head_complete_ = another_address_ = false;
+    head_complete_ = has_socket_ = sent_again_ = false;
+    socket_error_ = {};
     words_[0] = '\0';
 
     const bool empty = call.body.empty() && (call.method == "GET" || call.method == "DELETE");
@@ -186,10 +207,16 @@ std::size_t callback_transfer::take_body(char* bytes, std::size_t, std::size_t c
 
 curl_socket_t callback_transfer::open_socket(void* transfer, curlsocktype, curl_sockaddr* address) noexcept {
     auto& self = *static_cast<callback_transfer*>(transfer);
+    if (self.bytes_sent() > 0) { // for a request that libcurl wants to send again
+        self.sent_again_ = true;
+        return CURL_SOCKET_BAD;
+    }
     const asio::ip::address ip = address_of(*address);
     if (self.options_.guard.allows(ip, self.host_)) {
-        self.another_address_ = true;
-        return self.driver_.open_socket(address->family, address->socktype, address->protocol);
+        const curl_socket_t fd =
+            self.driver_.open_socket(address->family, address->socktype, address->protocol, self.socket_error_);
+        self.has_socket_ |= fd != CURL_SOCKET_BAD;
+        return fd;
     }
     try {
         (self.refusal_ += self.refusal_.empty() ? "" : ", ") +=
@@ -200,15 +227,24 @@ curl_socket_t callback_transfer::open_socket(void* transfer, curlsocktype, curl_
     return CURL_SOCKET_BAD;
 }
 
-void callback_transfer::note_sent() noexcept {
+// libcurl sends a request again by itself if an open connection ends without an answer. But the receiver may have got
+// it. The size counts what was sent on the first connection, too: 0 if the connection was closed already.
+int callback_transfer::before_request(void* transfer, char*, char*, int, int) noexcept {
+    auto& self = *static_cast<callback_transfer*>(transfer);
+    if (self.bytes_sent() == 0) return CURL_PREREQFUNC_OK;
+    self.sent_again_ = true;
+    return CURL_PREREQFUNC_ABORT;
+}
+
+long callback_transfer::bytes_sent() const noexcept {
     long bytes = 0;
     curl_easy_getinfo(easy_, CURLINFO_REQUEST_SIZE, &bytes);
-    request_->result.sent = bytes > 0;
+    return bytes;
 }
 
 void callback_transfer::finish(CURLcode code, std::string_view origin, std::chrono::sys_seconds now) {
     callback_result& result = request_->result;
-    note_sent();
+    result.sent = bytes_sent() > 0;
     long number = 0;
     curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &number);
     result.status = static_cast<int>(number);
@@ -221,10 +257,20 @@ void callback_transfer::finish(CURLcode code, std::string_view origin, std::chro
         ((result.remote_address = v6 ? "[" : "") += ip) += (v6 ? "]:" : ":") + std::to_string(number);
         long opened = 0;
         curl_easy_getinfo(easy_, CURLINFO_NUM_CONNECTS, &opened);
-        result.reused = opened == 0;
+        result.reused = opened == 0 || sent_again_;
     }
     transfer_end end{.code = code, .head_complete = head_complete_, .origin = origin};
-    end.address_refused = code == CURLE_COULDNT_CONNECT && !another_address_ && !refusal_.empty();
+    // libcurl may also fail to find the host for the second time.
+    if (sent_again_ || (result.sent && result.status == 0 && code == CURLE_COULDNT_RESOLVE_HOST)) {
+        end.code = CURLE_GOT_NOTHING;
+        words_[0] = '\0'; // they tell of the second time
+    }
+    if (end.code == CURLE_COULDNT_CONNECT && !has_socket_) {
+        end.local = socket_error_;
+        end.address_refused = !socket_error_ && !refusal_.empty();
+    } else if (end.code == CURLE_COULDNT_RESOLVE_HOST || end.code == CURLE_SSL_CACERT_BADFILE) {
+        end.local = error_without_descriptors(); // libcurl does not tell why it could not ask, or not read the file
+    }
     end.detail = end.address_refused ? std::string_view(refusal_) : std::string_view(words_.data());
     curl_header* header = nullptr;
     if (curl_easy_header(easy_, "retry-after", 0, CURLH_HEADER, -1, &header) == CURLHE_OK)
@@ -234,7 +280,7 @@ void callback_transfer::finish(CURLcode code, std::string_view origin, std::chro
 }
 
 void callback_transfer::forget() noexcept {
-    note_sent();
+    request_->result.sent = bytes_sent() > 0;
     request_ = nullptr;
 }
 

@@ -41,13 +41,14 @@ public:
 private:
     static std::size_t take_head(char* bytes, std::size_t one, std::size_t count, void* transfer) noexcept;
     static std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* transfer) noexcept;
+    static int before_request(void* transfer, char*, char*, int, int) noexcept;
     static curl_socket_t open_socket(void* transfer, curlsocktype, curl_sockaddr* address) noexcept;
 
     template <class T>
     void set(CURLoption option, T value);
     void set_headers(std::chrono::sys_seconds now);
     void add_header(std::string_view name, std::string_view value);
-    void note_sent() noexcept;
+    long bytes_sent() const noexcept;
 
     const callback_options& options_;
     curl_driver& driver_;
@@ -60,7 +61,9 @@ private:
     std::array<char, CURL_ERROR_SIZE> words_{};
     std::string refusal_;
     bool head_complete_ = false;
-    bool another_address_ = false; // one that the guard allows
+    bool has_socket_ = false;      // for an address that the guard allows
+    std::error_code socket_error_; // there was none for such an address
+    bool sent_again_ = false;      // libcurl wanted it
 };
 
 } // namespace cogwheel::inline v0::detail

@@ -15,7 +15,13 @@ namespace cogwheel::inline v0::detail {
 
 namespace {
 
+bool is_of_system(const std::error_code& ec) noexcept {
+    return ec.category() == std::generic_category() || ec.category() == std::system_category() ||
+           ec.category() == asio::error::get_system_category();
+}
+
 std::error_code error_of(const transfer_end& end, int status) noexcept {
+    if (end.local) return end.local;
     if (end.address_refused) return callback_errc::address_refused;
     switch (end.code) {
     case CURLE_OK: // libcurl takes a head without an end for an answer
@@ -92,10 +98,11 @@ void judge(callback_result& result, const transfer_end& end, const callback_opti
 
 peer_verdict verdict_of(const callback_result& result) noexcept {
     if (result.status >= 500) return peer_verdict::failed;
+    if (result.error == asio::error::timed_out) return peer_verdict::failed;
     if (result.error == callback_errc::address_refused || result.error == callback_errc::bad_url ||
-        result.error == std::errc::not_enough_memory || result.error == asio::error::operation_aborted ||
         result.error.category() == error_category())
         return peer_verdict::unknown;
+    if (result.error && is_of_system(result.error)) return peer_verdict::unknown; // a fault of this process, or aborted
     return result.error && result.error != callback_errc::refused_by_status ? peer_verdict::failed
                                                                             : peer_verdict::alive;
 }

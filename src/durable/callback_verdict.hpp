@@ -18,6 +18,7 @@ struct transfer_end {
     CURLcode code = CURLE_OK;
     bool head_complete = true;
     bool address_refused = false; // by the guard; and there was no other address
+    std::error_code local{};      // a fault of this process
     std::string_view detail{};    // libcurl's words, or the guard's
     std::string_view retry_after{};
     std::string_view origin{};

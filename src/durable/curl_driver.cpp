@@ -7,8 +7,8 @@
 #include <asio/error.hpp>
 #include <asio/post.hpp>
 
+#include <cerrno>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -33,6 +33,7 @@ CURLMcode curl_driver::add(CURL* handle) { return curl_multi_add_handle(multi_, 
 
 void curl_driver::remove(CURL* handle) noexcept {
     if (multi_ != nullptr) curl_multi_remove_handle(multi_, handle);
+    std::erase_if(failures_, [handle](const auto& failure) { return failure.first == handle; });
 }
 
 void curl_driver::stop() noexcept {
@@ -48,19 +49,25 @@ void curl_driver::stop() noexcept {
     watches_.clear();
 }
 
-curl_socket_t curl_driver::open_socket(int family, int type, int protocol) noexcept {
+curl_socket_t curl_driver::open_socket(int family, int type, int protocol, std::error_code& ec) noexcept {
     const int fd = ::socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
-    if (fd < 0) return CURL_SOCKET_BAD;
+    if (fd < 0) {
+        ec.assign(errno, std::generic_category());
+        return CURL_SOCKET_BAD;
+    }
     try {
         watches_[fd] = nullptr; // first, so that the descriptor has its place
         watches_[fd] = std::make_shared<watch>(strand_, fd, true);
         ++opened_;
         return fd;
+    } catch (const std::system_error& e) {
+        ec = e.code();
     } catch (...) {
-        watches_.erase(fd);
-        ::close(fd);
-        return CURL_SOCKET_BAD;
+        ec = make_error_code(std::errc::not_enough_memory);
     }
+    watches_.erase(fd);
+    ::close(fd);
+    return CURL_SOCKET_BAD;
 }
 
 int curl_driver::close_socket(void* driver, curl_socket_t fd) noexcept {
@@ -75,14 +82,14 @@ int curl_driver::close_socket(void* driver, curl_socket_t fd) noexcept {
     return 0;
 }
 
-int curl_driver::socket_changed(CURL*, curl_socket_t fd, int what, void* driver, void*) noexcept {
+int curl_driver::socket_changed(CURL* handle, curl_socket_t fd, int what, void* driver, void*) noexcept {
     auto& self = *static_cast<curl_driver*>(driver);
     try {
         self.want(fd, what);
     } catch (const std::system_error& e) {
-        self.note_failure(e.code());
+        self.note_failure(handle, e.code());
     } catch (...) {
-        self.note_failure(make_error_code(std::errc::not_enough_memory));
+        self.note_failure(handle, make_error_code(std::errc::not_enough_memory));
     }
     return 0; // -1 would make the multi handle useless for ever
 }
@@ -128,11 +135,24 @@ void curl_driver::start_wait(curl_socket_t fd, const watch_ptr& w) {
                          w->waiting &= ~Direction;
                          if (w->closed || self->multi_ == nullptr) return;
                          // Not wanted any more; or wanted again before this cancelled wait ended.
-                         if ((w->wanted & Direction) != 0 && ec != asio::error::operation_aborted)
-                             self->act(fd, ec ? CURL_CSELECT_ERR : in ? CURL_CSELECT_IN : CURL_CSELECT_OUT);
-                         if (!w->closed && self->multi_ != nullptr) self->start_waits(fd, w);
+                         if ((w->wanted & Direction) != 0 && ec != asio::error::operation_aborted) try {
+                                 self->act(fd, ec ? CURL_CSELECT_ERR : in ? CURL_CSELECT_IN : CURL_CSELECT_OUT);
+                             } catch (...) { // of a completion: this transfer still waits
+                                 self->wait_again(fd, w);
+                                 throw;
+                             }
+                         self->wait_again(fd, w);
                      });
     w->waiting |= Direction;
+}
+
+void curl_driver::wait_again(curl_socket_t fd, const watch_ptr& w) noexcept {
+    if (w->closed || multi_ == nullptr) return;
+    try {
+        start_waits(fd, w);
+    } catch (...) {
+        note_failure(make_error_code(std::errc::not_enough_memory));
+    }
 }
 
 int curl_driver::timer_changed(CURLM*, long milliseconds, void* driver) noexcept {
@@ -195,35 +215,51 @@ void curl_driver::timer_fired(std::uint64_t generation) {
 void curl_driver::timer_lost(std::uint64_t generation) {
     if (generation != timer_generation_ || multi_ == nullptr) return;
     note_failure(make_error_code(errc::stopped));
-    run_soon();
 }
 
 void curl_driver::run_soon() {
-    if (std::exchange(run_posted_, true)) return;
+    if (run_posted_) return;
     asio::post(strand_, [self = shared_from_this()] {
         self->run_posted_ = false;
         self->act(CURL_SOCKET_TIMEOUT, 0);
     });
+    run_posted_ = true;
 }
 
 void curl_driver::note_failure(std::error_code ec) noexcept {
     if (!failure_) failure_ = ec;
+    try {
+        run_soon(); // the failure may have been seen outside of act()
+    } catch (...) {
+        // Without memory it is told after the next event.
+    }
+}
+
+void curl_driver::note_failure(CURL* handle, std::error_code ec) noexcept {
+    try {
+        failures_.emplace_back(handle, ec);
+        run_soon();
+    } catch (...) {
+        note_failure(make_error_code(std::errc::not_enough_memory));
+    }
 }
 
 void curl_driver::act(curl_socket_t fd, int events) {
     if (multi_ == nullptr) return;
     int running = 0;
     curl_multi_socket_action(multi_, fd, events, &running);
-    // All of them first: the owner may add transfers, and the messages die with the next call.
-    std::vector<std::pair<CURL*, CURLcode>> over;
     int left = 0;
     while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
         if (message->msg != CURLMSG_DONE) continue;
-        over.emplace_back(message->easy_handle, message->data.result);
-    }
-    for (const auto& [handle, code] : over) {
-        curl_multi_remove_handle(multi_, handle);
+        CURL* const handle = message->easy_handle; // the message ends with the next call
+        const CURLcode code = message->data.result;
+        remove(handle);
         owner_->transfer_ended(handle, code);
+    }
+    while (!failures_.empty()) {
+        const auto [handle, ec] = failures_.back();
+        failures_.pop_back();
+        owner_->transfer_broken(handle, ec);
     }
     if (const auto ec = std::exchange(failure_, {})) owner_->broken(ec);
     if (owner_ != nullptr) owner_->settled();

@@ -20,6 +20,8 @@
 
 #include <memory>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <curl/curl.h>
 
@@ -34,7 +36,9 @@ public:
     virtual void transfer_ended(CURL*, CURLcode) = 0;
     /// The driver has told all that it knows.
     virtual void settled() = 0;
-    /// Transfers may hang: the wheel takes no timers, or there is no memory.
+    /// The transfer may hang, because a descriptor cannot be watched. The owner removes it.
+    virtual void transfer_broken(CURL*, std::error_code) = 0;
+    /// All transfers may hang: the wheel takes no timers, or there is no memory. The owner removes them.
     virtual void broken(std::error_code) = 0;
 
 protected:
@@ -61,8 +65,8 @@ public:
     /// Closes all connections. Preconditions: all transfers have ended or were removed.
     void stop() noexcept;
 
-    /// Opens a socket and watches it. For CURLOPT_OPENSOCKETFUNCTION.
-    curl_socket_t open_socket(int family, int type, int protocol) noexcept;
+    /// Opens a socket and watches it. For CURLOPT_OPENSOCKETFUNCTION. Errors: CURL_SOCKET_BAD, and `ec` is set.
+    curl_socket_t open_socket(int family, int type, int protocol, std::error_code& ec) noexcept;
 
     /// For CURLOPT_CLOSESOCKETFUNCTION, with the driver as its data.
     static int close_socket(void* driver, curl_socket_t fd) noexcept;
@@ -97,7 +101,9 @@ private:
     void timer_lost(std::uint64_t generation);
     void run_soon();
     void act(curl_socket_t fd, int events);
+    void wait_again(curl_socket_t fd, const watch_ptr& w) noexcept;
     void note_failure(std::error_code ec) noexcept;
+    void note_failure(CURL* handle, std::error_code ec) noexcept;
 
     wheel_hold<wheel_type> wheel_;
     callback_strand strand_;
@@ -109,7 +115,8 @@ private:
     time_point timer_at_ = never; // what the wheel has
     std::uint64_t timer_generation_ = 0;
     std::uint64_t opened_ = 0;
-    std::error_code failure_; // seen in a callback of libcurl
+    std::error_code failure_;                                 // of all transfers: seen in a callback of libcurl
+    std::vector<std::pair<CURL*, std::error_code>> failures_; // of one
     bool run_posted_ = false;
 };
 

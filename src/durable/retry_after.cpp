@@ -134,10 +134,10 @@ std::optional<seconds> parse_retry_after(std::string_view text, sys_seconds now,
     if (std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
         seconds wait{0};
         for (const char c : text) {
-            if (wait > most) break; // more digits only make it longer
-            wait = wait * 10 + seconds(c - '0');
+            const seconds digit(c - '0');
+            wait = wait > most / 10 ? most : std::min(wait * 10, most - digit) + digit; // never above `most`
         }
-        return std::min(wait, most);
+        return wait;
     }
     const auto date = parse_http_date(text, now);
     if (!date) return std::nullopt;

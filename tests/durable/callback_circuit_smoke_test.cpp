@@ -3,6 +3,7 @@
 //
 // The circuit and the retry budget of each host: over real sockets.
 #include "support/callback_rig.hpp"
+#include "support/no_descriptors.hpp"
 
 #include <cogwheel/resilience/error.hpp>
 
@@ -47,6 +48,41 @@ TEST_CASE("circuit_counts_broken_connections_and_not_what_the_receiver_decides")
     CHECK(rig.send_to(receiver.url("/200")).outcome == callback_outcome::succeeded);
     for (const char* path : {"/close", "/garbage", "/truncate"}) rig.send_to(receiver.url(path));
     CHECK(rig.send_to(receiver.url("/200")).error == resilience_errc::circuit_open);
+}
+
+TEST_CASE("circuit_does_not_count_that_this_process_has_no_descriptors") {
+    callback_rig rig(circuit_options_for_test(1h));
+    callback_receiver receiver(rig.io);
+    const std::string by_name = "http://no-such-host.invalid/", by_address = receiver.url("/200");
+    for (const std::string& url : {by_name, by_address}) {
+        INFO(url);
+        std::vector<callback_result> results;
+        error_without_descriptors([&] {
+            for (int i = 0; i < 5; ++i) results.push_back(rig.send_to(url));
+        });
+        for (const callback_result& r : results) {
+            CHECK(r.error == std::errc::too_many_files_open);
+            CHECK(r.outcome == callback_outcome::try_again);
+            CHECK(!r.sent);
+        }
+    }
+    CHECK(rig.send_to(by_name).error == callback_errc::host_not_found);
+    CHECK(rig.send_to(by_address).outcome == callback_outcome::succeeded);
+}
+
+TEST_CASE("circuit_of_another_host_does_not_see_a_resolver_without_descriptors") {
+    auto options = circuit_options_for_test(1h);
+    options.circuit.failures_in_a_row = 1;
+    callback_rig rig(options);
+    callback_receiver other(rig.io);
+    const auto late = rig.start_to(other.url("/late"));
+    rig.run_until([&] { return other.log.requests.size() == 1; });
+    {
+        const two_descriptors_left limit; // libcurl takes them, and none is left with which the driver watches
+        CHECK(!rig.send_to("http://no-such-host.invalid/").sent);
+    }
+    CHECK(rig.finish(late).outcome == callback_outcome::succeeded);
+    CHECK(rig.send_to(other.url("/200")).outcome == callback_outcome::succeeded);
 }
 
 TEST_CASE("circuit_tries_again_after_its_time_and_closes_after_a_success") {
@@ -129,6 +165,8 @@ TEST_CASE("callback_options_out_of_range_are_named") {
     CHECK(refused([](auto& o) { o.user_agent = "a\r\nb"; }).find("user_agent") != std::string::npos);
     CHECK(refused([](auto& o) { o.final_statuses = {200}; }).find("final_statuses has 200") != std::string::npos);
     CHECK(refused([](auto& o) { o.max_retry_after = -1s; }).find("max_retry_after") != std::string::npos);
+    CHECK(refused([](auto& o) { o.max_retry_after = 24h * 365; }).empty());
+    CHECK(refused([](auto& o) { o.max_retry_after = 24h * 365 + 1s; }).find("365 days") != std::string::npos);
     CHECK(refused([](auto& o) { o.ca_file = "/no/such/file"; }).find("/no/such/file") != std::string::npos);
     CHECK(refused([](auto& o) {
               o.low_speed = 1;

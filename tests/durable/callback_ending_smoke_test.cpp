@@ -11,6 +11,8 @@
 #include <asio/error.hpp>
 #include <doctest/doctest.h>
 
+#include <thread>
+
 using namespace cogwheel;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
@@ -165,6 +167,31 @@ TEST_CASE("completion_that_throws_leaves_the_others_alone") {
     CHECK(thrown);
     CHECK(rig.finish(b).error == callback_errc::bad_scheme);
     CHECK(rig.finish(c).outcome == callback_outcome::succeeded);
+}
+
+TEST_CASE("completion_that_throws_leaves_an_answer_under_way_alone") {
+    auto options = loopback_options();
+    options.connect_timeout = 500ms;
+    callback_rig rig(options);
+    asio::ip::tcp::acceptor acceptor(rig.io, {asio::ip::make_address("127.0.0.1"), 0});
+    const auto port = std::to_string(acceptor.local_endpoint().port());
+    const auto under_way = rig.start_to("http://127.0.0.1:" + port + "/");
+    asio::ip::tcp::socket peer(rig.io);
+    bool accepted = false;
+    acceptor.async_accept(peer, [&](std::error_code ec) { accepted = !ec; });
+    rig.run_until([&] { return accepted && peer.available() > 0; });
+    std::string received(4096, ' ');
+    peer.read_some(asio::buffer(received));
+    // The other one ends by its limit on TLS, in the step that also reads a part of the first answer.
+    callback_receiver silent(rig.io);
+    rig.sender->async_send({.url = "https://127.0.0.1:" + std::to_string(silent.port()) + "/"}, {.id = "a"},
+                           [](std::error_code, const callback_result&) { throw std::runtime_error("user"); });
+    rig.run_until([&] { return silent.log.accepted == 1; });
+    asio::write(peer, asio::buffer(std::string("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")));
+    std::this_thread::sleep_for(700ms);
+    CHECK_THROWS_AS(rig.run_until([] { return false; }), std::runtime_error);
+    asio::write(peer, asio::buffer(std::string("world")));
+    CHECK(rig.finish(under_way).body == "helloworld");
 }
 
 TEST_CASE("context_destroyed_in_flight_leaks_nothing") {

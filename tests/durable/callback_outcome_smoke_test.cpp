@@ -103,6 +103,42 @@ TEST_CASE("receiver_behaviour_decides_the_outcome") {
     MESSAGE("\n" << table);
 }
 
+TEST_CASE("receiver_that_closes_an_open_connection_gets_the_callback_once") {
+    auto options = loopback_options();
+    options.max_in_flight = 2;
+    callback_rig rig(options);
+    callback_receiver receiver(rig.io);
+    for (const int idle_connections : {1, 2}) { // with two, libcurl could send it again on the other one
+        INFO(idle_connections);
+        std::vector<callback_rig::answer_ptr> first;
+        for (int i = 0; i < idle_connections; ++i) first.push_back(rig.start_to(receiver.url("/late")));
+        for (const auto& one : first) CHECK(rig.finish(one).outcome == callback_outcome::succeeded);
+        receiver.log.requests.clear();
+        const callback_result r = rig.send_to(receiver.url("/close"));
+        CHECK(r.error == callback_errc::disconnected);
+        CHECK(r.outcome == callback_outcome::try_again);
+        CHECK(r.sent);
+        CHECK(r.reused);
+        CHECK(r.remote_address == "127.0.0.1:" + std::to_string(receiver.port()));
+        CHECK(receiver.log.requests.size() == 1);
+        CHECK(rig.send_to(receiver.url("/200")).outcome == callback_outcome::succeeded);
+        CHECK(receiver.log.requests.size() == 2);
+    }
+}
+
+TEST_CASE("receiver_that_has_closed_an_open_connection_gets_the_callback_on_another") {
+    callback_rig rig;
+    callback_receiver receiver(rig.io);
+    receiver.log.answer = [](const received_callback&) { return http_answer(200, "", "and closes"); };
+    receiver.log.closes = true;
+    for (int i = 1; i <= 20; ++i) {
+        const callback_result r = rig.send_to(receiver.url("/"));
+        rig.run_until([&] { return receiver.log.open_requests == 0; });
+        CHECK(r.outcome == callback_outcome::succeeded);
+        CHECK(receiver.log.accepted == i);
+    }
+}
+
 TEST_CASE("receiver_that_asks_to_wait_is_heard_up_to_the_cap") {
     auto options = loopback_options();
     options.max_retry_after = 3600s;

@@ -30,6 +30,12 @@ TEST_CASE("retry_after_takes_seconds_up_to_the_cap") {
     CHECK(wait_of("86401") == 24h);
     CHECK(wait_of("99999999999999999999999999999999999999") == 24h);
     CHECK(parse_retry_after("5", rfc_moment, 0s) == 0s);
+    CHECK(parse_retry_after("57", rfc_moment, 3s) == 3s);
+    for (const seconds most : {seconds::max(), seconds::max() - 1s, seconds::max() - 8s}) {
+        CHECK(parse_retry_after("9223372036854775806", rfc_moment, most) == std::min(seconds::max() - 1s, most));
+        CHECK(parse_retry_after("9223372036854775809", rfc_moment, most) == most);
+        CHECK(parse_retry_after("99999999999999999999", rfc_moment, most) == most);
+    }
 }
 
 TEST_CASE("retry_after_takes_each_form_of_a_date") {

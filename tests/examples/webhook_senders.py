@@ -82,6 +82,7 @@ def rude_senders(binary):
                                    ("two lengths", request(more="Content-Length: 3\r\n"), 400),
                                    ("a negative length", request(length=-1), 400),
                                    ("chunks", request(more="Transfer-Encoding: chunked\r\n"), 501),
+                                   ("a coding without a name", request(more="Transfer-Encoding:\r\n"), 501),
                                    ("a large body", request(length=1001), 413), ("one that is sent", request(body=b"b" * 500000), 413),
                                    ("a control character", request(more="x: \x1b[2J\r\n"), 400),
                                    ("a long head", b"POST / HTTP/1.1\r\nx: " + b"y" * 20000, 431),
@@ -92,7 +93,8 @@ def rude_senders(binary):
             check(f"{name}: {status}", answer is not None and answer[0] == status, f"{answer}")
             check(f"{name}: closed", seconds_until_closed(connection.socket, time.monotonic()) is not None)
         check("serves on", Connection(server).send(request())[0] == 200)
-        server.end()
+        _, out, _ = server.end()
+        check("rude requests are refused, and have not failed", "1 new, 0 repeated, 0 failed" in out, out)
 
 
 def limits(binary):
@@ -121,6 +123,22 @@ def failures(binary):
         server.end()
 
 
+def failures_of_any_status(binary):
+    for status in ("302", "404", "408"):
+        with Server(binary, "--secret", SECRET, "--fail", "100", "--answer", status) as server:
+            check(f"--answer {status}", Connection(server).send(request())[::2] == (int(status), "failed"))
+            _, out, _ = server.end()
+            check(f"{status} counts as failed", "0 new, 0 repeated, 1 failed" in out and "0 requests" in out and "0 too slow" in out, out)
+
+
+def slow_answers(binary):
+    with Server(binary, "--secret", SECRET, "--idle", "100ms", "--delay", "500ms") as server:
+        one = Connection(server)
+        check("an answer later than --idle comes", (one.send(request()) or [0])[0] == 200)
+        check("and then the connection is idle", seconds_until_closed(one.socket, time.monotonic()) is not None)
+        server.end()
+
+
 def drains(binary):
     with Server(binary, "--secret", SECRET, "--delay", "300ms") as server:
         busy, idle = Connection(server), Connection(server)
@@ -140,6 +158,8 @@ def main():
     rude_senders(binary)
     limits(binary)
     failures(binary)
+    failures_of_any_status(binary)
+    slow_answers(binary)
     drains(binary)
     return conclude()
 

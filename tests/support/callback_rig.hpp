@@ -42,6 +42,7 @@ struct received_callback {
 struct receiver_log {
     std::vector<received_callback> requests;
     int accepted = 0;
+    bool closes = false; // after each answer, without a word of it
     std::size_t open_requests = 0, most_open_requests = 0;
     std::function<std::string(const received_callback&)> answer; // replaces what the path says
 };
@@ -91,7 +92,7 @@ private:
     }
 
     void respond(const std::string& path) {
-        if (log_.answer) return send(log_.answer(request_), true);
+        if (log_.answer) return send(log_.answer(request_), !log_.closes);
         if (path == "/silent") return wait_for_the_end();
         if (path == "/close") return end();
         if (path == "/truncate") return send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello", false);

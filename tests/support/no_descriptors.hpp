@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace cogwheel_tests {
 
@@ -26,5 +27,25 @@ std::error_code error_without_descriptors(F f) {
     setrlimit(RLIMIT_NOFILE, &before);
     return ec;
 }
+
+/// While it lives, the process may open two file descriptors more.
+class two_descriptors_left {
+public:
+    two_descriptors_left() {
+        getrlimit(RLIMIT_NOFILE, &before_);
+        const int first = dup(STDERR_FILENO), second = dup(STDERR_FILENO);
+        close(first);
+        close(second);
+        rlimit few = before_;
+        few.rlim_cur = static_cast<rlim_t>(second) + 1;
+        setrlimit(RLIMIT_NOFILE, &few);
+    }
+    two_descriptors_left(const two_descriptors_left&) = delete;
+    two_descriptors_left& operator=(const two_descriptors_left&) = delete;
+    ~two_descriptors_left() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+};
 
 } // namespace cogwheel_tests

@@ -33,7 +33,8 @@ struct callback_options {
     /// turns, so a slow host does not hold up the others.
     std::size_t max_waiting = 10'000;
 
-    /// Connections that stay open for the next request. 0: none.
+    /// Connections that stay open for the next request. 0: none. None is used after 45 s without a request, or 10 min
+    /// after it was opened.
     std::size_t max_idle_connections = 256;
 
     /// The limit on the resolution of the name, the connection and TLS. At least 1 ms.
@@ -49,7 +50,8 @@ struct callback_options {
     /// alone decides. At most 1 MB.
     std::size_t max_answer = std::size_t{64} << 10;
 
-    /// The longest delay that a receiver can ask for by Retry-After.
+    /// The longest delay that a receiver can ask for by Retry-After. At most 365 days.
+    static constexpr std::chrono::seconds most_retry_after = std::chrono::hours(24 * 365);
     std::chrono::seconds max_retry_after = std::chrono::hours(24);
 
     /// Statuses from 400 on after which the task is not tried again. Of Standard Webhooks: 410. All 3xx are such, too:
@@ -57,7 +59,8 @@ struct callback_options {
     /// owner.
     std::vector<int> final_statuses{410};
 
-    /// The circuit breaker of each host. Failures are: no answer, and statuses from 500 on.
+    /// The circuit breaker of each host. Failures are: no answer, and statuses from 500 on. Faults of this process, such
+    /// as no free descriptor, do not count.
     circuit_breaker_options circuit{};
     bool use_circuit = true;
 
