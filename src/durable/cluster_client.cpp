@@ -47,6 +47,7 @@ struct gathering {
     completion<std::vector<redis_reply>> done;
     std::size_t open = 0;
     std::error_code error{};
+    bool partly_done = false;
     std::vector<redis_reply> replies{};
 };
 
@@ -57,12 +58,16 @@ public:
     void complete(std::error_code ec) override {
         {
             const std::lock_guard lock(all_->mutex);
+            const bool refused = ec == durable_errc::not_connected || ec == durable_errc::server_busy;
+            if (!refused) all_->partly_done = true;
             if (ec)
                 all_->error = ec;
             else
                 all_->replies.push_back(std::move(replies.front()));
             if (--all_->open != 0) return;
         }
+        if (all_->error && all_->partly_done && all_->error != asio::error::operation_aborted)
+            all_->error = durable_errc::disconnected;
         all_->done(all_->error, std::move(all_->replies));
     }
 
@@ -84,7 +89,7 @@ cluster_client::cluster_client(const timer_wheel& wheel, std::shared_ptr<const r
       strand_(asio::make_strand(wheel.get_executor())),
       options_(std::move(options)),
       dialer_(std::make_shared<redis_dialer>(wheel, strand_, options_)),
-      retry_(wheel),
+      retry_(wheel, strand_),
       pauses_(options_->reconnect),
       random_(fresh_seed(this, std::chrono::steady_clock::now().time_since_epoch())) {}
 
@@ -122,19 +127,19 @@ cluster_client::target cluster_client::find(const cluster_call& call) {
 }
 
 cluster_client::node& cluster_client::node_at(const redis_address& address) {
-    auto& n = nodes_[address.text()];
-    if (!n) {
-        n = std::make_shared<redis_connection_impl>(*wheel_, asio::make_strand(strand_.get_inner_executor()), options_,
-                                                    make_fixed_finder(address));
-        n->run();
-        n->set_hook([weak = weak_from_this(), raw = n.get()](bool connected, std::error_code ec) {
-            const auto self = weak.lock();
-            if (!self) return;
-            if (connected && raw->version() != 0) self->version_.store(raw->version(), std::memory_order_relaxed);
-            asio::post(self->strand_, [self, connected, ec] { self->node_changed(connected, ec); });
-        });
-    }
-    return n;
+    const std::string name = address.text();
+    if (const auto known = nodes_.find(name); known != nodes_.end()) return known->second;
+    // Nothing is in the map until all is made that may throw.
+    auto n = std::make_shared<redis_connection_impl>(*wheel_, asio::make_strand(strand_.get_inner_executor()), options_,
+                                                     make_fixed_finder(address), dialer_->tls());
+    n->set_hook([weak = weak_from_this(), raw = n.get()](bool connected, std::error_code ec) {
+        const auto self = weak.lock();
+        if (!self) return;
+        if (connected && raw->version() != 0) self->version_.store(raw->version(), std::memory_order_relaxed);
+        asio::post(self->strand_, [self, connected, ec] { self->node_changed(connected, ec); });
+    });
+    n->run();
+    return nodes_.emplace(name, std::move(n)).first->second;
 }
 
 void cluster_client::send(cluster_call_ptr call, const target& to, bool asking) {
@@ -152,15 +157,19 @@ void cluster_client::send(cluster_call_ptr call, const target& to, bool asking) 
     const std::span<const redis_command> commands = whole ? c.commands : some;
     auto request =
         std::make_unique<node_request>(commands.size(), weak_from_this(), std::move(call), asking, to.address);
+    // All legs have one deadline. A last leg gets a part of its own: else it would break the connection of others.
+    const auto shortest = std::chrono::steady_clock::now() + options_->command_timeout / 4;
+    request->deadline = std::max(c.deadline, shortest);
     to.to->start(std::move(request), commands);
 }
 
 void cluster_client::answered(cluster_call_ptr call, std::error_code ec, std::vector<redis_reply> replies, bool asking,
                               const redis_address& from) {
     if (ec == durable_errc::not_connected) return later(std::move(call), durable_errc::not_connected);
-    if (ec) return call->caller->complete(ec);
+    if (ec) return call->fail(ec);
     std::vector<std::size_t> refused;
     redirection first;
+    bool done = false;
     for (std::size_t k = 0; k < call->todo.size(); ++k) {
         auto& reply = replies[asking ? 2 * k + 1 : k];
         auto r = read_redirection(reply, from);
@@ -168,11 +177,18 @@ void cluster_client::answered(cluster_call_ptr call, std::error_code ec, std::ve
             if (refused.empty()) first = std::move(r);
             refused.push_back(call->todo[k]);
         } else {
+            done |= call->commands[call->todo[k]].has_key();
             call->caller->replies[call->todo[k]] = std::move(reply);
         }
     }
     if (refused.empty()) return call->caller->complete({});
-    call->todo = std::move(refused);
+    // The node has done WAIT or SCRIPT LOAD, which have no key, for commands that it has refused.
+    std::erase_if(call->todo, [&](std::size_t i) {
+        const auto& c = call->commands[i];
+        const bool follows = c.has_routing_key() && !c.has_key();
+        return !follows && std::find(refused.begin(), refused.end(), i) == refused.end();
+    });
+    call->partly_done |= done;
     if (first.what == redirection::kind::later || ++call->redirections > max_redirections)
         return later(std::move(call), durable_errc::server_busy);
     target to;
@@ -200,17 +216,15 @@ void cluster_client::later(cluster_call_ptr call, durable_errc why) {
         call->redirections = 0;
         const bool over = std::chrono::steady_clock::now() + retry_pause >= call->deadline;
         if (self->shut_) return call->caller->complete(asio::error::operation_aborted);
-        if (over) return call->caller->complete(why);
-        if (self->waiting_.size() >= self->options_->max_in_flight)
-            return call->caller->complete(durable_errc::server_busy);
+        if (over) return call->fail(why);
+        if (self->waiting_.size() >= self->options_->max_in_flight) return call->fail(durable_errc::server_busy);
         self->waiting_.emplace_back(std::move(call), why);
         self->want_table();
         if (std::exchange(self->retry_armed_, true)) return;
-        self->retry_.expires_after(retry_pause);
-        self->retry_.async_wait(asio::bind_executor(self->strand_, [self](std::error_code) {
+        self->retry_.wait_until(std::chrono::steady_clock::now() + retry_pause, self, [self](bool) {
             self->retry_armed_ = false;
             self->send_waiting();
-        }));
+        });
     });
 }
 
@@ -254,6 +268,12 @@ bool cluster_client::connected() const noexcept {
     const std::lock_guard lock(mutex_);
     if (closed_ || table_.owner.empty()) return false;
     return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.second->connected(); });
+}
+
+std::string cluster_client::node_of(std::string_view key) const {
+    const std::lock_guard lock(mutex_);
+    const auto* const address = table_.find(slot_of(key));
+    return address != nullptr ? address->text() : std::string();
 }
 
 void cluster_client::wait(completion<void> done) {

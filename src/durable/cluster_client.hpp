@@ -20,6 +20,13 @@ struct cluster_call {
     std::vector<std::size_t> todo; // indexes of commands
     std::chrono::steady_clock::time_point deadline;
     unsigned redirections = 0; // since the last pause
+    bool partly_done = false;
+
+    /// Completes the call. not_connected and server_busy say that nothing was done, which may not be true.
+    void fail(std::error_code ec) {
+        const bool refused = ec == durable_errc::not_connected || ec == durable_errc::server_busy;
+        caller->complete(partly_done && refused ? make_error_code(durable_errc::disconnected) : ec);
+    }
 };
 
 using cluster_call_ptr = std::unique_ptr<cluster_call>;
@@ -38,6 +45,7 @@ public:
     void close() override;
     void set_hook(std::function<void(bool, std::error_code)> hook) override;
     bool connected() const noexcept override;
+    std::string node_of(std::string_view key) const override;
     int version() const noexcept override { return version_.load(std::memory_order_relaxed); }
 
     /// Takes the replies of a node over. Any thread.
@@ -80,7 +88,7 @@ private:
 
     // Of the strand.
     std::vector<std::pair<cluster_call_ptr, durable_errc>> waiting_;
-    wheel_timer retry_;
+    sure_timer<redis_strand> retry_;
     bool retry_armed_ = false;
     bool table_wanted_ = false;
     bool reading_table_ = false;

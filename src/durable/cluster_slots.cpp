@@ -42,7 +42,7 @@ std::optional<slot_range> read_range(const redis_reply& entry, const redis_addre
     const std::int64_t port = parts[2].elements()[1].integer();
     const bool numbers = parts[0].what() == redis_reply::kind::integer && parts[1].what() == redis_reply::kind::integer;
     if (!numbers || first < 0 || last < first || last >= std::int64_t{cluster_slot_count}) return std::nullopt;
-    if (port < 1 || port > 65'535 || host.text() == "?") return std::nullopt;
+    if (port < 0 || port > 65'535) return std::nullopt;
     return slot_range{static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(last),
                       on_host(host.text(), static_cast<std::uint16_t>(port), asked)};
 }
@@ -89,12 +89,14 @@ std::optional<slot_table> read_cluster_slots(const redis_reply& reply, const red
     for (const auto& entry : reply.elements()) {
         const auto range = read_range(entry, asked);
         if (!range) return std::nullopt;
+        if (range->master.host == "?" || range->master.port == 0) continue; // the node does not know this one yet
         auto at = std::find(table.masters.begin(), table.masters.end(), range->master);
         if (at == table.masters.end()) at = table.masters.insert(at, range->master);
         const auto index = static_cast<std::uint16_t>(at - table.masters.begin());
         if (table.masters.size() >= slot_table::none) return std::nullopt;
         std::fill(table.owner.begin() + range->first, table.owner.begin() + range->last + 1, index);
     }
+    if (table.masters.empty()) return std::nullopt;
     return table;
 }
 

@@ -31,7 +31,7 @@ asio::awaitable<void> cluster_client::read_tables(std::shared_ptr<cluster_client
         try {
             known = co_await read_table(self);
         } catch (const std::exception& e) {
-            self->dialer_->log(std::string("cluster: cannot read the slots: ") + e.what());
+            self->dialer_->log_failure(std::string("cluster: cannot read the slots: ") + e.what());
         }
         std::chrono::nanoseconds delay = table_pause;
         if (known) {
@@ -69,7 +69,7 @@ asio::awaitable<bool> cluster_client::read_table(std::shared_ptr<cluster_client>
             }
         }
         if (self->shut_) break;
-        self->dialer_->log(address.text() + ": cannot read the slots of the cluster: " + d.message);
+        self->dialer_->log_failure(address.text() + ": cannot read the slots of the cluster: " + d.message);
         self->node_changed(false, d.error);
     }
     co_return false;
@@ -111,6 +111,7 @@ void cluster_client::install(slot_table table) {
         }
     }
     for (const auto& n : old) n->close();
+    dialer_->forget_failures();
     if (connected()) end_waits({});
 }
 

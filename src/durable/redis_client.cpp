@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 #include "redis_client_impl.hpp"
+#include "serial_log.hpp"
 
 #include <cogwheel/durable/redis_client.hpp>
 
@@ -30,6 +31,7 @@ public:
     void set_hook(std::function<void(bool, std::error_code)> hook) override { connection_->set_hook(std::move(hook)); }
     bool connected() const noexcept override { return connection_->connected(); }
     int version() const noexcept override { return connection_->version(); }
+    std::string node_of(std::string_view) const override { return {}; }
 
 private:
     std::shared_ptr<detail::redis_connection_impl> connection_;
@@ -39,7 +41,7 @@ private:
 
 redis_client::redis_client(const timer_wheel& wheel, redis_options options) {
     options.validate();
-    auto shared = std::make_shared<const redis_options>(std::move(options));
+    auto shared = std::make_shared<const redis_options>(detail::with_serial_log(std::move(options)));
     if (shared->topology == redis_topology::cluster)
         impl_ = detail::make_cluster_client(wheel, std::move(shared));
     else
@@ -63,6 +65,8 @@ redis_client::~redis_client() {
 redis_client::executor_type redis_client::get_executor() const noexcept { return impl_->strand(); }
 
 void redis_client::close() { impl_->close(); }
+
+std::string redis_client::node_of(std::string_view key) const { return impl_->node_of(key); }
 
 bool redis_client::connected() const noexcept { return impl_->connected(); }
 

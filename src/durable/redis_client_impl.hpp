@@ -21,6 +21,7 @@ public:
     virtual void set_hook(std::function<void(bool, std::error_code)> hook) = 0;
     virtual bool connected() const noexcept = 0;
     virtual int version() const noexcept = 0;
+    virtual std::string node_of(std::string_view key) const = 0;
 };
 
 std::shared_ptr<redis_client_impl> make_cluster_client(const timer_wheel& wheel,

@@ -6,17 +6,27 @@
 #include <asio/co_spawn.hpp>
 #include <asio/post.hpp>
 
+#include <algorithm>
+
 namespace cogwheel::inline v0::detail {
+
+namespace {
+
+constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
+constexpr auto stable_after = std::chrono::seconds(10); // without a command, too
+
+} // namespace
 
 redis_connection_impl::redis_connection_impl(const timer_wheel& wheel, const redis_strand& strand,
                                              std::shared_ptr<const redis_options> options,
-                                             std::unique_ptr<redis_finder> finder)
+                                             std::unique_ptr<redis_finder> finder,
+                                             std::shared_ptr<asio::ssl::context> tls)
     : strand_(strand),
       options_(std::move(options)),
-      dialer_(std::make_shared<redis_dialer>(wheel, strand, options_)),
+      dialer_(std::make_shared<redis_dialer>(wheel, strand, options_, std::move(tls))),
       completed_(std::make_shared<completed_requests<redis_strand>>(strand)),
       finder_(std::move(finder)),
-      limit_(wheel),
+      limit_(wheel, strand),
       pauses_(options_->reconnect),
       random_(fresh_seed(this, clock::now().time_since_epoch())) {}
 
@@ -26,22 +36,31 @@ void redis_connection_impl::run() {
 
 void redis_connection_impl::start(redis_request_ptr request, std::span<const redis_command> commands) {
     const std::size_t n = request->expected;
+    // Redis answers nothing to a command without arguments: all later replies would go to wrong callers.
+    const bool no_words =
+        std::any_of(commands.begin(), commands.end(), [](const auto& c) { return c.arguments() == 0; });
+    std::size_t bytes = 0;
+    for (const auto& c : commands) bytes += c.size();
     bool post = false;
     {
         const std::lock_guard lock(mutex_);
         std::error_code refusal;
         if (closed_)
             refusal = asio::error::operation_aborted;
+        else if (no_words)
+            refusal = asio::error::invalid_argument;
         else if (!connected_.load(std::memory_order_relaxed))
             refusal = durable_errc::not_connected;
-        else if (n > options_->max_in_flight - in_flight_)
+        else if (n > options_->max_in_flight - in_flight_ ||
+                 (!inbox_bytes_.empty() && inbox_bytes_.size() + bytes > most_waiting_bytes))
             refusal = durable_errc::server_busy;
         if (refusal || n == 0) {
             refused_.emplace_back(std::move(request), refusal);
         } else {
             const std::size_t before = inbox_bytes_.size();
             try {
-                request->deadline = clock::now() + options_->command_timeout;
+                if (request->deadline == clock::time_point())
+                    request->deadline = clock::now() + options_->command_timeout;
                 for (const auto& c : commands) c.append_to(inbox_bytes_);
                 inbox_.push_back(std::move(request));
             } catch (...) {
@@ -69,7 +88,8 @@ void redis_connection_impl::flush() {
 }
 
 void redis_connection_impl::write() {
-    if (!link_ || link_->write_in_flight) return;
+    if (!link_) return;
+    if (link_->write_in_flight) return watch_oldest();
     link_->writing.clear();
     {
         const std::lock_guard lock(mutex_);
@@ -145,17 +165,24 @@ void redis_connection_impl::on_read(const std::shared_ptr<link>& from, std::size
 }
 
 void redis_connection_impl::watch_oldest() {
-    if (limit_armed_ || sent_.empty()) return;
+    if (limit_armed_) return;
+    const auto deadline = oldest();
+    if (deadline == clock::time_point::max()) return;
     limit_armed_ = true;
-    limit_.expires_at(sent_.front()->deadline);
-    limit_.async_wait(asio::bind_executor(strand_, [self = shared_from_this()](std::error_code ec) {
-        self->limit_armed_ = false;
-        if (!ec && !self->shut_) self->on_limit();
-    }));
+    limit_.wait_until(deadline, shared_from_this(), [this](bool over) {
+        limit_armed_ = false;
+        if (over && !shut_) on_limit();
+    });
+}
+
+redis_connection_impl::clock::time_point redis_connection_impl::oldest() {
+    if (!sent_.empty()) return sent_.front()->deadline;
+    const std::lock_guard lock(mutex_);
+    return inbox_.empty() ? clock::time_point::max() : inbox_.front()->deadline;
 }
 
 void redis_connection_impl::on_limit() {
-    if (!sent_.empty() && sent_.front()->deadline <= clock::now()) {
+    if (link_ && oldest() <= clock::now()) {
         breaks(durable_errc::disconnected, "no reply within command_timeout");
         completed_->deliver();
     } else {
@@ -183,7 +210,7 @@ void redis_connection_impl::breaks(std::error_code ec, std::string_view why) {
     dialer_->log(old->name + ": disconnected: " + std::string(why));
     tell(false, ec);
     // A server that breaks each connection at once must not be asked again and again without a pause.
-    if (old->heard) pauses_.reset();
+    if (old->heard || clock::now() - old->made >= stable_after) pauses_.reset();
     begin_to_connect();
 }
 
@@ -233,6 +260,7 @@ void redis_connection_impl::install(dialled d) {
         connected_.store(!closed_, std::memory_order_release);
     }
     static constexpr const char* roles[] = {"role unknown", "master", "replica", "sentinel"};
+    dialer_->forget_failures();
     dialer_->log(made->name + ": connected (Redis " +
                  (d.version != 0 ? version_text(d.version) : "of unknown version") + ", " +
                  roles[static_cast<int>(d.role)] + ")");
@@ -243,7 +271,7 @@ void redis_connection_impl::install(dialled d) {
 
 void redis_connection_impl::report(const dialled& failed) {
     failures_.fetch_add(1, std::memory_order_relaxed);
-    dialer_->log(failed.address.text() + ": cannot connect: " + failed.message);
+    dialer_->log_failure(failed.address.text() + ": cannot connect: " + failed.message);
     tell(false, failed.error);
     if (failed.error == durable_errc::access_denied) end_waits(failed.error);
 }

@@ -22,7 +22,8 @@ namespace cogwheel::inline v0::detail {
 class redis_connection_impl : public std::enable_shared_from_this<redis_connection_impl> {
 public:
     redis_connection_impl(const timer_wheel& wheel, const redis_strand& strand,
-                          std::shared_ptr<const redis_options> options, std::unique_ptr<redis_finder> finder);
+                          std::shared_ptr<const redis_options> options, std::unique_ptr<redis_finder> finder,
+                          std::shared_ptr<asio::ssl::context> tls = nullptr);
 
     const redis_strand& strand() const noexcept { return strand_; }
 
@@ -50,6 +51,7 @@ private:
         std::array<char, 16 * 1024> reading;
         bool write_in_flight = false;
         bool heard = false; // a reply has come
+        std::chrono::steady_clock::time_point made = std::chrono::steady_clock::now();
     };
     using clock = std::chrono::steady_clock;
 
@@ -64,6 +66,7 @@ private:
     void read();
     void on_read(const std::shared_ptr<link>& from, std::size_t n);
     void watch_oldest();
+    clock::time_point oldest();
     void on_limit();
     void tell(bool connected, std::error_code ec);
     void end_waits(std::error_code ec);
@@ -91,7 +94,7 @@ private:
     std::deque<redis_request_ptr> sent_;
     std::vector<completion<void>> waits_;
     std::function<void(bool, std::error_code)> hook_;
-    wheel_timer limit_;
+    sure_timer<redis_strand> limit_;
     bool limit_armed_ = false;
     bool shut_ = false;
     backoff_sequence pauses_;

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "redis_dialer.hpp"
 
+#include <cogwheel/durable/detail/completion.hpp>
+
 #include <asio/bind_executor.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
@@ -17,16 +19,14 @@ class redis_dialer::limit {
 public:
     explicit limit(redis_dialer& d) : dialer_(d) {
         d.timed_out_ = false;
-        d.limit_timer_.expires_after(d.options_->connect_timeout);
-        d.limit_timer_.async_wait(
-            asio::bind_executor(d.strand_, [self = d.shared_from_this(), n = ++d.limits_](std::error_code ec) {
-                if (ec || n != self->limits_) return;
-                self->timed_out_ = true;
-                self->interrupt();
-            }));
+        const auto at = std::chrono::steady_clock::now() + d.options_->connect_timeout;
+        d.limit_timer_.wait_until(at, d.shared_from_this(), [&d](bool over) {
+            if (!over) return;
+            d.timed_out_ = true;
+            d.interrupt();
+        });
     }
     ~limit() {
-        ++dialer_.limits_;
         dialer_.limit_timer_.cancel();
         dialer_.current_.reset();
     }
@@ -48,18 +48,28 @@ struct redis_dialer::resolution {
 };
 
 redis_dialer::redis_dialer(const timer_wheel& wheel, const redis_strand& strand,
-                           std::shared_ptr<const redis_options> options)
+                           std::shared_ptr<const redis_options> options, std::shared_ptr<asio::ssl::context> tls)
     : strand_(strand),
       options_(std::move(options)),
-      tls_(make_tls_context(options_->tls)),
-      limit_timer_(wheel),
-      pause_timer_(wheel) {}
+      tls_(tls ? std::move(tls) : make_tls_context(options_->tls)),
+      limit_timer_(wheel, strand),
+      pause_timer_(wheel, strand) {}
 
 void redis_dialer::log(const std::string& line) const noexcept {
     try {
         if (options_->log) options_->log(line);
     } catch (...) { // NOLINT(bugprone-empty-catch): a log that fails must not stop the connection
     }
+}
+
+void redis_dialer::log_failure(const std::string& line) {
+    const auto now = std::chrono::steady_clock::now();
+    std::erase_if(failures_, [&](const auto& f) { return now - f.second >= std::chrono::minutes(1); });
+    for (const auto& [words, at] : failures_)
+        if (words == line) return;
+    if (failures_.size() >= 16) failures_.erase(failures_.begin());
+    failures_.emplace_back(line, now);
+    log(line);
 }
 
 void redis_dialer::interrupt() {
@@ -87,9 +97,11 @@ void redis_dialer::set_error(dialled& d, const char* what, const std::error_code
 
 asio::awaitable<void> redis_dialer::pause(std::chrono::nanoseconds delay) {
     if (stopped_) co_return;
-    pause_timer_.expires_after(delay);
-    std::error_code ignored;
-    co_await pause_timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    auto start = [self = shared_from_this(), delay](completion<void> done) {
+        self->pause_timer_.wait_until(std::chrono::steady_clock::now() + delay, self,
+                                      [done = std::move(done)](bool) mutable { done(std::error_code()); });
+    };
+    co_await initiate<void>(strand_, asio::use_awaitable, std::move(start));
 }
 
 asio::awaitable<dialled> redis_dialer::dial(redis_address address, bool sentinel) {
@@ -140,9 +152,13 @@ asio::awaitable<void> redis_dialer::connect(dialled& d) {
     const std::vector<endpoint> all = co_await resolve(d);
     if (d.error) co_return;
     std::error_code ec = asio::error::host_not_found;
-    for (const auto& one : all) {
+    // An address that swallows packets uses up the time of the others: next time it is the last.
+    const std::size_t first = first_;
+    for (std::size_t i = 0; i < all.size(); ++i) {
         d.stream->close();
+        const endpoint& one = all[(first + i) % all.size()];
         co_await d.stream->socket().async_connect(one, asio::redirect_error(asio::use_awaitable, ec));
+        if (timed_out_) first_ = (first + i + 1) % all.size();
         if (!ec || timed_out_ || stopped_) break;
     }
     if (ec || timed_out_ || stopped_) {

@@ -7,9 +7,9 @@
 #include "redis_handshake.hpp"
 #include "redis_stream.hpp"
 #include "resp_reader.hpp"
+#include "sure_timer.hpp"
 
 #include <cogwheel/asio/timer_wheel.hpp>
-#include <cogwheel/asio/wheel_timer.hpp>
 
 #include <asio/awaitable.hpp>
 
@@ -37,9 +37,12 @@ struct asked {
 /// For one strand; one coroutine at a time may use it. stop() ends what the coroutine waits for.
 class redis_dialer : public std::enable_shared_from_this<redis_dialer> {
 public:
-    redis_dialer(const timer_wheel& wheel, const redis_strand& strand, std::shared_ptr<const redis_options> options);
+    /// tls: of another dialer with the same options; nullptr: it makes its own.
+    redis_dialer(const timer_wheel& wheel, const redis_strand& strand, std::shared_ptr<const redis_options> options,
+                 std::shared_ptr<asio::ssl::context> tls = nullptr);
 
     const redis_options& options() const noexcept { return *options_; }
+    const std::shared_ptr<asio::ssl::context>& tls() const noexcept { return tls_; }
 
     /// sentinel: the server is one.
     asio::awaitable<dialled> dial(redis_address address, bool sentinel);
@@ -54,6 +57,9 @@ public:
 
     /// Gives a line to the log. An exception from there is dropped.
     void log(const std::string& line) const noexcept;
+    /// The same, but not again within a minute, unless something has worked meanwhile.
+    void log_failure(const std::string& line);
+    void forget_failures() noexcept { failures_.clear(); }
 
 private:
     class limit;
@@ -71,10 +77,11 @@ private:
     redis_strand strand_;
     std::shared_ptr<const redis_options> options_;
     std::shared_ptr<asio::ssl::context> tls_;
-    wheel_timer limit_timer_, pause_timer_;
+    sure_timer<redis_strand> limit_timer_, pause_timer_;
     std::shared_ptr<redis_stream> current_;
     std::shared_ptr<resolution> resolving_;
-    std::uint64_t limits_ = 0;
+    std::size_t first_ = 0; // of several endpoints
+    std::vector<std::pair<std::string, std::chrono::steady_clock::time_point>> failures_;
     bool timed_out_ = false;
     bool stopped_ = false;
 };

@@ -37,6 +37,24 @@ bool is_fatal(handshake_step step, const redis_reply& reply) {
     return step == handshake_step::auth || step == handshake_step::select || !reply.text().starts_with("NOPERM");
 }
 
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+std::error_code error_of(handshake_step step, const redis_reply& reply) {
+    const std::string_view text = reply.text();
+    if (contains(text, "max number of clients")) return durable_errc::server_busy;
+    // "ERR invalid password", "ERR AUTH <password> called without any password configured"
+    const bool login = contains(text, "AUTH") || contains(text, "password");
+    if (step == handshake_step::auth && text.starts_with("ERR") && login) return durable_errc::access_denied;
+    return reply.error();
+}
+
+// A server that does not know AUTH repeats its arguments, which it may cut off.
+std::string harmless(std::string_view text, std::string_view secret) {
+    text = text.substr(0, text.find(", with args"));
+    if (!secret.empty() && contains(text, secret)) return "an error whose words hold the password";
+    return std::string(text);
+}
+
 } // namespace
 
 handshake make_handshake(const redis_options& o, bool sentinel) {
@@ -47,6 +65,7 @@ handshake make_handshake(const redis_options& o, bool sentinel) {
     };
     const auto& user = sentinel ? o.sentinel_user : o.user;
     const auto& password = sentinel ? o.sentinel_password : o.password;
+    h.secret = password;
     if (!password.empty()) {
         redis_command auth("AUTH");
         if (!user.empty()) auth.add(user);
@@ -66,9 +85,9 @@ server_facts read_handshake(const handshake& made, std::span<const redis_reply> 
         const auto step = made.steps[i];
         const auto& reply = replies[i];
         if (is_fatal(step, reply)) {
-            facts.error = step == handshake_step::auth ? durable_errc::access_denied : reply.error();
+            facts.error = error_of(step, reply);
             facts.message = std::string(name_of(step)) + " as user \"" + std::string(user.empty() ? "default" : user) +
-                            "\": " + reply.text();
+                            "\": " + harmless(reply.text(), made.secret);
             return facts;
         }
         if (step == handshake_step::info) facts.version = read_version(reply.text());

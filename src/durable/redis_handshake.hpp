@@ -20,6 +20,7 @@ enum class handshake_step : std::uint8_t { auth, select, info, role, ping };
 struct handshake {
     std::vector<handshake_step> steps{};
     std::vector<redis_command> commands{}; // one a step
+    std::string secret{};                  // the password, which no message repeats
 };
 
 /// sentinel: the server is one: it has a user of its own, and no databases.
@@ -27,7 +28,7 @@ handshake make_handshake(const redis_options& o, bool sentinel);
 
 struct server_facts {
     std::error_code error{};
-    std::string message{}; // why, with the server's words
+    std::string message{}; // why, with the server's words unless they may hold the password
     int version = 0;       // 70015 for 7.0.15
     redis_role role = redis_role::unknown;
 };

@@ -67,7 +67,9 @@ void read_path(redis_options& o, std::string_view path) {
     if (!path.empty()) o.database = database_of(path);
 }
 
-void check_positive(std::chrono::nanoseconds value, const char* name) {
+void check_limit(std::chrono::nanoseconds value, const char* name) {
+    if (value > std::chrono::hours(24))
+        refuse(std::string(name) + " is " + std::to_string(value.count()) + " ns: set it to at most a day");
     if (value <= std::chrono::nanoseconds::zero())
         refuse(std::string(name) + " is " + std::to_string(value.count()) + " ns: set it above zero, such as 2 s");
 }
@@ -87,7 +89,8 @@ redis_options redis_options::from_url(std::string_view url) {
     if (separator == url.npos) refuse("the URL has no scheme: " + std::string(forms));
     const auto scheme = url.substr(0, separator);
     auto rest = url.substr(separator + 3);
-    const auto at = rest.rfind('@');
+    // The path of a unix socket may have an @; a password has none that is not encoded.
+    const auto at = scheme == "unix" ? rest.substr(0, rest.find('/')).rfind('@') : rest.rfind('@');
     if (at != rest.npos) {
         set_user(o, rest.substr(0, at));
         rest.remove_prefix(at + 1);
@@ -132,8 +135,8 @@ void redis_options::validate() const {
     if (!sentinel_user.empty() && sentinel_password.empty())
         refuse("sentinel_user is set and sentinel_password is empty: set both, or none");
     if (tls.certificate.empty() != tls.key.empty()) refuse("set both tls.certificate and tls.key, or none");
-    check_positive(connect_timeout, "connect_timeout");
-    check_positive(command_timeout, "command_timeout");
+    check_limit(connect_timeout, "connect_timeout");
+    check_limit(command_timeout, "command_timeout");
     if (max_in_flight == 0) refuse("max_in_flight is 0: set it to at least 1");
     if (max_reply == 0) refuse("max_reply is 0: set it to the longest reply in bytes, such as 64 MiB");
 }

@@ -26,7 +26,7 @@ public:
 
     const std::size_t expected; // replies
     std::vector<redis_reply> replies{};
-    std::chrono::steady_clock::time_point deadline{};
+    std::chrono::steady_clock::time_point deadline{}; // the connection sets it, unless it is set
 };
 
 using redis_request_ptr = std::unique_ptr<redis_request>;

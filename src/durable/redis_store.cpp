@@ -5,29 +5,34 @@
 #include "redis_store.hpp"
 
 #include "redis_store_state.hpp"
+#include "serial_log.hpp"
 
 #include <asio/post.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/use_awaitable.hpp>
 
-#include <algorithm>
 #include <charconv>
 
 namespace cogwheel::inline v0::detail {
 
 namespace {
-bool lacks_script(const redis_reply& r) { return r.is_error() && r.text().starts_with("NOSCRIPT"); }
+
+durable_options with_serial_log(durable_options o) {
+    o.redis = detail::with_serial_log(std::move(o.redis));
+    return o;
+}
+
 } // namespace
 
 redis_store::redis_store(const timer_wheel& wheel, asio::any_io_executor executor, durable_options options)
-    : options_((options.validate(), std::move(options))),
+    : options_((options.validate(), with_serial_log(std::move(options)))),
       executor_(std::move(executor)),
       wheel_(&wheel),
       state_(std::make_shared<shared_state>()),
-      client_(wheel, options_.redis) {
+      client_(std::make_shared<redis_client>(wheel, options_.redis)) {
+    if (options_.durability.what() == durable_durability::kind::replicas)
+        confirmed_.emplace(wheel, executor_, options_);
     shards_.reserve(options_.shards);
     for (std::uint32_t s = 0; s < options_.shards; ++s) shards_.emplace_back(library_, options_.name, s);
-    client_.on_state([strand = executor_, weak = std::weak_ptr(state_)](bool connected, std::error_code ec) {
+    client_->on_state([strand = executor_, weak = std::weak_ptr(state_)](bool connected, std::error_code ec) {
         asio::post(strand, [weak, connected, ec] {
             const auto state = weak.lock();
             if (!state || state->closed) return;
@@ -45,7 +50,8 @@ redis_store::~redis_store() { close(); }
 
 void redis_store::close() noexcept {
     state_->closed = true;
-    client_.close();
+    client_->close();
+    if (confirmed_) confirmed_->close();
     if (subscription_) subscription_->close();
 }
 
@@ -91,62 +97,32 @@ void redis_store::listen(hints h) {
 }
 
 asio::awaitable<redis_store::sent> redis_store::send_commands(std::vector<redis_command> commands) {
-    std::error_code ec;
-    auto token = asio::redirect_error(asio::use_awaitable, ec);
-    auto replies = co_await client_.async_commands(std::move(commands), token);
-    if (ec) state_->trouble = "a call of the Redis server failed: " + ec.message();
+    sent_calls answer = co_await detail::send_commands(client_, std::move(commands));
+    if (answer.error) state_->trouble = "a call of the Redis server failed: " + answer.error.message();
     sent s;
-    s.error = ec;
-    s.replies = std::move(replies);
+    s.error = answer.error;
+    s.replies = std::move(answer.replies);
     co_return s;
 }
 
 asio::awaitable<redis_store::sent> redis_store::send(calls all, std::span<const std::string> keys, bool confirm) {
-    const bool waits = confirm && options_.durability.what() == durable_durability::kind::replicas;
-    const std::string route(all.front().command.routing_key());
-    const auto wait = [&] {
-        return redis_command("WAIT")
-            .add(options_.durability.count())
-            .add(options_.replica_timeout.count())
-            .route(route);
-    };
-    std::vector<redis_command> commands;
-    for (const script_call& c : all) commands.push_back(c.command);
-    if (waits) commands.push_back(wait());
-    sent s = co_await send_commands(std::move(commands));
-    if (s.error) co_return s;
-
-    std::vector<std::size_t> missing;
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (lacks_script(s.replies[i])) missing.push_back(i);
-    if (!missing.empty()) {
-        std::vector<redis_command> again;
-        std::vector<const server_script*> loaded;
-        for (const std::size_t i : missing) {
-            const server_script* script = all[i].script;
-            if (std::find(loaded.begin(), loaded.end(), script) != loaded.end()) continue;
-            loaded.push_back(script);
-            again.push_back(redis_command{"SCRIPT", "LOAD", script->text}.route(route));
-        }
-        for (const std::size_t i : missing) again.push_back(std::move(all[i].command));
-        if (waits) again.push_back(wait());
-        sent second = co_await send_commands(std::move(again));
-        if (second.error) co_return second;
-        for (std::size_t i = 0; i < missing.size(); ++i)
-            s.replies[missing[i]] = std::move(second.replies[loaded.size() + i]);
-        if (waits) s.replies.back() = std::move(second.replies.back());
+    sent_calls answer;
+    if (confirm && confirmed_)
+        answer = co_await confirmed_->send(std::move(all));
+    else
+        answer = co_await send_calls(client_, std::move(all), replica_wait());
+    sent s;
+    s.error = answer.error;
+    s.replies = std::move(answer.replies);
+    if (s.error) {
+        state_->trouble = "a call of the Redis server failed: " + s.error.message();
+        co_return s;
     }
-
-    if (waits) {
-        const std::int64_t confirmed = s.replies.back().integer();
-        if (confirmed < options_.durability.count()) {
-            s.unconfirmed = durable_errc::durability_unknown;
-            state_->trouble = std::to_string(confirmed) + " of " + std::to_string(options_.durability.count()) +
-                              " replicas confirmed a change within " +
-                              std::to_string(options_.replica_timeout.count()) +
-                              " ms: the change may be lost with the master; see that the replicas run";
-        }
-        s.replies.pop_back();
+    if (confirm && confirmed_ && answer.confirmed < options_.durability.count()) {
+        s.unconfirmed = durable_errc::durability_unknown;
+        state_->trouble = std::to_string(answer.confirmed) + " of " + std::to_string(options_.durability.count()) +
+                          " replicas confirmed a change within " + std::to_string(options_.replica_timeout.count()) +
+                          " ms: the change may be lost with the master; see that the replicas run";
     }
     for (const redis_reply& r : s.replies) {
         if (!r.is_error()) continue;

@@ -8,9 +8,10 @@
 // - A server that has lost its scripts (restart, failover, SCRIPT FLUSH) answers NOSCRIPT: the store loads them and
 //   repeats these calls.
 // - With durability replicas(n), add, cancel and reschedule wait for n replicas. If these do not confirm in time, the
-//   error is durability_unknown, and the answer has its values.
+//   error is durability_unknown, and the answer has its values. Calls of other kinds do not wait behind them.
 #pragma once
 
+#include "confirmed_calls.hpp"
 #include "shard_calls.hpp"
 
 #include <cogwheel/asio/timer_wheel.hpp>
@@ -91,7 +92,8 @@ private:
     asio::any_io_executor executor_;
     const timer_wheel* wheel_;
     std::shared_ptr<shared_state> state_;
-    redis_client client_;
+    std::shared_ptr<redis_client> client_;
+    std::optional<confirmed_calls> confirmed_; // with durability replicas(n)
     std::optional<redis_subscription> subscription_;
 };
 

@@ -26,7 +26,7 @@ bool passes(std::error_code ec) {
 asio::awaitable<redis_store::sent> redis_store::ask_all(redis_command command) {
     std::error_code ec;
     auto token = asio::redirect_error(asio::use_awaitable, ec);
-    auto replies = co_await client_.async_on_all(std::move(command), token);
+    auto replies = co_await client_->async_on_all(std::move(command), token);
     sent s;
     s.error = ec;
     s.replies = std::move(replies);
@@ -37,7 +37,8 @@ asio::awaitable<std::error_code> redis_store::open() {
     for (;;) {
         std::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
-        co_await client_.async_wait_connected(token);
+        co_await client_->async_wait_connected(token);
+        if (!ec && confirmed_) co_await confirmed_->client().async_wait_connected(token);
         if (ec == durable_errc::access_denied)
             co_return refuse(ec, "the Redis server refuses the user or the password; check both, and the server's ACL");
         if (ec) co_return ec;

@@ -29,7 +29,7 @@ redis_subscription_impl::redis_subscription_impl(const timer_wheel& wheel, std::
       on_message_(std::move(on_message)),
       dialer_(std::make_shared<redis_dialer>(wheel, strand_, options_)),
       finder_(make_finder(*options_)),
-      ping_(wheel),
+      ping_(wheel, strand_),
       pauses_(options_->reconnect),
       random_(fresh_seed(this, std::chrono::steady_clock::now().time_since_epoch())) {}
 
@@ -53,7 +53,7 @@ asio::awaitable<void> redis_subscription_impl::work(std::shared_ptr<redis_subscr
         self->ping_.cancel();
         self->subscribed_.store(false, std::memory_order_release);
         if (self->shut_) break;
-        self->dialer_->log(d.address.text() + ": no subscription: " + d.message);
+        self->dialer_->log_failure(d.address.text() + ": no subscription: " + d.message);
         const auto delay = self->pauses_.next(self->random_);
         co_await self->dialer_->pause(delay);
     }
@@ -103,9 +103,13 @@ bool redis_subscription_impl::take(redis_reply& reply) {
         call([&] { on_message_(parts[1].text(), parts[2].text()); });
         return true;
     }
+    // A server that confirms and then closes at once must not be asked again without a pause.
+    if (what == "pong") {
+        pauses_.reset();
+        dialer_->forget_failures();
+    }
     if (what == "subscribe" && ++confirmed_ == channels_.size()) {
         subscribed_.store(true, std::memory_order_release);
-        pauses_.reset();
         dialer_->log("subscribed to " + std::to_string(channels_.size()) + " channels");
         watch(stream_, ping_pause);
         call(on_subscribed_);
@@ -115,9 +119,9 @@ bool redis_subscription_impl::take(redis_reply& reply) {
 
 // After each pause: a PING, or the end of the connection if there is no sign of life since the last one.
 void redis_subscription_impl::watch(std::shared_ptr<redis_stream> stream, std::chrono::nanoseconds delay) {
-    ping_.expires_after(delay);
-    ping_.async_wait(asio::bind_executor(strand_, [self = shared_from_this(), stream](std::error_code ec) {
-        if (ec || stream != self->stream_) return;
+    const auto self = shared_from_this();
+    ping_.wait_until(std::chrono::steady_clock::now() + delay, self, [self, stream](bool over) {
+        if (!over || stream != self->stream_) return;
         if (!self->subscribed() || self->awaits_pong_) {
             self->silent_ = true;
             stream->close();
@@ -133,12 +137,12 @@ void redis_subscription_impl::watch(std::shared_ptr<redis_stream> stream, std::c
         stream->async_write(asio::buffer(ping),
                             asio::bind_executor(self->strand_, [stream](std::error_code, std::size_t) {}));
         self->watch(stream, self->options_->command_timeout);
-    }));
+    });
 }
 
 void redis_subscription_impl::call(const std::function<void()>& f) const {
     try {
-        if (f && !shut_) f();
+        if (f && !closed_.load(std::memory_order_acquire)) f();
     } catch (const std::exception& e) {
         dialer_->log(std::string("a function of the subscription has thrown: ") + e.what());
     }
@@ -152,6 +156,7 @@ void redis_subscription_impl::set_on_subscribed(std::function<void()> f) {
 }
 
 void redis_subscription_impl::close() {
+    closed_.store(true, std::memory_order_release);
     asio::dispatch(strand_, [self = shared_from_this()] {
         self->shut_ = true;
         self->dialer_->stop();

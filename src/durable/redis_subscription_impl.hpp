@@ -41,11 +41,12 @@ private:
     const std::shared_ptr<redis_dialer> dialer_;
     const std::unique_ptr<redis_finder> finder_;
     std::shared_ptr<redis_stream> stream_;
-    wheel_timer ping_;
+    sure_timer<redis_strand> ping_;
     backoff_sequence pauses_;
     small_random random_;
     std::size_t confirmed_ = 0;
     std::atomic<bool> subscribed_ = false;
+    std::atomic<bool> closed_ = false; // before the strand knows
     bool pinging_ = false;
     bool awaits_pong_ = false;
     bool silent_ = false;

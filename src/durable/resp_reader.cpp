@@ -11,6 +11,8 @@ namespace cogwheel::inline v0::detail {
 
 namespace {
 
+constexpr std::size_t longest_line = 64 * 1024;
+
 // An element lies in its parent's vector. The parser fills one element after the other, depth first, so a vector that
 // grows moves only finished elements.
 void* place(const redisReadTask* task, redis_reply (*make)(const redisReadTask*, char*, std::size_t), char* text,
@@ -99,7 +101,14 @@ resp_reader::outcome resp_reader::next(redis_reply& out) {
         message_ = "the reply has more than " + std::to_string(max_reply_) + " bytes";
         return outcome::bad;
     }
-    if (made == nullptr) return outcome::more;
+    if (made == nullptr) {
+        // The parser looks for the end of a line from its start each time.
+        const std::string_view line(reader_->buf + reader_->pos, reader_->len - reader_->pos);
+        if (line.size() <= longest_line || line.substr(0, longest_line).find("\r\n") != line.npos) return outcome::more;
+        bad_ = true;
+        message_ = "a line has more than " + std::to_string(longest_line) + " bytes";
+        return outcome::bad;
+    }
     fed_ = rest;
     const std::unique_ptr<redis_reply> reply(static_cast<redis_reply*>(made));
     out = std::move(*reply);

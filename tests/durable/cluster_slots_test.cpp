@@ -93,3 +93,15 @@ TEST_CASE("cluster_slots_redirections_are_read") {
     CHECK(redirection_of("MOVEDX 1 h:1").what == kind::none);
     CHECK(read_redirection(string_reply("MOVED 1 h:1"), cluster_seed).what == kind::none);
 }
+
+TEST_CASE("cluster_slots_range_of_an_unknown_node_is_left_out") {
+    const auto table = read_cluster_slots(
+        redis_reply::array({slots_reply(0, 99, string_reply("?"), 1), slots_reply(100, 199, string_reply("b"), 0),
+                            slots_reply(200, 16'383, string_reply("a"), 1)}),
+        cluster_seed);
+    REQUIRE(table);
+    CHECK(table->masters.size() == 1);
+    CHECK(table->find(0) == nullptr);
+    CHECK(table->find(150) == nullptr);
+    CHECK(*table->find(200) == redis_address{.host = "a", .port = 1});
+}

@@ -125,3 +125,47 @@ TEST_CASE("redis_bad_peer_that_turns_clients_away_is_quoted") {
     CHECK(eventually([&] { return peer.accepted() >= 2; }));
     CHECK(eventually([&] { return rig.logged().find("max number of clients") < 9'999; }));
 }
+
+TEST_CASE("redis_bad_peer_is_given_up_also_when_the_wheel_has_stopped") {
+    const false_peer peer([&](auto& s) {
+        false_peer::shake_hands(s);
+        false_peer::drain(s);
+    });
+    redis_rig rig;
+    cogwheel::timer_wheel wheel(rig.io());
+    redis_connection c(wheel, impatient_client(rig), peer.address());
+    REQUIRE(!rig.connect(c));
+    std::promise<std::error_code> first;
+    c.async_command({"A"}, [&](std::error_code ec, cogwheel::redis_reply) { first.set_value(ec); });
+    wheel.cancel_all(); // perhaps with the limit of the command
+    CHECK(first.get_future().get() == durable_errc::disconnected);
+    wheel.stop();
+    REQUIRE(!rig.connect(c));
+    CHECK(rig.command(c, {"A"}).error == durable_errc::disconnected);
+}
+
+TEST_CASE("redis_bad_peer_that_turns_clients_away_is_asked_with_pauses_when_the_wheel_has_stopped") {
+    auto o = cogwheel::redis_options();
+    o.reconnect = cogwheel::backoff::constant(1h);
+    const false_peer peer([&](auto& s) { false_peer::say(s, "-ERR max number of clients reached\r\n"); });
+    redis_rig rig;
+    cogwheel::timer_wheel wheel(rig.io());
+    wheel.stop();
+    redis_connection c(wheel, o, peer.address());
+    REQUIRE(eventually([&] { return peer.accepted() >= 1; }));
+    std::this_thread::sleep_for(100ms); // no pause: hundreds of attempts
+    CHECK(peer.accepted() == 1);
+}
+
+TEST_CASE("redis_bad_peer_that_fails_in_the_same_way_is_logged_once") {
+    std::atomic<int> lines = 0;
+    auto o = cogwheel::redis_options();
+    o.log = [&](std::string_view) { ++lines; };
+    o.reconnect = cogwheel::backoff::constant(1ms);
+    const false_peer peer([&](auto& s) { false_peer::say(s, "-ERR max number of clients reached\r\n"); });
+    redis_rig rig;
+    redis_connection c(rig.wheel(), o, peer.address());
+    CHECK(eventually([&] { return peer.accepted() >= 10; }));
+    CHECK(lines >= 1);
+    CHECK(lines <= 3); // the words may differ: a connection that is reset has none of the server's
+}

@@ -82,6 +82,61 @@ TEST_CASE("redis_cluster_moving_slot_is_followed_and_keeps_order") {
     CHECK(cluster.node(to).call({"LRANGE", "{m}here", "0", "-1"}) == "1\n2\n3\n4\n5\n");
 }
 
+TEST_CASE("redis_cluster_redirected_command_takes_those_without_a_key_with_it") {
+    if (redis_missing()) return;
+    redis_cluster cluster;
+    redis_rig rig;
+    redis_client c(rig.wheel(), cluster.client());
+    REQUIRE(!rig.connect(c));
+    const auto who = [&](const std::string& key) {
+        std::vector<redis_command> some;
+        some.push_back(redis_command{"CLUSTER", "MYID"}.route(key)); // before and after, as SCRIPT LOAD and WAIT
+        some.push_back(redis_command("SET").key(key).add(1));
+        some.push_back(redis_command{"CLUSTER", "MYID"}.route(key));
+        const auto got = rig.commands(c, std::move(some));
+        REQUIRE(!got.error);
+        CHECK(got.replies[1].text() == "OK");
+        CHECK(got.replies[0].text() == got.replies[2].text());
+        return got.replies[2].text();
+    };
+    const int slot = slot_of("{m}");
+    const int from = cluster.owner(slot), to = (from + 1) % 3;
+    CHECK(who("{m}") == cluster.id(from));
+    cluster.begin_migration(slot, from, to);
+    CHECK(who("{m}new") == cluster.id(to)); // ASK
+    cluster.move_key("{m}", from, to);
+    cluster.end_migration(slot, from, to);
+    CHECK(who("{m}") == cluster.id(to)); // MOVED
+}
+
+TEST_CASE("redis_cluster_batch_done_in_part_is_disconnected") {
+    if (redis_missing()) return;
+    redis_cluster cluster;
+    redis_rig rig;
+    auto o = cluster.client();
+    o.command_timeout = std::chrono::milliseconds(500);
+    redis_client c(rig.wheel(), o);
+    REQUIRE(!rig.connect(c));
+    const int slot = slot_of("{m}");
+    const int from = cluster.owner(slot), to = (from + 1) % 3;
+    REQUIRE(eventually([&] { return rig.on_all(c, {"PING"}).replies.size() == 3; }));
+    CHECK(rig.command(c, redis_command("RPUSH").key("{m}here").add("0")).reply.integer() == 1);
+    cluster.begin_migration(slot, from, to);
+    cluster.node(to).kill();
+    // Until the client has seen it.
+    REQUIRE(eventually([&] { return rig.on_all(c, {"PING"}).replies.size() < 3; }));
+
+    std::vector<redis_command> some;
+    some.push_back(redis_command("RPUSH").key("{m}here").add("1"));
+    some.push_back(redis_command("RPUSH").key("{m}there").add("1")); // ASK, but the other node is gone
+    CHECK(rig.commands(c, std::move(some)).error == durable_errc::disconnected);
+    CHECK(cluster.node(from).call({"LLEN", "{m}here"}) == "2");
+    some.clear();
+    some.push_back(redis_command("RPUSH").key("{m}there").add("1"));
+    CHECK(rig.commands(c, std::move(some)).error == durable_errc::not_connected); // nothing was done
+    CHECK(rig.on_all(c, {"PING"}).error == durable_errc::disconnected);
+}
+
 TEST_CASE("redis_cluster_lost_node_ends_its_commands_only_and_its_return_is_noticed") {
     if (redis_missing()) return;
     redis_cluster cluster;

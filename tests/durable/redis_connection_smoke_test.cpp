@@ -206,3 +206,14 @@ TEST_CASE("redis_connection_context_destroyed_with_commands_in_flight_leaks_noth
     }
     CHECK(held.use_count() == 1);
 }
+
+TEST_CASE("redis_connection_command_without_arguments_is_refused_and_replies_stay_in_step") {
+    if (redis_missing()) return;
+    redis_server server;
+    redis_rig rig;
+    redis_connection c(rig.wheel(), server.client(), server.address());
+    REQUIRE(!rig.connect(c));
+    CHECK(rig.command(c, redis_command()).error == asio::error::invalid_argument);
+    CHECK(rig.commands(c, {redis_command{"PING"}, redis_command()}).error == asio::error::invalid_argument);
+    CHECK(rig.command(c, {"ECHO", "x"}).reply.text() == "x");
+}

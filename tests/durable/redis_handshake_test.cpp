@@ -64,7 +64,7 @@ TEST_CASE("redis_handshake_facts_are_read") {
 TEST_CASE("redis_handshake_error_has_the_step_the_user_and_the_servers_words") {
     redis_options o;
     o.user = "u";
-    o.password = "p";
+    o.password = "secret";
     const auto h = make_handshake(o, false);
     const auto facts = read_handshake(h, std::vector{reply_error("ERR AUTH called without a password")}, "u");
     CHECK(facts.error == durable_errc::access_denied);
@@ -79,4 +79,36 @@ TEST_CASE("redis_handshake_version_of_any_text_is_a_number") {
     CHECK(read_version("redis_version:") == 0);
     CHECK(read_version("redis_version:7.") == 0);
     CHECK(read_version("") == 0);
+}
+
+TEST_CASE("redis_handshake_denial_is_told_from_a_server_that_has_no_room") {
+    redis_options o;
+    o.password = "secret";
+    const auto error_of = [&](const char* words) {
+        return read_handshake(make_handshake(o, false), std::vector{reply_error(words)}, "").error;
+    };
+    CHECK(error_of("ERR max number of clients reached") == durable_errc::server_busy);
+    CHECK(error_of("ERR max number of clients + cluster connections reached") == durable_errc::server_busy);
+    CHECK(error_of("LOADING x") == durable_errc::server_busy);
+    CHECK(error_of("ERR something else") == durable_errc::server_error);
+    for (const char* denied :
+         {"WRONGPASS x", "NOAUTH x", "NOPERM x", "DENIED x", "ERR invalid password", "ERR unknown command `AUTH`"}) {
+        CAPTURE(denied);
+        CHECK(error_of(denied) == durable_errc::access_denied);
+    }
+    o.password.clear();
+    CHECK(error_of("ERR max number of clients reached") == durable_errc::server_busy);
+}
+
+TEST_CASE("redis_handshake_message_never_has_the_password") {
+    redis_options o;
+    o.password = "secret-and-long";
+    for (const char* words :
+         {"ERR unknown command 'AUTH', with args beginning with: 'secret-and-long' ",
+          "ERR unknown command 'AUTH', with args beginning with: 'secret-an", "ERR secret-and-long"}) {
+        CAPTURE(words);
+        const auto facts = read_handshake(make_handshake(o, false), std::vector{reply_error(words)}, "");
+        CHECK(facts.error);
+        CHECK(facts.message.find("secret") == std::string::npos);
+    }
 }

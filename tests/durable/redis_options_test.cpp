@@ -123,6 +123,8 @@ TEST_CASE("redis_options_out_of_range_are_refused_by_name") {
     refused([](auto& o) { o.addresses[0].port = 0; }, "port of h");
     refused([](auto& o) { o.connect_timeout = {}; }, "connect_timeout");
     refused([](auto& o) { o.command_timeout = std::chrono::nanoseconds(-1); }, "command_timeout");
+    refused([](auto& o) { o.connect_timeout = std::chrono::hours(25); }, "connect_timeout");
+    refused([](auto& o) { o.command_timeout = std::chrono::nanoseconds::max(); }, "command_timeout");
     refused([](auto& o) { o.max_in_flight = 0; }, "max_in_flight");
     refused([](auto& o) { o.max_reply = 0; }, "max_reply");
     refused([](auto& o) { o.user = "u"; }, "password");
@@ -135,4 +137,14 @@ TEST_CASE("redis_address_text_can_be_read_again") {
     CHECK(redis_address{.host = "h", .port = 1}.text() == "h:1");
     CHECK(redis_address{.host = "::1", .port = 2}.text() == "[::1]:2");
     CHECK(redis_address{.host = {}, .path = "/s"}.text() == "/s");
+}
+
+TEST_CASE("redis_url_path_of_a_unix_socket_may_have_an_at") {
+    const auto o = redis_options::from_url("unix:///run/redis@main/redis.sock");
+    CHECK(o.addresses[0].path == "/run/redis@main/redis.sock");
+    CHECK(o.password.empty());
+    const auto both = redis_options::from_url("unix://u:p@/run/redis@main?db=2");
+    CHECK(both.addresses[0].path == "/run/redis@main");
+    CHECK(both.password == "p");
+    CHECK(both.database == 2);
 }

@@ -102,3 +102,20 @@ TEST_CASE("resp_reader_promise_of_a_huge_array_takes_no_memory") {
     reader.feed("*2147483647\r\n:1\r\n");
     CHECK(read_replies(reader, shown) == resp_reader::outcome::more);
 }
+
+TEST_CASE("resp_reader_line_without_an_end_is_bad") {
+    for (const char* start : {"+", "-", ":", "*", "$"}) {
+        CAPTURE(start);
+        resp_reader reader(10'000'000);
+        std::string shown;
+        reader.feed(start + std::string(64 * 1024 + 1, '1'));
+        CHECK(read_replies(reader, shown) == resp_reader::outcome::bad);
+    }
+    resp_reader reader(10'000'000);
+    std::string shown;
+    reader.feed("$200000\r\n" + std::string(199'000, '1')); // a long string without a line's end is none
+    CHECK(read_replies(reader, shown) == resp_reader::outcome::more);
+    reader.feed(std::string(1'000, '1') + "\r\n");
+    CHECK(read_replies(reader, shown) == resp_reader::outcome::more);
+    CHECK(shown.size() >= 200'000);
+}

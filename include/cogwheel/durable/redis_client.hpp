@@ -25,6 +25,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace cogwheel::inline v0 {
@@ -63,9 +65,11 @@ public:
     }
 
     /// Sends commands together, in order, and waits for all replies. As redis_connection::async_commands().
-    /// Preconditions: in a cluster, all commands have routing keys of one slot (one hash tag), or none has one.
+    /// Preconditions: in a cluster, all commands have routing keys of one slot (one hash tag), or none has one;
+    ///   there is no MULTI: a node that refuses one of its commands has discarded all.
     /// Effects: in a cluster, if the slot moves between two of the commands, those that the old node has refused are
-    ///   sent to the new one, in order.
+    ///   sent to the new one, in order. With them go those that only have a route(): so WAIT counts the replicas of
+    ///   the new node. If only a part can be done until command_timeout, the error is durable_errc::disconnected.
     template <class Token>
     auto async_commands(std::vector<redis_command> commands, Token&& token) {
         return detail::initiate<std::vector<redis_reply>>(
@@ -77,7 +81,7 @@ public:
 
     /// Sends a command to every master (one, unless this is a cluster) and waits for all replies, in no fixed order.
     /// Completion signature: void(std::error_code, std::vector<redis_reply>); with an error, the replies are
-    /// incomplete.
+    /// incomplete. Error durable_errc::disconnected: a part of the masters may have done the command.
     template <class Token>
     auto async_on_all(redis_command command, Token&& token) {
         return detail::initiate<std::vector<redis_reply>>(
@@ -97,6 +101,10 @@ public:
 
     /// Closes all connections for good. Commands in flight complete with asio::error::operation_aborted.
     void close();
+
+    /// Returns the address of the node that a command with this routing key goes to now. Empty if it is not known, or
+    /// if this is not a cluster.
+    std::string node_of(std::string_view key) const;
 
     /// Returns whether the client is ready for commands now.
     bool connected() const noexcept;

@@ -57,7 +57,8 @@ public:
         append_key(name);
         return std::move(*this);
     }
-    /// Makes `name` the routing key, without an argument.
+    /// Makes `name` the routing key, without an argument: for a command that has no key, but belongs to others of a
+    /// batch that have, such as WAIT. Preconditions: in a batch, a cluster may do such a command twice.
     redis_command& route(std::string_view name) & {
         route_.assign(name);
         routed_ = true;
@@ -67,6 +68,8 @@ public:
 
     /// Returns whether a cluster sends the command to a certain node.
     bool has_routing_key() const noexcept { return routed_; }
+    /// Returns whether an argument is a key. A cluster refuses a command at the wrong node only if it has a key.
+    bool has_key() const noexcept { return keyed_; }
     /// Returns the key by which a cluster chooses the node; else empty.
     std::string_view routing_key() const noexcept { return route_; }
 
@@ -105,6 +108,7 @@ private:
     }
     void append_key(std::string_view name) {
         append(name);
+        keyed_ = true;
         if (!routed_) route_.assign(name);
         routed_ = true;
     }
@@ -113,6 +117,7 @@ private:
     std::string route_;
     std::size_t count_ = 0;
     bool routed_ = false;
+    bool keyed_ = false;
 };
 
 } // namespace cogwheel::inline v0

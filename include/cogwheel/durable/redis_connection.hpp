@@ -58,11 +58,14 @@ public:
     executor_type get_executor() const noexcept;
 
     /// Sends a command and waits for its reply.
+    /// Preconditions: the command has one reply: so it is none of SUBSCRIBE (redis_subscription does that), MONITOR and
+    ///   CLIENT REPLY.
     /// Completion signature: void(std::error_code, redis_reply): success, also with an error reply;
     ///   durable_errc::not_connected: not sent. durable_errc::server_busy: not sent, max_in_flight commands wait.
     ///   durable_errc::disconnected: sent, perhaps, and no reply: the connection broke, or command_timeout passed for
     ///   this or an earlier command. durable_errc::bad_reply: the reply of this command or of an earlier one is not
     ///   RESP, or longer than max_reply. asio::error::operation_aborted: close().
+    ///   asio::error::invalid_argument: not sent, the command has no arguments.
     ///   The handler never runs inside this call.
     /// Cancellation: all types. The handler completes at once; the server may do the command.
     /// Executor: the handler's associated one, else the strand.

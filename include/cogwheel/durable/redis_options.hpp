@@ -59,22 +59,24 @@ struct redis_options {
     std::uint32_t database = 0; ///< SELECT; a cluster has database 0 only
     redis_tls tls{};
 
-    /// The limit on connecting, including TLS, AUTH and SELECT. Above zero.
+    /// The limit on connecting, including TLS, AUTH and SELECT. Above zero, up to a day.
     std::chrono::nanoseconds connect_timeout = std::chrono::seconds(2);
     /// The limit on each command, from its call to its reply. When it is over, the connection is closed, because its
-    /// replies are not in step any more; all its commands fail. Above zero.
+    /// replies are not in step any more; all its commands fail. Above zero, up to a day.
     std::chrono::nanoseconds command_timeout = std::chrono::seconds(3);
     /// The delays between attempts to connect.
     cogwheel::backoff reconnect = cogwheel::backoff::exponential(std::chrono::milliseconds(20))
                                       .cap(std::chrono::milliseconds(500))
                                       .jitter(backoff_jitter::equal);
-    /// Commands that may wait for their replies on one connection; further ones fail with server_busy. At least 1.
+    /// Commands that may wait for their replies on one connection; further ones fail with server_busy. At least 1. So
+    /// does a command that finds others of 64 MiB, together with it, which the server has not taken yet.
     std::size_t max_in_flight = 65'536;
     /// The longest reply, in bytes; a longer one closes the connection.
     std::size_t max_reply = std::size_t{64} << 20;
 
     /// Receives a line for each change of a connection, such as "127.0.0.1:6379: connected (Redis 7.0.15, master)".
-    /// Called on the connection's executor. Default: nothing.
+    /// One thread of a client at a time calls it, on one of the client's strands. Failures that repeat themselves make
+    /// one line a minute. Default: nothing.
     std::function<void(std::string_view)> log{};
 
     /// Parses an address. Schemes: redis, rediss (TLS), unix, sentinel, cluster. User, password and names may be

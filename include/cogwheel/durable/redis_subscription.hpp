@@ -28,7 +28,8 @@ class redis_subscription_impl;
 }
 
 /// Works on a strand of the wheel's executor; calls its functions there. They must not throw.
-/// Effects: a PING each 2 s; a server that is silent for command_timeout after it is given up.
+/// Effects: a PING 2 s after the subscription, and again 2 s after each command_timeout that follows a PING. A server
+///   that is silent in this time is given up.
 /// Thread safety: any thread may call any function but the destructor and assignment.
 /// Lifetime: the wheel and its execution context must outlive the subscription. When the destructor or close() returns
 ///   on another thread, one last call may be under way; on the strand, none follows.
