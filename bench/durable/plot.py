@@ -46,10 +46,14 @@ def main():
                 some = [r for r in rows if (r["part"], r["contender"], r["rate"]) == (part, name, rate)]
                 if not some:
                     continue
-                behind = "" if all(r["kept up"] for r in some) else " (fell behind)"
+                early = sum(r["late us"]["early"] for r in some) / sum(r["worker"]["handled"] for r in some)
+                words = [] if early == 0 else [f"{early:.1%} early"]
+                words += [] if all(r["kept up"] for r in some) else ["fell behind"]
                 x, y = curve(some)
-                axis.plot(x, y, color=colour, linewidth=2 if name.startswith("cogwheel") else 1, label=name + behind)
+                axis.plot(x, y, color=colour, linewidth=2 if name.startswith("cogwheel") else 1,
+                          label=name + (f" ({', '.join(words)})" if words else ""))
             axis.set(xscale="log", yscale="log", xlim=(0.03, 3e4), ylim=(SMALLEST, 1.1), title=f"{rate:,} tasks a second, {title}")
+            axis.minorticks_off()
             axis.legend(loc="lower left", fontsize=6)
         line[0].set_ylabel("share of tasks that start later")
     for axis in axes[-1]:
