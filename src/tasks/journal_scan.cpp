@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // See journal_scan.hpp.
-#include "crc32.hpp"
-#include <cogwheel/tasks/task_record_text.hpp>
 #include "../detail/text_fields.hpp"
+#include "crc32.hpp"
 
 #include <cogwheel/tasks/detail/journal_scan.hpp>
+#include <cogwheel/tasks/task_record_text.hpp>
 
 #include <algorithm>
 #include <array>

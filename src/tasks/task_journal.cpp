@@ -3,10 +3,10 @@
 //
 // Makes each change in an order that loses no task. It allocates first, because the index must hold each change that is
 // in the file. Then it writes the file, and then it changes the index. journal_rewriting.cpp rewrites the file.
-#include <cogwheel/tasks/task_record_text.hpp>
 #include "../detail/text_fields.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
+#include <cogwheel/tasks/task_record_text.hpp>
 
 #include <algorithm>
 #include <stdexcept>

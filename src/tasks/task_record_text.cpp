@@ -3,9 +3,9 @@
 //
 // The words of the enumerations appear here again, because files contain these. The words elsewhere are for people and
 // may change.
-#include <cogwheel/tasks/task_record_text.hpp>
-
 #include "../detail/text_fields.hpp"
+
+#include <cogwheel/tasks/task_record_text.hpp>
 
 #include <array>
 

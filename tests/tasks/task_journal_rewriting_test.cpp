@@ -3,11 +3,11 @@
 //
 // The file is rewritten now and then: at no more than the cost of what was appended, with nothing lost when that fails,
 // and with lines kept that mean nothing here.
-#include <cogwheel/tasks/task_record_text.hpp>
 #include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
+#include <cogwheel/tasks/task_record_text.hpp>
 
 #include <doctest/doctest.h>
 

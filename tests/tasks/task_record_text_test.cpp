@@ -3,10 +3,11 @@
 //
 // A task record as text: every field reads back, whatever is in it; the text is the one that files have; and faults are
 // named.
-#include <cogwheel/tasks/task_record_text.hpp>
 #include "src/detail/text_fields.hpp"
 #include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
+
+#include <cogwheel/tasks/task_record_text.hpp>
 
 #include <doctest/doctest.h>
 
@@ -52,8 +53,7 @@ std::string record_fault(const std::string& text) {
 
 TEST_CASE("record_text_is_the_one_that_is_in_files") {
     task_record record = record_of("night\tly", "a\nb\\c");
-    CHECK(to_text(record) ==
-          "night\\tly\t\ta\\nb\\\\c\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0");
+    CHECK(to_text(record) == "night\\tly\t\ta\\nb\\\\c\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0");
     record.task.job = "report";
     record.task.when =
         task_trigger::cron("0 7 * * MON-FRI", cogwheel::time_zone("Europe/Berlin"), dst_policy::follow_clock)
@@ -65,9 +65,8 @@ TEST_CASE("record_text_is_the_one_that_is_in_files") {
     record.next = task_trigger::wall_point(-5ns);
     record.runs = {{task_trigger::wall_point(1us), 2, task_trigger::wall_point(2us)},
                    {task_trigger::wall_point(3us), 0, {}}};
-    CHECK(to_text(record) ==
-          "night\\tly\treport\ta\\nb\\\\c\tcron\t1000000000\t0\t9\t0 7 * * MON-FRI\tEurope/Berlin\t"
-          "follow_clock\tcatch_up\t3\treplace\t7\t-5\t2\t1000\t2\t2000\t3000\t0\t-");
+    CHECK(to_text(record) == "night\\tly\treport\ta\\nb\\\\c\tcron\t1000000000\t0\t9\t0 7 * * MON-FRI\tEurope/Berlin\t"
+                             "follow_clock\tcatch_up\t3\treplace\t7\t-5\t2\t1000\t2\t2000\t3000\t0\t-");
     CHECK(record_reads_back(record));
 }
 
@@ -160,8 +159,7 @@ TEST_CASE("record_text_of_later_fields_reads_back_and_others_have_none") {
     CHECK(task_record_from(to_text(record)).task.most_at_once == 3);
     CHECK(record_trigger_reads_back(task_trigger::every(10s).jitter(2s)));
     CHECK(record_trigger_reads_back(task_trigger::cron("@daily").until(std::chrono::sys_seconds(99s))));
-    CHECK(task_record_from(plain + "\t0\t7\t5\t1000000000\tdone").task.when.until() ==
-          std::chrono::sys_seconds(1s));
+    CHECK(task_record_from(plain + "\t0\t7\t5\t1000000000\tdone").task.when.until() == std::chrono::sys_seconds(1s));
     CHECK(!record_fault(plain + "\t1").empty());
     CHECK(says(record_fault(plain + "\t0\t7\t5\t-\t\tmore"), "more fields than this version knows"));
 }
