@@ -138,7 +138,9 @@ TEST_CASE("redis_bad_peer_is_given_up_also_when_the_wheel_has_stopped") {
     std::promise<std::error_code> first;
     c.async_command({"A"}, [&](std::error_code ec, cogwheel::redis_reply) { first.set_value(ec); });
     wheel.cancel_all(); // perhaps with the limit of the command
-    CHECK(first.get_future().get() == durable_errc::disconnected);
+    auto result = first.get_future();
+    REQUIRE(result.wait_for(20s) == std::future_status::ready);
+    CHECK(result.get() == durable_errc::disconnected);
     wheel.stop();
     REQUIRE(!rig.connect(c));
     CHECK(rig.command(c, {"A"}).error == durable_errc::disconnected);
@@ -168,4 +170,30 @@ TEST_CASE("redis_bad_peer_that_fails_in_the_same_way_is_logged_once") {
     CHECK(eventually([&] { return peer.accepted() >= 10; }));
     CHECK(lines >= 1);
     CHECK(lines <= 3); // the words may differ: a connection that is reset has none of the server's
+}
+
+TEST_CASE("redis_bad_peer_that_reads_nothing_gets_no_more_than_64_mib_to_wait") {
+    std::atomic<bool> done = false;
+    const false_peer peer([&](auto& s) {
+        false_peer::shake_hands(s);
+        while (!done) std::this_thread::sleep_for(1ms);
+    });
+    redis_rig rig;
+    auto o = impatient_client(rig);
+    o.command_timeout = 5min;
+    redis_connection c(rig.wheel(), o, peer.address());
+    REQUIRE(!rig.connect(c));
+    std::atomic<int> busy = 0, ended = 0;
+    const std::string long_text(std::size_t{33} << 20, 'x');
+    // The first may be under way: then the second may wait, and the third may not.
+    for (int i = 0; i < 3; ++i) {
+        c.async_command({"SET", "k", long_text}, [&](std::error_code ec, const cogwheel::redis_reply&) {
+            if (ec == durable_errc::server_busy) ++busy;
+            ++ended;
+        });
+    }
+    CHECK(eventually([&] { return busy >= 1; }));
+    done = true;
+    CHECK(eventually([&] { return ended == 3; }));
+    CHECK(busy < 3); // what finds nothing waits, of any length
 }

@@ -141,3 +141,52 @@ TEST_CASE("redis_subscription_without_channels_is_refused") {
     o.addresses = {{.host = "localhost"}};
     CHECK_THROWS_AS(redis_subscription(wheel, o, {}, {}), std::invalid_argument);
 }
+
+TEST_CASE("redis_subscription_peer_that_confirms_and_closes_is_asked_with_growing_pauses") {
+    const false_peer peer([&](auto& s) {
+        false_peer::shake_hands(s);
+        std::array<char, 64> some; // NOLINT(cppcoreguidelines-pro-type-member-init)
+        std::error_code ec;
+        s.read_some(asio::buffer(some), ec);
+        false_peer::say(s, "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n");
+    });
+    redis_rig rig;
+    cogwheel::redis_options o;
+    o.addresses = {peer.address()};
+    o.reconnect = cogwheel::backoff::exponential(std::chrono::milliseconds(1), 1e6);
+    std::atomic<int> subscribed = 0;
+    redis_subscription s(rig.wheel(), o, {"a"}, [](std::string_view, std::string_view) {});
+    s.on_subscribed([&] { ++subscribed; });
+    REQUIRE(eventually([&] { return peer.accepted() >= 2; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100)); // the next pause has minutes
+    CHECK(peer.accepted() == 2);
+    CHECK(subscribed >= 1);
+}
+
+TEST_CASE("redis_subscription_close_on_another_thread_lets_one_last_call_end") {
+    const false_peer peer([&](auto& s) {
+        false_peer::shake_hands(s);
+        std::array<char, 64> some; // NOLINT(cppcoreguidelines-pro-type-member-init)
+        std::error_code ec;
+        s.read_some(asio::buffer(some), ec);
+        std::string words = "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n";
+        for (int i = 0; i < 10; ++i) words += "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\nx\r\n";
+        false_peer::say(s, words);
+        false_peer::drain(s);
+    });
+    std::atomic<int> calls = 0;
+    std::atomic<bool> closed = false;
+    {
+        redis_rig rig;
+        cogwheel::redis_options o;
+        o.addresses = {peer.address()};
+        redis_subscription s(rig.wheel(), o, {"a"}, [&](std::string_view, std::string_view) {
+            ++calls;
+            while (!closed) std::this_thread::yield();
+        });
+        REQUIRE(eventually([&] { return calls == 1; }));
+        s.close();
+        closed = true;
+    } // the rig has run all that was left
+    CHECK(calls == 1);
+}
