@@ -90,7 +90,7 @@ struct callback_stats {
     std::uint64_t succeeded = 0;
     std::uint64_t failed_for_good = 0;
     std::uint64_t try_again = 0;
-    std::uint64_t aborted = 0;           ///< cancelled or closed while in flight
+    std::uint64_t aborted = 0;           ///< in flight: cancelled, closed, or ended by a fault of this process
     std::uint64_t refused = 0;           ///< never started: limits, circuit, budget, a bad callback
     std::uint64_t circuit_refused = 0;   ///< of these, by an open circuit
     std::uint64_t budget_refused = 0;    ///< of these, by a spent budget
