@@ -26,7 +26,9 @@ constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) noexcept { return lower(c) >= 'a' && lower(c) <= 'z'; }
 constexpr bool is_hex(char c) noexcept { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); }
 
-bool all_of(std::string_view text, bool (*f)(char) noexcept) noexcept { return std::all_of(text.begin(), text.end(), f); }
+bool all_of(std::string_view text, bool (*f)(char) noexcept) noexcept {
+    return std::all_of(text.begin(), text.end(), f);
+}
 
 bool is_token(std::string_view text) noexcept {
     return !text.empty() && all_of(text, [](char c) noexcept {
@@ -36,7 +38,8 @@ bool is_token(std::string_view text) noexcept {
 
 // RFC 9110: visible characters, spaces, tabs, and bytes above 0x7f.
 bool is_field_value(std::string_view text) noexcept {
-    return all_of(text, [](char c) noexcept { return (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || c == '\t'; });
+    return all_of(text,
+                  [](char c) noexcept { return (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || c == '\t'; });
 }
 
 bool same_name(std::string_view a, std::string_view lower_case) noexcept {
@@ -46,8 +49,9 @@ bool same_name(std::string_view a, std::string_view lower_case) noexcept {
 
 bool is_reserved(std::string_view name) noexcept {
     constexpr std::array<std::string_view, 14> names{
-        "traceparent", "content-type", "content-length", "user-agent", "host",       "connection",    "transfer-encoding",
-        "expect",      "upgrade",      "te",             "trailer",    "keep-alive", "proxy-connection", "http2-settings"};
+        "traceparent", "content-type",      "content-length",   "user-agent",    "host",
+        "connection",  "transfer-encoding", "expect",           "upgrade",       "te",
+        "trailer",     "keep-alive",        "proxy-connection", "http2-settings"};
     for (const std::string_view prefix : {"webhook-", "cogwheel-"})
         if (same_name(name.substr(0, prefix.size()), prefix)) return true;
     return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return same_name(name, n); });
@@ -127,7 +131,8 @@ std::error_code detail::http_url::parse(std::string_view text) noexcept {
     } else {
         host = rest.substr(0, rest.find(':'));
         rest.remove_prefix(host.size());
-        if (!all_of(host, [](char c) noexcept { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; }) ||
+        if (!all_of(host,
+                    [](char c) noexcept { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; }) ||
             host.starts_with('.'))
             return callback_errc::bad_url;
     }

@@ -70,7 +70,9 @@ bool same_prefix(std::span<const std::uint8_t> a, std::span<const std::uint8_t> 
     return rest == 0 || ((a[whole] ^ b[whole]) >> (8 - rest)) == 0;
 }
 
-std::uint32_t quad_at(const bytes16& b, std::size_t at) noexcept { return quad(b[at], b[at + 1], b[at + 2], b[at + 3]); }
+std::uint32_t quad_at(const bytes16& b, std::size_t at) noexcept {
+    return quad(b[at], b[at + 1], b[at + 2], b[at + 3]);
+}
 
 bool all_zero(const bytes16& b, std::size_t first, std::size_t last) noexcept {
     return std::all_of(b.begin() + static_cast<std::ptrdiff_t>(first), b.begin() + static_cast<std::ptrdiff_t>(last),
@@ -87,9 +89,8 @@ std::optional<std::uint32_t> unwrapped(const bytes16& b) noexcept {
 }
 
 address_kind kind_of_v4(std::uint32_t address) noexcept {
-    const auto* const net = std::find_if(nets4.begin(), nets4.end(), [&](const net4& n) {
-        return ((address ^ n.first) >> (32 - n.prefix)) == 0;
-    });
+    const auto* const net = std::find_if(nets4.begin(), nets4.end(),
+                                         [&](const net4& n) { return ((address ^ n.first) >> (32 - n.prefix)) == 0; });
     return net == nets4.end() ? address_kind::global : net->kind;
 }
 

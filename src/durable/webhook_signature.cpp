@@ -103,8 +103,8 @@ std::error_code check_time(std::string_view text, std::chrono::system_clock::tim
     if (error != std::errc() || rest != text.data() + text.size() || seconds < 0 || seconds > 253'402'300'799 ||
         std::to_string(seconds) != text)
         return webhook_errc::bad_timestamp;
-    const std::chrono::seconds away = std::chrono::sys_seconds(std::chrono::seconds(seconds)) -
-                                      std::chrono::floor<std::chrono::seconds>(now);
+    const std::chrono::seconds away =
+        std::chrono::sys_seconds(std::chrono::seconds(seconds)) - std::chrono::floor<std::chrono::seconds>(now);
     if (away < -tolerance) return webhook_errc::too_old;
     return away > tolerance ? webhook_errc::too_new : std::error_code();
 }
@@ -130,8 +130,9 @@ webhook_key webhook_key::from_text(std::string_view text) {
     if (text.starts_with(secret_prefix)) text.remove_prefix(secret_prefix.size());
     auto bytes = from_base64(text);
     if (!bytes)
-        throw std::invalid_argument("cogwheel::webhook_key: the text is not base64; write whsec_ and the base64 of 24 to "
-                                    "64 bytes, as of: openssl rand -base64 32");
+        throw std::invalid_argument(
+            "cogwheel::webhook_key: the text is not base64; write whsec_ and the base64 of 24 to "
+            "64 bytes, as of: openssl rand -base64 32");
     webhook_key key{std::as_bytes(std::span(*bytes))};
     OPENSSL_cleanse(bytes->data(), bytes->size());
     return key;
@@ -170,7 +171,8 @@ std::error_code verify_webhook(std::span<const webhook_key> keys, const webhook_
     if (const auto ec = check_time(headers.timestamp, now, tolerance, seconds)) return ec;
 
     std::vector<std::string_view> signatures;
-    for (std::string_view rest = headers.signature; !rest.empty() && signatures.size() < webhook_headers::max_signatures;) {
+    for (std::string_view rest = headers.signature;
+         !rest.empty() && signatures.size() < webhook_headers::max_signatures;) {
         const std::size_t end = std::min(rest.find(' '), rest.size());
         if (rest.starts_with(version_prefix)) signatures.push_back(rest.substr(0, end));
         rest.remove_prefix(std::min(end + 1, rest.size()));

@@ -59,8 +59,8 @@ struct callback_options {
     /// owner.
     std::vector<int> final_statuses{410};
 
-    /// The circuit breaker of each host. Failures are: no answer, and statuses from 500 on. Faults of this process, such
-    /// as no free descriptor, do not count.
+    /// The circuit breaker of each host. Failures are: no answer, and statuses from 500 on. Faults of this process do
+    /// not count, such as no free descriptor.
     circuit_breaker_options circuit{};
     bool use_circuit = true;
 

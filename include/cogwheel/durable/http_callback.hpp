@@ -81,8 +81,8 @@ struct callback_result {
     callback_outcome outcome = callback_outcome::try_again;
 
     /// Success with a status 2xx. Else a callback_errc; asio::error::timed_out; resilience_errc::circuit_open;
-    /// asio::error::operation_aborted: it was cancelled, or the sender closed; errc::stopped: the wheel takes no timers;
-    /// or an error of the system: this process has no memory, no free descriptor, or not this kind of address.
+    /// asio::error::operation_aborted: it was cancelled, or the sender closed; errc::stopped: the wheel takes no
+    /// timers; or an error of the system: this process has no memory, no free descriptor, or not this kind of address.
     std::error_code error{};
 
     int status = 0;     ///< of the answer; 0: there was none

@@ -25,19 +25,19 @@ namespace cogwheel::inline v0 {
 
 /// What an address is for.
 enum class address_kind : std::uint8_t {
-    global,           ///< the public internet
-    this_network,     ///< 0.0.0.0/8, ::
-    loopback,         ///< 127.0.0.0/8, ::1
-    private_use,      ///< 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16
-    shared,           ///< 100.64.0.0/10: a provider's network
-    link_local,       ///< 169.254.0.0/16, fe80::/10: also the metadata service of clouds
-    unique_local,     ///< fc00::/7, and fec0::/10, which it replaces
-    protocol,         ///< 192.0.0.0/24, 192.88.99.0/24, 2001::/23, 64:ff9b:1::/48, 100::/64: of protocols, not hosts
-    documentation,    ///< 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20
-    benchmarking,     ///< 198.18.0.0/15
-    multicast,        ///< 224.0.0.0/4, ff00::/8
-    broadcast,        ///< 255.255.255.255
-    reserved,         ///< 240.0.0.0/4, and IPv6 outside of 2000::/3
+    global,        ///< the public internet
+    this_network,  ///< 0.0.0.0/8, ::
+    loopback,      ///< 127.0.0.0/8, ::1
+    private_use,   ///< 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16
+    shared,        ///< 100.64.0.0/10: a provider's network
+    link_local,    ///< 169.254.0.0/16, fe80::/10: also the metadata service of clouds
+    unique_local,  ///< fc00::/7, and fec0::/10, which it replaces
+    protocol,      ///< 192.0.0.0/24, 192.88.99.0/24, 2001::/23, 64:ff9b:1::/48, 100::/64: of protocols, not hosts
+    documentation, ///< 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20
+    benchmarking,  ///< 198.18.0.0/15
+    multicast,     ///< 224.0.0.0/4, ff00::/8
+    broadcast,     ///< 255.255.255.255
+    reserved,      ///< 240.0.0.0/4, and IPv6 outside of 2000::/3
 };
 
 /// Returns the words for a message, such as "loopback".
