@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #pragma once
 
+#include <cerrno>
 #include <system_error>
 
 #include <sys/resource.h>
@@ -9,9 +10,22 @@
 
 namespace cogwheel_tests {
 
+/// A sanitizer that looks at an object of the standard library for the first time needs a descriptor. Looks at what
+/// errors of the system have.
+inline void look_at_system_errors() {
+    for (const std::error_category* category : {&std::generic_category(), &std::system_category()}) {
+        try {
+            throw std::system_error(EMFILE, *category);
+        } catch (const std::system_error& e) {
+            static_cast<void>(e.code().message());
+        }
+    }
+}
+
 /// Calls f() while the process may open no file descriptor. Returns the std::system_error that it throws.
 template <class F>
 std::error_code error_without_descriptors(F f) {
+    look_at_system_errors();
     rlimit before{};
     getrlimit(RLIMIT_NOFILE, &before);
     rlimit none = before;
@@ -32,6 +46,7 @@ std::error_code error_without_descriptors(F f) {
 class two_descriptors_left {
 public:
     two_descriptors_left() {
+        look_at_system_errors();
         getrlimit(RLIMIT_NOFILE, &before_);
         const int first = dup(STDERR_FILENO), second = dup(STDERR_FILENO);
         close(first);

@@ -59,8 +59,8 @@ struct callback_options {
     /// owner.
     std::vector<int> final_statuses{410};
 
-    /// The circuit breaker of each host. Failures are: no answer, and statuses from 500 on. Faults of this process,
-    /// such as no free descriptor, do not count.
+    /// The circuit breaker of each host. Failures are: no answer, and statuses from 500 on. Faults of this process do
+    /// not count, such as no free descriptor.
     circuit_breaker_options circuit{};
     bool use_circuit = true;
 
@@ -90,7 +90,7 @@ struct callback_stats {
     std::uint64_t succeeded = 0;
     std::uint64_t failed_for_good = 0;
     std::uint64_t try_again = 0;
-    std::uint64_t aborted = 0;           ///< cancelled or closed while in flight
+    std::uint64_t aborted = 0;           ///< in flight: cancelled, closed, or ended by a fault of this process
     std::uint64_t refused = 0;           ///< never started: limits, circuit, budget, a bad callback
     std::uint64_t circuit_refused = 0;   ///< of these, by an open circuit
     std::uint64_t budget_refused = 0;    ///< of these, by a spent budget
