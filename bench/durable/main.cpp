@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// durable_bench produce | work | floor NAME=VALUE ...: our side of the benchmark of durable tasks. See bench/durable/run.py.
+// durable_bench produce | work | floor NAME=VALUE ...: our side of the benchmark of durable tasks (run.py).
 #include "roles.hpp"
 
 #include <asio/co_spawn.hpp>

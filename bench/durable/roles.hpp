@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What durable_bench can be, and what its roles share. run.py starts them, and talks to all contenders in the same way: they
-// print `ready`, a producer then reads a line, and at the end they print `done` and figures as JSON.
+// What durable_bench can be, and what its roles share. run.py starts them, and talks to all contenders in the same
+// way: they print `ready`, a producer then reads a line, and at the end they print `done` and figures as JSON.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -52,8 +52,8 @@ asio::awaitable<void> produce(durable_arguments);
 /// Runs the tasks of a queue. Writes for each one how late its handler started: by the wall clock, and by the server's.
 asio::awaitable<void> work(durable_arguments);
 
-/// What no design can beat: sleeps until a task of the plan is due and asks the server one question (PING) for all tasks
-/// that are due then. Nothing is stored.
+/// What no design can beat: sleeps until a task of the plan is due and asks the server one question (PING) for all
+/// tasks that are due then. Nothing is stored.
 asio::awaitable<void> hold_floor(durable_arguments);
 
 } // namespace cogwheel::bench
