@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// durable_bench produce | work | floor NAME=VALUE ...: our side of the benchmark of durable tasks. See
-// bench/durable/run.py.
+// durable_bench produce | work | floor NAME=VALUE ...: our side of the benchmark of durable tasks (run.py).
 #include "roles.hpp"
 
 #include <asio/co_spawn.hpp>
@@ -105,7 +104,7 @@ int main(int argc, char** argv) {
         const auto start = role == "produce" ? produce : role == "work" ? work : role == "floor" ? hold_floor : nullptr;
         if (start == nullptr) throw std::invalid_argument("durable_bench produce | work | floor NAME=VALUE ...");
         asio::io_context io(1);
-        asio::co_spawn(io, start(parse(argc, argv)), [](std::exception_ptr failed) {
+        asio::co_spawn(io, start(parse(argc, argv)), [](const std::exception_ptr& failed) {
             if (failed) std::rethrow_exception(failed);
         });
         io.run();

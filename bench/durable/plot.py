@@ -47,7 +47,7 @@ def main():
                 if not some:
                     continue
                 early = sum(r["late us"]["early"] for r in some) / sum(r["worker"]["handled"] for r in some)
-                words = [] if early == 0 else [f"{early:.1%} early"]
+                words = [] if early < 0.01 else [f"{early:.1%} early"]
                 words += [] if all(r["kept up"] for r in some) else ["fell behind"]
                 x, y = curve(some)
                 axis.plot(x, y, color=colour, linewidth=2 if name.startswith("cogwheel") else 1,

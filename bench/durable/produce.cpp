@@ -53,7 +53,7 @@ asio::awaitable<void> add_all_singly(durable_queue& queue, std::vector<durable_t
     asio::steady_timer ended(queue.get_executor(), asio::steady_timer::time_point::max());
     std::size_t left = callers;
     for (std::size_t i = 0; i < callers; ++i)
-        asio::co_spawn(queue.get_executor(), add_singly(queue, shared), [&](std::exception_ptr failed) {
+        asio::co_spawn(queue.get_executor(), add_singly(queue, shared), [&](const std::exception_ptr& failed) {
             if (failed) std::rethrow_exception(failed);
             if (--left == 0) ended.cancel();
         });

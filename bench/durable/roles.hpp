@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What durable_bench can be, and what its roles share. run.py starts them, and talks to all contenders in the same way:
-// they print `ready`, a producer then reads a line, and at the end they print `done` and figures as JSON.
+// What durable_bench can be, and what its roles share. run.py starts them, and talks to all contenders in the same
+// way: they print `ready`, a producer then reads a line, and at the end they print `done` and figures as JSON.
 #pragma once
 
 #include <asio/awaitable.hpp>

@@ -27,7 +27,7 @@ asio::awaitable<void> join(Strand e, std::vector<asio::awaitable<void>> all) {
     if (all.empty()) co_return;
     const auto shared = std::make_shared<state>();
     shared->left = all.size();
-    auto start = [e, shared, &all](completion<void> done) {
+    auto start = [e, shared, &all](completion<void>&& done) {
         shared->done = std::move(done);
         for (auto& each : all)
             asio::co_spawn(e, std::move(each), [shared](const std::exception_ptr& thrown) {
