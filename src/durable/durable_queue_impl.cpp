@@ -114,7 +114,8 @@ asio::awaitable<std::error_code> durable_queue_impl::open_now(self_ptr self) {
         {.on_wake = [all](std::uint32_t shard) { all([shard](const task_store::hints& h) { h.on_wake(shard); }); },
          .on_workers = [all] { all([](const task_store::hints& h) { h.on_workers(); }); },
          .on_connected = [all] { all([](const task_store::hints& h) { h.on_connected(); }); }});
-    co_return co_await know_the_time(self);
+    co_await know_the_time(self); // an error does not matter: later calls ask again
+    co_return std::error_code();
 }
 
 std::uint64_t durable_queue_impl::listen(task_store::hints h) {

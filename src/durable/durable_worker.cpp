@@ -61,7 +61,7 @@ void durable_worker_options::validate() const {
     check("lease", lease, 1s, 24h);
     check("claim_lease", claim_lease, 100ms, 1h);
     check("horizon", horizon, 10ms, 1min);
-    check("claim_interval", claim_interval, 10ms, 1min);
+    check("claim_interval", claim_interval, 10ms, std::min<milliseconds>(500ms, horizon)); // a hint comes for less
     check("other_shards", other_shards, 10ms, 1h);
     check("silent_after", silent_after, 100ms, 1h);
     check("heartbeat", heartbeat, 10ms, silent_after / 2);
@@ -138,6 +138,7 @@ void durable_worker_impl::trouble(std::error_code ec) noexcept {
         ++stats_.troubles;
     }
     report(durable_event::kind::trouble, {}, {}, ec);
+    if (queue_->closed()) end(asio::error::operation_aborted);
 }
 
 } // namespace detail

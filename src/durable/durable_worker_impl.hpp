@@ -50,6 +50,9 @@ private:
     /// A claimed task that has not begun.
     struct held_task {
         stored_task task;
+        std::optional<task_envelope> envelope{}; // once it was read; then task.envelope is empty
+        std::optional<begin_request> sent{};     // to repeat it if the answer is lost
+        std::uint64_t missed = 0;                // runs that this begin leaves out
         std::uint32_t shard = 0;
         bool ready = false; // its timer has fired: it is in ready_, in a batch or parked
         timer_token timer{};
@@ -58,6 +61,7 @@ private:
 
     struct shard_state {
         bool own = false;
+        bool wants_room = false; // its last claim found no room
         std::shared_ptr<sleeper> pause{};
         std::deque<held_ptr> begins{};
         std::deque<finish_request> finishes{};
@@ -71,9 +75,11 @@ private:
     static asio::awaitable<bool> claim_once(self_ptr, std::uint32_t shard);
     static asio::awaitable<void> heartbeat_loop(self_ptr);
     static asio::awaitable<void> extend_loop(self_ptr);
-    static asio::awaitable<void> extend_all(self_ptr);
+    static asio::awaitable<bool> extend_all(self_ptr);
+    void forget_lost();
     void own_by(const std::vector<std::string>& workers);
     std::uint32_t room() const noexcept;
+    void room_came();
     void woken(std::uint32_t shard);
     void connected();
 
@@ -84,10 +90,10 @@ private:
     void pump();
     void post_begin(std::uint32_t shard);
     static asio::awaitable<void> begin_batch(self_ptr, std::uint32_t shard, std::vector<held_ptr>);
-    bool plan(const held_task&, begin_request&);
-    void begun(const held_ptr&, const begin_request&, const begun_task&);
+    bool plan(held_task&, begin_request&);
+    void begun(const held_ptr&, const begin_request&, const begun_task&, steady_clock::time_point sent);
     void never_begun(const held_ptr&, const begun_task&);
-    void deliver(const held_ptr&, const begin_request&, const begun_task&);
+    void deliver(const held_ptr&, const begin_request&, const begun_task&, steady_clock::time_point sent);
     void park(const held_ptr&);
     void unpark();
     void let_go(const held_ptr&);
@@ -150,10 +156,12 @@ public:
               std::int64_t due_ms, std::chrono::microseconds lateness, std::uint32_t shard);
     void ended(durable_outcome) noexcept override;
     std::uint32_t shard() const noexcept { return shard_; }
+    bool lost() const noexcept { return lost_; }
 
 private:
     std::weak_ptr<durable_worker_impl> worker_;
     std::uint32_t shard_ = 0;
+    std::atomic<bool> lost_{false}; // the handler has ended, but there was no memory to tell the worker
 };
 
 /// Runs a coroutine on the strand. An exception is trouble, and ends the worker: no loop ends in silence.

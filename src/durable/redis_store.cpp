@@ -156,9 +156,10 @@ asio::awaitable<std::error_code> redis_store::name_wrong_type(std::span<const st
         const std::string wanted = hash ? "hash" : "zset";
         const std::string& type = s.replies[i].text();
         if (type == wanted || type == "none") continue;
-        co_return refuse(durable_errc::wrong_type,
-                         "the key " + keys[i] + " holds a " + type + ", but a queue keeps a " + wanted +
-                             " there; delete or rename it, or give the queue " + "another name");
+        std::string words = "the key ";
+        words.append(keys[i]).append(" holds a ").append(type).append(", but a queue keeps a ").append(wanted);
+        words += " there; delete or rename it, or give the queue another name";
+        co_return refuse(durable_errc::wrong_type, std::move(words));
     }
     co_return std::error_code();
 }

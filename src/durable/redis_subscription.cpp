@@ -120,7 +120,7 @@ bool redis_subscription_impl::take(redis_reply& reply) {
 // After each pause: a PING, or the end of the connection if there is no sign of life since the last one.
 void redis_subscription_impl::watch(std::shared_ptr<redis_stream> stream, std::chrono::nanoseconds delay) {
     const auto self = shared_from_this();
-    ping_.wait_until(std::chrono::steady_clock::now() + delay, self, [self, stream](bool over) {
+    ping_.wait_until(std::chrono::steady_clock::now() + delay, self, [self, stream = std::move(stream)](bool over) {
         if (!over || stream != self->stream_) return;
         if (!self->subscribed() || self->awaits_pong_) {
             self->silent_ = true;

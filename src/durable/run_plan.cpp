@@ -17,7 +17,7 @@ using std::chrono::nanoseconds;
 namespace {
 
 constexpr std::int64_t ns_per_ms = 1'000'000;
-constexpr std::uint64_t most_counted = 10'000;
+constexpr std::uint64_t most_counted = 1'000;
 
 constexpr nanoseconds ns_of(std::int64_t ms) noexcept {
     constexpr std::int64_t most = nanoseconds::max().count() / ns_per_ms;
@@ -59,7 +59,9 @@ run_plan plan_runs(const recurring_part& part, std::string_view id, std::int64_t
     const auto due_at = [&](nanoseconds point) { return due_of(t, point, id); };
     // The worker's estimate of the server's time may be a little behind: the run that brought it here is due.
     now = std::max(now, due);
-    const nanoseconds point = t.latest(part.first, std::max(part.first, ns_of(due)));
+    nanoseconds point = t.latest(part.first, std::max(part.first, ns_of(due)));
+    while (point > part.first && due_at(point) > due)
+        point = t.before(point).value_or(part.first); // its jitter is long
     nanoseconds last = t.latest(point, std::max(point, ns_of(now)));
     while (last > point && due_at(last) > now) last = t.before(last).value_or(point); // its jitter is not over
     while (last > point && ended(t, last)) last = t.before(last).value_or(point);

@@ -19,7 +19,7 @@ struct run_plan {
     std::vector<std::int64_t> occurrences{}; // due times in ms, ascending
     std::int64_t next_due = 0;               // ms; 0: there is no further run
     std::int64_t runs_left = 0;              // after these
-    std::uint64_t missed = 0;                // runs that do not happen; at most 10,000 are counted
+    std::uint64_t missed = 0;                // runs that do not happen; at most 1,000 are counted
 };
 
 /// Returns the due time in ms of a point of the grid, with the jitter of this task. The jitter depends on the id and

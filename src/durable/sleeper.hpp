@@ -10,6 +10,7 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
 #include <asio/bind_executor.hpp>
+#include <asio/post.hpp>
 #include <asio/strand.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -37,9 +38,10 @@ public:
         co_return !refused_;
     }
 
+    /// The loop goes on later, not inside this call.
     void wake() {
         woken_ = true;
-        end(number_);
+        asio::post(strand_, [self = shared_from_this(), number = number_] { self->end(number); });
     }
 
 private:

@@ -77,7 +77,7 @@ std::string encode(const durable_task& task, std::optional<std::chrono::nanoseco
     return text;
 }
 
-std::optional<task_envelope> decode_envelope(std::string_view text) {
+std::optional<task_envelope> decode_envelope(std::string_view text, bool trigger) {
     taker from(text);
     const auto head = static_cast<unsigned>(from.number(1));
     if (from.bad() || (head & version_bits) != version || (head & ~(version_bits | has_trace | is_recurring)) != 0)
@@ -88,14 +88,15 @@ std::optional<task_envelope> decode_envelope(std::string_view text) {
         const auto first = static_cast<std::int64_t>(from.number(8));
         const auto line = from.bytes(static_cast<std::size_t>(from.number(4)));
         if (from.bad()) return std::nullopt;
-        try {
-            const task_record record = task_record_from(line);
-            envelope.recurring = recurring_part{record.task.when, record.task.misfire, std::chrono::nanoseconds(first)};
-        } catch (const std::bad_alloc&) {
-            throw;
-        } catch (const std::exception&) { // a damaged record, or a time zone that this machine does not know
-            return std::nullopt;
-        }
+        if (trigger) try {
+                const task_record record = task_record_from(line);
+                envelope.recurring =
+                    recurring_part{record.task.when, record.task.misfire, std::chrono::nanoseconds(first)};
+            } catch (const std::bad_alloc&) {
+                throw;
+            } catch (const std::exception&) { // a damaged record, or a time zone that this machine does not know
+                return std::nullopt;
+            }
     }
     if (from.bad()) return std::nullopt;
     envelope.body = from.rest();

@@ -23,16 +23,19 @@ constexpr unsigned batches_at_once = 2;
 } // namespace
 
 void durable_worker_impl::hold(std::uint32_t shard, stored_task&& task) {
-    auto& slot = held_[task.id];
-    if (slot != nullptr) {
+    auto fresh = std::make_shared<held_task>();
+    const std::string id = task.id;
+    const auto [at, added] = held_.try_emplace(id, fresh);
+    auto& slot = at->second;
+    if (!added) {
         // Claimed again, because this worker was slow to begin it. What waits in a queue or a batch stays there.
         if (slot->task.generation == task.generation && (slot->ready || slot->task.due == task.due)) {
             if (!slot->ready) slot->task = std::move(task);
             return;
         }
         slot->timer.cancel();
+        slot = std::move(fresh);
     }
-    slot = std::make_shared<held_task>();
     slot->shard = shard;
     slot->task = std::move(task);
     note_sizes();
@@ -65,6 +68,7 @@ void durable_worker_impl::pump() {
         shards_[h->shard].begins.push_back(h);
         post_begin(h->shard);
     }
+    room_came();
 }
 
 // Posted, so that all tasks of one turn of the wheel share a batch.
@@ -88,23 +92,29 @@ void durable_worker_impl::post_begin(std::uint32_t shard) {
 }
 
 // Returns false if the record cannot be read here.
-bool durable_worker_impl::plan(const held_task& h, begin_request& request) {
+bool durable_worker_impl::plan(held_task& h, begin_request& request) {
+    if (!h.envelope) {
+        // An occurrence does not need the trigger, whose time zone may be unknown here.
+        h.envelope = decode_envelope(h.task.envelope, h.task.recurring);
+        if (!h.envelope || (h.task.recurring && !h.envelope->recurring)) return false;
+        std::string().swap(h.task.envelope);
+    }
+    if (h.sent) {
+        request = *h.sent;
+        return true;
+    }
     request.id = h.task.id;
     request.generation = h.task.generation;
     request.attempt = h.task.attempt;
     if (!h.task.recurring) return true;
-    const auto envelope = decode_envelope(h.task.envelope);
-    if (!envelope || !envelope->recurring) return false;
     const std::int64_t now = queue_->clock().now_us(steady_clock::now()) / us_per_ms;
     run_plan planned =
-        plan_runs(*envelope->recurring, h.task.id, h.task.due, now, options_.misfire_grace.count(), h.task.runs_left);
+        plan_runs(*h.envelope->recurring, h.task.id, h.task.due, now, options_.misfire_grace.count(), h.task.runs_left);
     request.occurrences = std::move(planned.occurrences);
     request.next_due = planned.next_due;
     request.runs_left = planned.runs_left;
-    if (planned.missed != 0) {
-        const std::lock_guard lock(stats_mutex_);
-        stats_.missed += planned.missed;
-    }
+    h.missed = planned.missed;
+    h.sent = request;
     return true;
 }
 
@@ -139,7 +149,7 @@ asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint3
             if (one.attempt > 0 && too_late)
                 self->never_begun(asked[i], one);
             else
-                self->begun(asked[i], requests[i], one);
+                self->begun(asked[i], requests[i], one, sent);
         }
     }
     self->post_begin(shard);
@@ -147,11 +157,16 @@ asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint3
     self->end_if_drained();
 }
 
-void durable_worker_impl::begun(const held_ptr& h, const begin_request& request, const begun_task& answer) {
+void durable_worker_impl::begun(const held_ptr& h, const begin_request& request, const begun_task& answer,
+                                steady_clock::time_point sent) {
     if (ended_) return;
+    if (answer.attempt > 0 || (answer.attempt == 0 && h->task.recurring && request.occurrences.empty())) {
+        const std::lock_guard lock(stats_mutex_);
+        stats_.missed += h->missed;
+    }
     if (answer.attempt > 0) {
         let_go(h);
-        deliver(h, request, answer);
+        deliver(h, request, answer, sent);
         return;
     }
     --slots_;
@@ -169,6 +184,7 @@ void durable_worker_impl::begun(const held_ptr& h, const begin_request& request,
     }
     if (draining_) return; // release_all() has given it back
     h->ready = false;
+    h->sent.reset(); // planned anew: the time has passed
     arm(h, steady_clock::now() + microseconds(-answer.attempt));
 }
 
@@ -182,7 +198,8 @@ void durable_worker_impl::never_begun(const held_ptr& h, const begun_task& answe
     let_go(h);
 }
 
-void durable_worker_impl::deliver(const held_ptr& h, const begin_request& request, const begun_task& answer) {
+void durable_worker_impl::deliver(const held_ptr& h, const begin_request& request, const begun_task& answer,
+                                  steady_clock::time_point sent) {
     const auto d = std::make_shared<delivery>(shared_from_this(), options_.executor);
     std::string id = h->task.id;
     std::int64_t due = h->task.due;
@@ -196,17 +213,13 @@ void durable_worker_impl::deliver(const held_ptr& h, const begin_request& reques
         ++stats_.begun;
         stats_.lateness.record(late);
     }
-    auto envelope = decode_envelope(h->task.envelope);
     const fencing_token token{answer.generation, static_cast<std::uint32_t>(answer.attempt)};
-    const bool readable = envelope.has_value();
-    d->fill(std::move(id), readable ? std::move(*envelope) : task_envelope(), token, h->task.max_attempts, due,
-            std::max(late, microseconds(0)), h->shard);
+    d->fill(std::move(id), std::move(*h->envelope), token, h->task.max_attempts, due, std::max(late, microseconds(0)),
+            h->shard);
+    d->leased_until(sent + options_.lease);
     running_.emplace(d.get(), d);
     note_sizes();
-    if (readable)
-        handler_->start(d);
-    else
-        ended(d, durable_outcome::fail(make_error_code(durable_errc::bad_record).message()));
+    handler_->start(d);
 }
 
 void durable_worker_impl::park(const held_ptr& h) {
@@ -224,6 +237,7 @@ void durable_worker_impl::let_go(const held_ptr& h) {
     const auto found = held_.find(h->task.id);
     if (found != held_.end() && found->second == h) held_.erase(found);
     note_sizes();
+    room_came();
 }
 
 } // namespace cogwheel::inline v0::detail

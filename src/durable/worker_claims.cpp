@@ -71,7 +71,7 @@ void durable_worker_impl::own_by(const std::vector<std::string>& workers) {
     for (std::uint32_t i = 0; i < shards_.size(); ++i) {
         const bool mine = shard_owner(i, workers) == id_;
         own += mine ? 1U : 0U;
-        if (mine && !shards_[i].own) shards_[i].pause->wake();
+        if (mine && !std::exchange(shards_[i].own, mine)) shards_[i].pause->wake();
         shards_[i].own = mine;
     }
     const std::lock_guard lock(stats_mutex_);
@@ -83,6 +83,7 @@ void durable_worker_impl::woken(std::uint32_t shard) {
 }
 
 void durable_worker_impl::connected() {
+    extender_->wake(); // first: the leases may be about to run out
     heart_->wake();
     for (shard_state& s : shards_)
         if (s.own) s.pause->wake();
@@ -93,7 +94,14 @@ void durable_worker_impl::connected() {
 std::uint32_t durable_worker_impl::room() const noexcept {
     const std::size_t taken = held_.size() + reserved_;
     if (ready_.size() >= options_.max_in_flight || taken >= options_.max_claimed) return 0;
-    return static_cast<std::uint32_t>(std::min<std::size_t>(options_.batch, options_.max_claimed - taken));
+    const std::size_t left = options_.max_claimed - taken;
+    return static_cast<std::uint32_t>(std::min<std::size_t>(options_.batch, (left + 1) / 2)); // some for other shards
+}
+
+void durable_worker_impl::room_came() {
+    if (draining_ || ended_ || room() == 0) return;
+    for (shard_state& s : shards_)
+        if (std::exchange(s.wants_room, false)) s.pause->wake();
 }
 
 asio::awaitable<void> durable_worker_impl::claim_loop(self_ptr self, std::uint32_t shard) {
@@ -119,7 +127,10 @@ asio::awaitable<void> durable_worker_impl::claim_loop(self_ptr self, std::uint32
 // Returns true if the next claim should come at once.
 asio::awaitable<bool> durable_worker_impl::claim_once(self_ptr self, std::uint32_t shard) {
     const std::uint32_t n = self->room();
-    if (n == 0) co_return false;
+    if (n == 0) {
+        self->shards_[shard].wants_room = true;
+        co_return false;
+    }
     const durable_worker_options& o = self->options_;
     self->reserved_ += n;
     const auto sent = steady_clock::now();
@@ -140,20 +151,32 @@ asio::awaitable<bool> durable_worker_impl::claim_once(self_ptr self, std::uint32
     }
     for (stored_task& t : claimed.value.tasks) self->hold(shard, std::move(t));
     if (self->draining_) self->release_all();
+    self->room_came();
     self->end_if_drained();
     co_return claimed.value.more;
 }
 
 asio::awaitable<void> durable_worker_impl::extend_loop(self_ptr self) {
     const auto every = self->options_.lease / 3;
-    while (!self->ended_ && !(self->draining_ && self->running_.empty())) {
-        const bool on = co_await self->extender_->sleep(every);
+    bool good = true;
+    while (!self->ended_ && !(self->draining_ && self->slots_ == 0)) {
+        const bool on = co_await self->extender_->sleep(good ? every : after_trouble);
         if (!on || self->ended_) break;
-        co_await extend_all(self);
+        self->forget_lost();
+        good = co_await extend_all(self);
     }
 }
 
-asio::awaitable<void> durable_worker_impl::extend_all(self_ptr self) {
+// Their leases run out.
+void durable_worker_impl::forget_lost() {
+    slots_ -= std::erase_if(running_, [](const auto& d) { return d.second->lost(); });
+    note_sizes();
+    pump();
+}
+
+// Returns false if the server did not answer.
+asio::awaitable<bool> durable_worker_impl::extend_all(self_ptr self) {
+    bool good = true;
     std::map<std::uint32_t, std::vector<delivery_ptr>> by_shard;
     for (const auto& [key, d] : self->running_) by_shard[d->shard()].push_back(d);
     for (auto& [shard, all] : by_shard) {
@@ -163,11 +186,17 @@ asio::awaitable<void> durable_worker_impl::extend_all(self_ptr self) {
             all.resize(all.size() - n);
             std::vector<attempt_ref> refs;
             for (const delivery_ptr& d : some) refs.push_back({d->id(), d->token().generation, d->token().attempt});
+            const auto sent = steady_clock::now();
             const answer<std::vector<extended>> answers =
                 co_await self->queue_->store().extend(shard, self->options_.lease.count(), std::move(refs));
-            if (answers.error) self->trouble(answers.error);
+            if (self->ended_) co_return true;
+            if (answers.error) {
+                self->trouble(answers.error);
+                good = false;
+            }
             for (std::size_t i = 0; i < answers.value.size() && i < n; ++i) {
                 const delivery_ptr& d = some[i];
+                if (answers.value[i] != extended::stale) d->leased_until(sent + self->options_.lease);
                 if (answers.value[i] == extended::yes || !self->running_.contains(d.get()) || d->stop_requested())
                     continue;
                 const bool cancelled = answers.value[i] == extended::cancelled;
@@ -177,6 +206,7 @@ asio::awaitable<void> durable_worker_impl::extend_all(self_ptr self) {
             }
         }
     }
+    co_return good;
 }
 
 } // namespace cogwheel::inline v0::detail

@@ -41,6 +41,7 @@ void durable_worker_impl::delivery::ended(durable_outcome outcome) noexcept {
                        [worker, self = std::static_pointer_cast<delivery>(shared_from_this()),
                         outcome = std::move(outcome)]() mutable { worker->ended(self, std::move(outcome)); });
     } catch (...) { // no memory: the lease runs out, and the task is tried again
+        lost_ = true;
     }
 }
 
@@ -65,7 +66,7 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
         break;
     case durable_outcome::kind::retry:
         request.kind = d->attempt() >= d->max_attempts() ? finish_kind::fail : finish_kind::nack;
-        request.delay = delay_before(*d, outcome);
+        if (request.kind == finish_kind::nack) request.delay = delay_before(*d, outcome);
         break;
     }
     if (request.kind != finish_kind::ack && request.text.size() > max_message) request.text.resize(max_message);
@@ -105,7 +106,7 @@ void durable_worker_impl::post_finish(std::uint32_t shard) {
 
 asio::awaitable<void> durable_worker_impl::finish_batch(self_ptr self, std::uint32_t shard,
                                                         std::vector<finish_request> batch) {
-    bool repeated = false;
+    bool repeated = false, told = false;
     for (;;) {
         const answer<std::vector<bool>> taken =
             co_await self->queue_->store().finish(shard, self->queue_->limits(), batch);
@@ -116,10 +117,12 @@ asio::awaitable<void> durable_worker_impl::finish_batch(self_ptr self, std::uint
         }
         // To repeat an answer is safe: the server takes it once.
         self->trouble(taken.error);
+        if (self->ended_) co_return;
         for (const finish_request& r : batch)
-            if (r.kind != finish_kind::release)
+            if (r.kind != finish_kind::release && !told)
                 self->report(durable_event::kind::answer_lost, r.id, {r.generation, r.attempt}, taken.error);
-        repeated = true;
+        told = true;
+        repeated = repeated || taken.error == durable_errc::disconnected;
         co_await self->wait_for_server();
         if (self->ended_) co_return;
     }
@@ -213,7 +216,7 @@ void durable_worker_impl::end(std::error_code ec) {
     }
     if (heart_ != nullptr) heart_->wake();
     if (extender_ != nullptr) extender_->wake();
-    for (const auto& pause : waiting_) pause->wake();
+    for (const auto& pause : std::exchange(waiting_, {})) pause->wake();
     queue_->unlisten(listener_);
     if (done_) std::exchange(done_, {})(ec);
 }

@@ -70,7 +70,7 @@ struct durable_worker_options {
     /// server that died before its answer came, delays what was claimed by this time. 100 ms to an hour.
     std::chrono::milliseconds claim_lease = std::chrono::milliseconds(750);
     std::chrono::milliseconds horizon = std::chrono::seconds(1);               ///< 10 ms to a minute
-    std::chrono::milliseconds claim_interval = std::chrono::milliseconds(250); ///< of its own shards. 10 ms to a minute
+    std::chrono::milliseconds claim_interval = std::chrono::milliseconds(250); ///< of its own shards. 10 to 500 ms
     std::chrono::milliseconds other_shards = std::chrono::seconds(5);          ///< and of all others
     std::chrono::milliseconds heartbeat = std::chrono::milliseconds(500);      ///< below silent_after / 2
     std::chrono::milliseconds silent_after = std::chrono::seconds(3);          ///< a silent worker loses its shards

@@ -32,6 +32,14 @@ public:
 
     void ended_by(const std::exception_ptr&) noexcept; // an exception is a failed attempt with its message
 
+    /// Notes when the lease ends: a handler that has not started by then does not start. Any thread.
+    void leased_until(std::chrono::steady_clock::time_point end) noexcept {
+        lease_end_ = end.time_since_epoch().count();
+    }
+    bool may_start() const noexcept {
+        return !stop_requested() && std::chrono::steady_clock::now().time_since_epoch().count() < lease_end_;
+    }
+
     /// Tells the handler to stop. Any thread.
     void stop() {
         if (stop_.exchange(true, std::memory_order_acq_rel)) return;
@@ -51,6 +59,7 @@ private:
 
     asio::strand<asio::any_io_executor> strand_;
     asio::cancellation_signal signal_;
+    std::atomic<std::chrono::steady_clock::rep> lease_end_{0};
 };
 
 /// A handler: a callable or a coroutine that takes a durable_delivery&, and returns nothing (done) or an outcome.
@@ -85,6 +94,8 @@ public:
         start_ = [f = std::make_shared<callable>(std::forward<F>(f))](std::shared_ptr<running_delivery> d) {
             const auto strand = d->strand_;
             asio::post(strand, [f, d = std::move(d)]() mutable {
+                // Others may have begun the next attempt, or cancel() may have answered that no handler starts.
+                if (!d->may_start()) return d->ended(durable_outcome::retry("the handler did not start in time"));
                 if constexpr (is_coroutine<result_of<callable>>)
                     spawn(f, std::move(d));
                 else
