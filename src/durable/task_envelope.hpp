@@ -34,8 +34,8 @@ struct task_envelope {
 /// Complexity: O(body). Errors: std::bad_alloc.
 std::string encode(const durable_task&, std::optional<std::chrono::nanoseconds> first_of_recurring);
 
-/// Returns nothing if the text is no envelope of this version, or its trigger cannot be read. Without `trigger`, does not
-/// read that, and leaves `recurring` empty. Errors: std::bad_alloc.
+/// Returns nothing if the text is no envelope of this version, or its trigger cannot be read. Without `trigger`, does
+/// not read that, and leaves `recurring` empty. Errors: std::bad_alloc.
 std::optional<task_envelope> decode_envelope(std::string_view, bool trigger = true);
 
 } // namespace cogwheel::inline v0::detail
