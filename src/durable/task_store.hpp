@@ -87,7 +87,8 @@ struct begin_request {
 
 struct begun_task {
     // > 0: the number of the attempt, which has begun. 0: gone (cancelled, replaced, begun by another worker, done, or
-    // the queue is paused). < 0: too early, by that many microseconds.
+    // the queue is paused). < 0: too early, by that many microseconds: the due time of the task or of the first
+    // occurrence has not come; nothing changes.
     std::int64_t attempt = 0;
     std::uint64_t generation = 0; // of the occurrence, or of the task
 };
@@ -168,7 +169,7 @@ public:
     /// The only decision: the generation matches, the state is waiting, and the store's time has reached the due time.
     /// Raises the attempt, sets the state to running, and leases for lease_ms. A record keeps the nonce of the worker
     /// that began it: so a worker may repeat the call if the answer was lost. Then attempt + 1 runs already, with this
-    /// nonce; the answer is the same.
+    /// nonce; the answer is the same, and the lease counts from now.
     virtual awaitable_answer<std::vector<begun_task>> begin(std::uint32_t shard, std::int64_t lease_ms,
                                                             std::uint32_t nonce, std::vector<begin_request>) = 0;
     /// An answer for each: true, or false if stale.

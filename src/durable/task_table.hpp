@@ -87,7 +87,7 @@ private:
     void lease_ran_out(std::int64_t now_us, record);
     begun_task recur(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce, const begin_request&,
                      const record& parent);
-    begun_task begun_before(std::uint32_t nonce, const begin_request&) const;
+    begun_task begun_before(std::int64_t leased, std::uint32_t nonce, const begin_request&);
     bool finish_one(std::int64_t now_us, const retention_limits&, const finish_request&, std::size_t& done,
                     std::size_t& dead);
     void trim(order&, std::int64_t now_us, std::size_t most_now, std::int64_t age, std::uint32_t most);

@@ -152,8 +152,9 @@ struct model_run {
             begin_request r{.id = t->id, .generation = near(t->generation)};
             r.attempt = static_cast<std::uint32_t>(near(t->attempt)) & 0xff;
             if (t->recurring) {
+                const std::int64_t later = random.below(4) == 0 ? 900 : 0; // a date that may not have come
                 for (std::uint64_t k = random.below(4); k > 0; --k)
-                    r.occurrences.push_back(t->due + static_cast<std::int64_t>(random.below(3)) * 10);
+                    r.occurrences.push_back(t->due + later + static_cast<std::int64_t>(random.below(3)) * 10);
                 r.next_due = random.below(4) == 0 ? 0 : now / 1000 + 100 + static_cast<std::int64_t>(random.below(900));
                 r.runs_left = t->runs_left == forever ? forever : std::max<std::int64_t>(t->runs_left - 1, 1);
             }
