@@ -277,7 +277,9 @@ awaitable_answer<audit_step> journal_store::audit(std::uint32_t, std::string, st
 awaitable_answer<std::vector<std::string>> journal_store::heartbeat(std::string worker, std::int64_t ttl_ms) {
     const std::int64_t ms = now_() / 1000;
     bool changed = workers_.insert_or_assign(std::move(worker), ms).second;
-    changed = std::erase_if(workers_, [&](const auto& w) { return w.second < ms - ttl_ms; }) > 0 || changed;
+    // The clock may have been set back: what lies that far ahead lived before.
+    const auto ended = [&](const auto& w) { return w.second < ms - ttl_ms || w.second > ms + ttl_ms; };
+    changed = std::erase_if(workers_, ended) > 0 || changed;
     if (changed) workers_changed();
     answer<std::vector<std::string>> a;
     for (const auto& [name, last] : workers_) a.value.push_back(name);

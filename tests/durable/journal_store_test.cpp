@@ -202,6 +202,19 @@ TEST_CASE("journal_store_refused_add_leaves_no_task") {
     CHECK(store.table().find("a")->task.attempt == 0);
 }
 
+TEST_CASE("journal_store_workers_that_died_before_the_clock_was_set_back_leave_the_list") {
+    using names = std::vector<std::string>;
+    asio::io_context io;
+    memory_storage memory;
+    std::int64_t now = 1'700'000'000'000'000;
+    journal_store store(io.get_executor(), memory, [&now] { return now; });
+    CHECK(run_until_done(io, store.heartbeat("dead", 10'000)).value == names{"dead"});
+    now -= 10'000'000; // not more than the ttl: it may live
+    CHECK(run_until_done(io, store.heartbeat("alive", 10'000)).value == names{"alive", "dead"});
+    now -= 1'000;
+    CHECK(run_until_done(io, store.heartbeat("alive", 10'000)).value == names{"alive"});
+}
+
 TEST_CASE("journal_store_leaves_foreign_records_as_they_are_and_names_them") {
     asio::io_context io;
     memory_storage memory;
