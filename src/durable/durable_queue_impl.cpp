@@ -266,6 +266,7 @@ awaitable_answer<durable_receipt> durable_queue_impl::reschedule(self_ptr self, 
     result.value = {now.generation, point_of(now.due), true};
     if (moved.value == removal::not_found && !moved.error) result.error = durable_errc::no_such_task;
     if (moved.value == removal::running) result.error = durable_errc::running;
+    if (moved.value == removal::recurring) result.error = schedule_errc::bad_period;
     co_return result;
 }
 

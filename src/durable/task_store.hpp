@@ -117,7 +117,7 @@ struct attempt_ref {
 
 enum class extended : std::uint8_t { stale, yes, cancelled }; // cancelled: extended too, but the handler should stop
 
-enum class removal : std::uint8_t { not_found, removed, running };
+enum class removal : std::uint8_t { not_found, removed, running, recurring };
 
 struct retention_limits {
     std::int64_t done_ms = 0;        // 0: a done task is removed at once
@@ -179,7 +179,8 @@ public:
                                                            std::vector<attempt_ref>) = 0;
 
     virtual awaitable_answer<removal> cancel(std::string id) = 0;
-    /// Gives a waiting task a new due time and a new generation. Answers not_found, running, or removed for success.
+    /// Gives a waiting task a new due time and a new generation. Answers not_found, running, recurring (refused: its
+    /// occurrences would get the names of earlier ones), or removed for success.
     virtual awaitable_answer<removal> reschedule(std::string id, std::int64_t due, bool relative, added_task& now) = 0;
     /// no_such_task if there is none.
     virtual awaitable_answer<stored_task> find(std::string id) = 0;

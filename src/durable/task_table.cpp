@@ -336,6 +336,7 @@ task_table::moved task_table::reschedule(std::int64_t now_us, std::string_view i
     const record* r = find(id);
     if (r == nullptr || r->task.state == durable_state::done || r->task.state == durable_state::dead) return {};
     if (r->task.state == durable_state::running) return {removal::running, {r->task.generation, r->task.due, true}};
+    if (r->task.recurring) return {removal::recurring, {r->task.generation, r->task.due, true}};
     record next = *r;
     next.task.generation = next_gen(now_us);
     next.task.due = next.place = due_of(due, relative, now_us);

@@ -231,6 +231,20 @@ TEST_CASE("table_repeated_begin_renews_the_lease") {
     CHECK(r.table.find("r@" + std::to_string(recurring.due))->place == -(r.now / 1000 + 1'000));
 }
 
+TEST_CASE("table_recurring_task_is_not_rescheduled") {
+    table_rig r;
+    new_task t{.id = "r", .due = table_start / 1000 + 5'000};
+    t.recurring = true;
+    const auto added = r.table.add(r.now, {t}, on_duplicate::reject).at(0);
+    r.table.note_changes();
+    const auto moved = r.table.reschedule(r.now, "r", 0, true);
+    CHECK(moved.result == removal::recurring);
+    CHECK(moved.now.generation == added.generation);
+    CHECK(moved.now.due == added.due);
+    CHECK(r.table.changed().empty());
+    CHECK(r.table.find("r")->task.due == added.due);
+}
+
 TEST_CASE("table_hint_is_due_if_a_task_comes_within_half_a_second") {
     table_rig r;
     r.add("a", 501);
