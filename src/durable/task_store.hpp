@@ -69,7 +69,7 @@ struct added_task {
 struct claimed_tasks {
     std::int64_t now_us = 0; // the store's time, in microseconds
     bool paused = false;
-    bool more = false; // the limit on the number ended the claim
+    bool more = false; // the limit on the number or on the bytes ended the claim
     std::vector<stored_task> tasks{};
 };
 
@@ -163,7 +163,8 @@ public:
     virtual awaitable_answer<std::vector<added_task>> add(std::uint32_t shard, std::vector<new_task>, on_duplicate) = 0;
     /// Takes up to n tasks: those whose lease has run out (at most half of n, rounded up), and those due by now +
     /// horizon. Each is leased until max(due, now) + lease. A running task whose lease has run out waits again, or is
-    /// dead if its attempts are used up; if cancelled, it is gone. Trims what the retention does not keep.
+    /// dead if its attempts are used up; if cancelled, it is gone. Takes no further task once the envelopes have more
+    /// than 4 MiB, half of that for leases that have run out. Trims what the retention does not keep.
     virtual awaitable_answer<claimed_tasks> claim(std::uint32_t shard, std::int64_t horizon_ms, std::uint32_t n,
                                                   std::int64_t lease_ms, const retention_limits&) = 0;
     /// The only decision: the generation matches, the state is waiting, and the store's time has reached the due time.

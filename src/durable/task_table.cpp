@@ -141,11 +141,18 @@ claimed_tasks task_table::claim(std::int64_t now_us, std::int64_t horizon_ms, st
              ++at)
             ids.emplace_back(at->second);
         answer.more = late == half || ids.size() == n;
-        for (const std::string& id : ids) {
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const std::string& id = ids[i];
+            if (bytes > (i < late ? claim_bytes / 2 : claim_bytes)) {
+                answer.more = true;
+                continue;
+            }
             if (find(id)->task.state == durable_state::running) lease_ran_out(now_us, *find(id));
             const auto at = records_.find(id);
             if (at == records_.end() || at->second.task.state != durable_state::waiting) continue;
             place(at->second, -(std::max(at->second.task.due, ms) + lease_ms));
+            bytes += at->second.task.envelope.size();
             answer.tasks.push_back(at->second.task);
             answer.tasks.back().message.clear();
         }

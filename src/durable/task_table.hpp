@@ -21,6 +21,8 @@ class task_table {
 public:
     /// A wake hint is due if a task comes that is due within this many milliseconds.
     static constexpr std::int64_t wake_window = 500;
+    /// A claim takes no further task once the envelopes have more bytes; half of it for leases that have run out.
+    static constexpr std::size_t claim_bytes = std::size_t{4} << 20;
 
     struct record {
         stored_task task;
