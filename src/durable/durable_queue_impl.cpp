@@ -54,6 +54,7 @@ retention_limits durable_queue_impl::limits() const noexcept {
 
 void durable_queue_impl::close() noexcept {
     if (closed_.exchange(true)) return;
+    if (store_->closes_on_any_thread()) return store_->close(); // what is on its way to the strand finds it closed
     try {
         asio::dispatch(strand_, [self = shared_from_this()] { self->store_->close(); });
     } catch (...) { // no memory: the store closes when its last coroutine ends

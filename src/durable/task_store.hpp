@@ -142,7 +142,7 @@ struct audit_step {
     std::string cursor{}; // empty: the shard is complete
 };
 
-/// Thread safety: one strand, that of the store's executor. Each function may be called while others wait.
+/// Thread safety: one strand, that of the store's executor; see closes_on_any_thread(). Each function may be called while others wait.
 /// Errors: answer::error; durable_errc::disconnected means that the change may have been made.
 class task_store {
 public:
@@ -155,7 +155,10 @@ public:
     /// Connects and checks the server: version, policy, role, durability. Retries until it works, close() is called, or
     /// the server is the wrong one.
     virtual asio::awaitable<std::error_code> open() = 0;
+    /// Calls that wait, and later ones, answer operation_aborted.
     virtual void close() noexcept = 0;
+    /// Whether close() needs no strand.
+    virtual bool closes_on_any_thread() const noexcept { return false; }
     /// What open() refuses, or what was wrong last, in words.
     virtual std::string trouble() const = 0;
 

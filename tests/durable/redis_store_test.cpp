@@ -93,6 +93,7 @@ TEST_CASE("redis_store_begin_with_many_occurrences_holds_the_server_for_few_at_a
         r.runs_left = forever;
         begins.push_back(std::move(r));
     }
+    rig.value(store.begin(0, 30'000, 1, std::vector<begin_request>{{.id = "none"}})); // the server loads the script
     redis({"CONFIG", "RESETSTAT"});
     const auto begun = rig.value(store.begin(0, 30'000, 1, begins));
     CHECK(says(redis({"INFO", "commandstats"}).text(), "cmdstat_evalsha:calls=3,"));
