@@ -54,6 +54,7 @@ retention_limits durable_queue_impl::limits() const noexcept {
 
 void durable_queue_impl::close() noexcept {
     if (closed_.exchange(true)) return;
+    if (store_->closes_on_any_thread()) return store_->close(); // what is on its way to the strand finds it closed
     try {
         asio::dispatch(strand_, [self = shared_from_this()] { self->store_->close(); });
     } catch (...) { // no memory: the store closes when its last coroutine ends
@@ -267,6 +268,7 @@ awaitable_answer<durable_receipt> durable_queue_impl::reschedule(self_ptr self, 
     result.value = {now.generation, point_of(now.due), true};
     if (moved.value == removal::not_found && !moved.error) result.error = durable_errc::no_such_task;
     if (moved.value == removal::running) result.error = durable_errc::running;
+    if (moved.value == removal::recurring) result.error = schedule_errc::bad_period;
     co_return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cogwheel/durable/error.hpp>
 
+#include <asio/error.hpp>
 #include <asio/post.hpp>
 
 #include <algorithm>
@@ -33,6 +34,23 @@ std::int64_t system_us() {
 
 journal_store::journal_store(asio::any_io_executor executor, task_storage& storage, clock now)
     : executor_(std::move(executor)), storage_(&storage), now_(now ? std::move(now) : clock(system_us)) {}
+
+void journal_store::close() noexcept {
+    const std::lock_guard lock(storage_mutex_);
+    closed_ = true;
+}
+
+std::error_code journal_store::aborted() const {
+    return closed_ ? std::error_code(asio::error::operation_aborted) : std::error_code();
+}
+
+// The storage may end right after close(). So close() waits for the access under way, and there is none after it.
+template <class F>
+auto journal_store::with_storage(F f) {
+    const std::lock_guard lock(storage_mutex_);
+    if (closed_) throw std::system_error(asio::error::operation_aborted);
+    return f(*storage_);
+}
 
 // The error of the exception in flight.
 std::error_code journal_store::failed() {
@@ -64,12 +82,12 @@ std::error_code journal_store::keep() {
             erased.push_back(id);
     }
     // All records at once. The removals follow: a recurring task whose occurrence exists begins no second one.
-    if (saved.size() == 1) storage_->save(saved.front());
-    if (saved.size() > 1) storage_->save_all(saved);
+    if (saved.size() == 1) with_storage([&](task_storage& s) { s.save(saved.front()); });
+    if (saved.size() > 1) with_storage([&](task_storage& s) { s.save_all(saved); });
     std::error_code ec;
     for (const std::string& id : erased) {
         try {
-            storage_->erase("t" + id);
+            with_storage([&](task_storage& s) { s.erase("t" + id); });
         } catch (...) {
             ec = failed();
             table_.undo(id);
@@ -81,6 +99,8 @@ std::error_code journal_store::keep() {
 template <class F>
 auto journal_store::change(F f) -> answer<decltype(f())> {
     answer<decltype(f())> a;
+    a.error = aborted();
+    if (a.error) return a;
     table_.note_changes();
     try {
         a.value = f();
@@ -114,7 +134,7 @@ std::error_code journal_store::load() {
     table_ = task_table();
     table_.note_changes();
     const std::int64_t now = now_();
-    const task_storage::contents loaded = storage_->load();
+    const task_storage::contents loaded = with_storage([](task_storage& s) { return s.load(); });
     trouble_.clear();
     const auto warn = [this](const std::string& w) { trouble_ += (trouble_.empty() ? "" : "; ") + w; };
     for (const std::string& w : loaded.warnings) warn(w);
@@ -137,15 +157,15 @@ std::error_code journal_store::load() {
         try {
             const task_table::record* now_stored = table_.find(id);
             if (now_stored == nullptr)
-                storage_->erase("t" + id);
+                with_storage([&](task_storage& s) { s.erase("t" + id); });
             else if (now_stored->task.state == durable_state::dead && before != durable_state::dead)
-                storage_->save(to_task_record(*now_stored));
+                with_storage([&](task_storage& s) { s.save(to_task_record(*now_stored)); });
         } catch (...) {
             warn("a task that ended by the restart cannot be stored: " + failed().message());
         }
     }
     table_.note_changes();
-    return {};
+    return aborted();
 }
 
 asio::awaitable<std::error_code> journal_store::open() {
@@ -168,6 +188,8 @@ awaitable_answer<std::vector<added_task>> journal_store::add(std::uint32_t, std:
 awaitable_answer<claimed_tasks> journal_store::claim(std::uint32_t, std::int64_t horizon_ms, std::uint32_t n,
                                                      std::int64_t lease_ms, const retention_limits& limits) {
     answer<claimed_tasks> a;
+    a.error = aborted();
+    if (a.error) co_return a;
     table_.note_changes();
     try {
         a.value = table_.claim(now_(), horizon_ms, std::max(n, 1u), lease_ms, limits);
@@ -204,6 +226,8 @@ awaitable_answer<std::vector<bool>> journal_store::finish(std::uint32_t, const r
 awaitable_answer<std::vector<extended>> journal_store::extend(std::uint32_t, std::int64_t lease_ms,
                                                               std::vector<attempt_ref> attempts) {
     answer<std::vector<extended>> a;
+    a.error = aborted();
+    if (a.error) co_return a;
     a.value = table_.extend(now_(), lease_ms, attempts);
     co_return a;
 }
@@ -222,6 +246,8 @@ awaitable_answer<removal> journal_store::reschedule(std::string id, std::int64_t
 
 awaitable_answer<stored_task> journal_store::find(std::string id) {
     answer<stored_task> a;
+    a.error = aborted();
+    if (a.error) co_return a;
     if (const task_table::record* r = table_.find(id))
         a.value = r->task;
     else
@@ -231,12 +257,16 @@ awaitable_answer<stored_task> journal_store::find(std::string id) {
 
 awaitable_answer<stored_page> journal_store::list(std::string cursor, std::uint32_t n) {
     answer<stored_page> a;
+    a.error = aborted();
+    if (a.error) co_return a;
     a.value = table_.list(cursor, std::max(n, 1u));
     co_return a;
 }
 
 awaitable_answer<stored_page> journal_store::dead(std::string cursor, std::uint32_t n) {
     answer<stored_page> a;
+    a.error = aborted();
+    if (a.error) co_return a;
     a.value = table_.dead(cursor, std::max(n, 1u));
     co_return a;
 }
@@ -254,7 +284,7 @@ awaitable_answer<bool> journal_store::purge(std::string id) {
 asio::awaitable<std::error_code> journal_store::pause(bool paused) {
     std::error_code ec;
     try {
-        storage_->save(settings_record(paused, table_.last_generation()));
+        with_storage([&](task_storage& s) { s.save(settings_record(paused, table_.last_generation())); });
         if (table_.pause(paused) && !paused) wake();
     } catch (...) {
         ec = failed();
@@ -264,27 +294,37 @@ asio::awaitable<std::error_code> journal_store::pause(bool paused) {
 
 awaitable_answer<shard_counts> journal_store::counts(std::uint32_t) {
     answer<shard_counts> a;
+    a.error = aborted();
+    if (a.error) co_return a;
     a.value = table_.counts(now_());
     co_return a;
 }
 
 awaitable_answer<audit_step> journal_store::audit(std::uint32_t, std::string, std::uint32_t) {
     answer<audit_step> a;
+    a.error = aborted();
+    if (a.error) co_return a;
     a.value.seen = table_.records().size(); // all places follow from the records
     co_return a;
 }
 
 awaitable_answer<std::vector<std::string>> journal_store::heartbeat(std::string worker, std::int64_t ttl_ms) {
+    answer<std::vector<std::string>> a;
+    a.error = aborted();
+    if (a.error) co_return a;
     const std::int64_t ms = now_() / 1000;
     bool changed = workers_.insert_or_assign(std::move(worker), ms).second;
-    changed = std::erase_if(workers_, [&](const auto& w) { return w.second < ms - ttl_ms; }) > 0 || changed;
+    // The clock may have been set back: what lies that far ahead lived before.
+    const auto ended = [&](const auto& w) { return w.second < ms - ttl_ms || w.second > ms + ttl_ms; };
+    changed = std::erase_if(workers_, ended) > 0 || changed;
     if (changed) workers_changed();
-    answer<std::vector<std::string>> a;
     for (const auto& [name, last] : workers_) a.value.push_back(name);
     co_return a;
 }
 
 asio::awaitable<std::error_code> journal_store::retire(std::string worker) {
+    const std::error_code closed = aborted();
+    if (closed) co_return closed;
     if (workers_.erase(worker) > 0) workers_changed();
     co_return std::error_code();
 }

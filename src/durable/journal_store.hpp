@@ -17,7 +17,9 @@
 
 #include <asio/any_io_executor.hpp>
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 
 namespace cogwheel::inline v0::detail {
 
@@ -25,12 +27,15 @@ class journal_store final : public task_store {
 public:
     using clock = std::function<std::int64_t()>; // microseconds since 1970
 
-    /// executor: the strand of all calls. Lifetime: the storage outlives the store, the store its calls.
+    /// executor: the strand of all calls. Lifetime: the storage lives until close() returns; the store
+    /// outlives its calls.
     journal_store(asio::any_io_executor executor, task_storage& storage, clock now = {});
 
     std::uint32_t shards() const noexcept override { return 1; }
     asio::awaitable<std::error_code> open() override;
-    void close() noexcept override {}
+    /// After this, each call answers operation_aborted, and the storage is not used. Waits for the access under way.
+    void close() noexcept override;
+    bool closes_on_any_thread() const noexcept override { return true; }
     std::string trouble() const override { return trouble_; }
 
     awaitable_answer<std::vector<added_task>> add(std::uint32_t shard, std::vector<new_task>, on_duplicate) override;
@@ -61,6 +66,9 @@ public:
 private:
     template <class F>
     auto change(F f) -> answer<decltype(f())>;
+    template <class F>
+    auto with_storage(F f);
+    std::error_code aborted() const;
     std::error_code load();
     std::error_code keep();
     std::error_code failed();
@@ -70,6 +78,8 @@ private:
 
     asio::any_io_executor executor_;
     task_storage* storage_;
+    std::recursive_mutex storage_mutex_; // recursive: a storage may close the queue
+    std::atomic<bool> closed_{false};
     clock now_;
     task_table table_;
     std::string trouble_;

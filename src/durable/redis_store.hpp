@@ -4,7 +4,7 @@
 // Durable tasks in a Redis server, a group with sentinels, or a cluster: each change is one call of a script.
 //
 // - Calls of more tasks than a script takes at once (max_script_batch) become several, in one pipeline: each is a
-//   whole.
+//   whole. In begin(), an occurrence counts as a task.
 // - A server that has lost its scripts (restart, failover, SCRIPT FLUSH) answers NOSCRIPT: the store loads them and
 //   repeats these calls.
 // - With durability replicas(n), add, cancel and reschedule wait for n replicas. If these do not confirm in time, the

@@ -11,13 +11,24 @@ namespace cogwheel::inline v0::detail {
 
 namespace {
 
-// Calls `make` for each part of at most max_script_batch elements.
-template <class T, class Make>
-std::vector<script_call> in_batches(const std::vector<T>& all, Make make) {
+constexpr auto one_each = [](const auto&) { return std::size_t{1}; };
+
+// Calls `make` for each part whose elements have at most a weight of max_script_batch, or that is one element.
+template <class T, class Make, class Weigh = decltype(one_each)>
+std::vector<script_call> in_batches(const std::vector<T>& all, Make make, Weigh weigh = one_each) {
     std::vector<script_call> calls;
     const std::span<const T> whole(all);
-    for (std::size_t from = 0; from < whole.size(); from += max_script_batch)
-        calls.push_back(make(whole.subspan(from, std::min(max_script_batch, whole.size() - from))));
+    std::size_t from = 0, weight = 0;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        const std::size_t next = weigh(whole[i]);
+        if (i > from && weight + next > max_script_batch) {
+            calls.push_back(make(whole.subspan(from, i - from)));
+            from = i;
+            weight = 0;
+        }
+        weight += next;
+    }
+    if (from < whole.size()) calls.push_back(make(whole.subspan(from)));
     return calls;
 }
 
@@ -89,7 +100,9 @@ awaitable_answer<std::vector<begun_task>> redis_store::begin(std::uint32_t shard
     answer<std::vector<begun_task>> a;
     if (requests.empty()) co_return a;
     const shard_calls& s = shards_[shard];
-    auto parts = in_batches(requests, [&](auto part) { return s.begin(lease_ms, nonce, part); });
+    // Each occurrence costs the server as much as a task.
+    const auto weigh = [](const begin_request& r) { return 1 + r.occurrences.size(); };
+    auto parts = in_batches(requests, [&](auto part) { return s.begin(lease_ms, nonce, part); }, weigh);
     sent r = co_await send(std::move(parts), s.keys(), false);
     a.error = r.error;
     if (!a.error) a.error = join(r.replies, requests.size(), a.value, read_begun, same);
@@ -219,7 +232,7 @@ awaitable_answer<stored_page> redis_store::dead(std::string cursor, std::uint32_
             co_return a;
         }
         a.value.tasks = std::move(page->tasks);
-        if (a.value.tasks.size() < page_size(n)) {
+        if (!page->more || a.value.tasks.empty()) {
             ++at.shard;
             at.rest.clear();
         } else {

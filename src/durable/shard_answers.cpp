@@ -114,9 +114,10 @@ std::optional<stored_page> read_listed(redis_reply&& r) {
 
 std::optional<dead_page> read_dead(redis_reply&& r) {
     auto& e = r.elements();
-    if (!r.is_array() || e.size() % 5 != 0) return {};
+    if (!r.is_array() || e.size() % 5 != 1 || !integers(r, 0, 1)) return {};
     dead_page page;
-    for (std::size_t i = 0; i < e.size(); i += 5) {
+    page.more = e[0].integer() != 0;
+    for (std::size_t i = 1; i < e.size(); i += 5) {
         page.score = text(r, i);
         page.tasks.push_back(
             task_from(std::move(text(r, i + 1)), text(r, i + 2), std::move(text(r, i + 3)), std::move(text(r, i + 4))));

@@ -90,6 +90,7 @@ std::optional<stored_page> read_listed(redis_reply&&);
 struct dead_page {
     std::vector<stored_task> tasks{};
     std::string score{}; // of the last
+    bool more = false;
 };
 std::optional<dead_page> read_dead(redis_reply&&);
 std::optional<shard_counts> read_counts(const redis_reply&);

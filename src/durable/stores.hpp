@@ -22,7 +22,7 @@ using store_strand = asio::strand<asio::any_io_executor>;
 /// Errors: std::invalid_argument, std::bad_alloc.
 std::unique_ptr<task_store> make_redis_store(const timer_wheel&, const store_strand&, const durable_options&);
 
-/// Lifetime: the storage outlives the store.
+/// Lifetime: the storage lives until the store's close() returns.
 std::unique_ptr<task_store> make_journal_store(const store_strand&, task_storage&, const durable_options&);
 
 } // namespace cogwheel::inline v0::detail

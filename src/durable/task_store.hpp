@@ -69,7 +69,7 @@ struct added_task {
 struct claimed_tasks {
     std::int64_t now_us = 0; // the store's time, in microseconds
     bool paused = false;
-    bool more = false; // the limit on the number ended the claim
+    bool more = false; // the limit on the number or on the bytes ended the claim
     std::vector<stored_task> tasks{};
 };
 
@@ -87,7 +87,8 @@ struct begin_request {
 
 struct begun_task {
     // > 0: the number of the attempt, which has begun. 0: gone (cancelled, replaced, begun by another worker, done, or
-    // the queue is paused). < 0: too early, by that many microseconds.
+    // the queue is paused). < 0: too early, by that many microseconds: the due time of the task or of the first
+    // occurrence has not come; nothing changes.
     std::int64_t attempt = 0;
     std::uint64_t generation = 0; // of the occurrence, or of the task
 };
@@ -116,7 +117,7 @@ struct attempt_ref {
 
 enum class extended : std::uint8_t { stale, yes, cancelled }; // cancelled: extended too, but the handler should stop
 
-enum class removal : std::uint8_t { not_found, removed, running };
+enum class removal : std::uint8_t { not_found, removed, running, recurring };
 
 struct retention_limits {
     std::int64_t done_ms = 0;        // 0: a done task is removed at once
@@ -141,7 +142,7 @@ struct audit_step {
     std::string cursor{}; // empty: the shard is complete
 };
 
-/// Thread safety: one strand, that of the store's executor. Each function may be called while others wait.
+/// Thread safety: one strand, that of the store's executor; see closes_on_any_thread(). Each function may be called while others wait.
 /// Errors: answer::error; durable_errc::disconnected means that the change may have been made.
 class task_store {
 public:
@@ -154,7 +155,10 @@ public:
     /// Connects and checks the server: version, policy, role, durability. Retries until it works, close() is called, or
     /// the server is the wrong one.
     virtual asio::awaitable<std::error_code> open() = 0;
+    /// Calls that wait, and later ones, answer operation_aborted.
     virtual void close() noexcept = 0;
+    /// Whether close() needs no strand.
+    virtual bool closes_on_any_thread() const noexcept { return false; }
     /// What open() refuses, or what was wrong last, in words.
     virtual std::string trouble() const = 0;
 
@@ -162,13 +166,14 @@ public:
     virtual awaitable_answer<std::vector<added_task>> add(std::uint32_t shard, std::vector<new_task>, on_duplicate) = 0;
     /// Takes up to n tasks: those whose lease has run out (at most half of n, rounded up), and those due by now +
     /// horizon. Each is leased until max(due, now) + lease. A running task whose lease has run out waits again, or is
-    /// dead if its attempts are used up; if cancelled, it is gone. Trims what the retention does not keep.
+    /// dead if its attempts are used up; if cancelled, it is gone. Takes no further task once the envelopes have more
+    /// than 4 MiB, half of that for leases that have run out. Trims what the retention does not keep.
     virtual awaitable_answer<claimed_tasks> claim(std::uint32_t shard, std::int64_t horizon_ms, std::uint32_t n,
                                                   std::int64_t lease_ms, const retention_limits&) = 0;
     /// The only decision: the generation matches, the state is waiting, and the store's time has reached the due time.
     /// Raises the attempt, sets the state to running, and leases for lease_ms. A record keeps the nonce of the worker
     /// that began it: so a worker may repeat the call if the answer was lost. Then attempt + 1 runs already, with this
-    /// nonce; the answer is the same.
+    /// nonce; the answer is the same, and the lease counts from now.
     virtual awaitable_answer<std::vector<begun_task>> begin(std::uint32_t shard, std::int64_t lease_ms,
                                                             std::uint32_t nonce, std::vector<begin_request>) = 0;
     /// An answer for each: true, or false if stale.
@@ -178,7 +183,8 @@ public:
                                                            std::vector<attempt_ref>) = 0;
 
     virtual awaitable_answer<removal> cancel(std::string id) = 0;
-    /// Gives a waiting task a new due time and a new generation. Answers not_found, running, or removed for success.
+    /// Gives a waiting task a new due time and a new generation. Answers not_found, running, recurring (refused: its
+    /// occurrences would get the names of earlier ones), or removed for success.
     virtual awaitable_answer<removal> reschedule(std::string id, std::int64_t due, bool relative, added_task& now) = 0;
     /// no_such_task if there is none.
     virtual awaitable_answer<stored_task> find(std::string id) = 0;

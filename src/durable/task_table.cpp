@@ -141,11 +141,18 @@ claimed_tasks task_table::claim(std::int64_t now_us, std::int64_t horizon_ms, st
              ++at)
             ids.emplace_back(at->second);
         answer.more = late == half || ids.size() == n;
-        for (const std::string& id : ids) {
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const std::string& id = ids[i];
+            if (bytes > (i < late ? claim_bytes / 2 : claim_bytes)) {
+                answer.more = true;
+                continue;
+            }
             if (find(id)->task.state == durable_state::running) lease_ran_out(now_us, *find(id));
             const auto at = records_.find(id);
             if (at == records_.end() || at->second.task.state != durable_state::waiting) continue;
             place(at->second, -(std::max(at->second.task.due, ms) + lease_ms));
+            bytes += at->second.task.envelope.size();
             answer.tasks.push_back(at->second.task);
             answer.tasks.back().message.clear();
         }
@@ -193,41 +200,48 @@ begun_task task_table::recur(std::int64_t now_us, std::int64_t lease_ms, std::ui
     return answer;
 }
 
-// What this worker began in an earlier call with this request.
-begun_task task_table::begun_before(std::uint32_t nonce, const begin_request& request) const {
-    const auto runs = [&](const record* r, std::uint32_t attempt) {
-        return r != nullptr && r->task.state == durable_state::running && r->begun_by == nonce &&
-               r->task.attempt == attempt;
+// What this worker began in an earlier call with this request. Renews its lease.
+begun_task task_table::begun_before(std::int64_t leased, std::uint32_t nonce, const begin_request& request) {
+    const auto runs = [&](const record& r, std::uint32_t attempt) {
+        return r.task.state == durable_state::running && r.begun_by == nonce && r.task.attempt == attempt;
     };
-    const record* r = find(request.id);
-    if (runs(r, request.attempt + 1) && r->task.generation == request.generation)
-        return {r->task.attempt, r->task.generation};
-    if (request.occurrences.empty()) return {};
-    r = find(request.id + '@' + std::to_string(request.occurrences.front()));
-    if (runs(r, 1)) return {1, r->task.generation};
-    return {};
+    auto at = records_.find(request.id);
+    bool found = at != records_.end() && runs(at->second, request.attempt + 1) &&
+                 at->second.task.generation == request.generation;
+    if (!found && !request.occurrences.empty()) {
+        at = records_.find(request.id + '@' + std::to_string(request.occurrences.front()));
+        found = at != records_.end() && runs(at->second, 1);
+    }
+    if (!found) return {};
+    place(at->second, leased);
+    return {at->second.task.attempt, at->second.task.generation};
 }
 
 std::vector<begun_task> task_table::begin(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce,
                                           const std::vector<begin_request>& requests) {
+    const std::int64_t leased = -(floor_ms(now_us) + lease_ms);
     std::vector<begun_task> answer;
     answer.reserve(requests.size());
     for (const begin_request& request : requests) {
         begun_task& begun = answer.emplace_back();
         record* r = sound(request.id, request.generation);
         if (r == nullptr || r->task.state != durable_state::waiting) {
-            begun = begun_before(nonce, request);
-        } else if (paused_) {
+            begun = begun_before(leased, nonce, request);
+            continue;
+        }
+        std::int64_t first = r->task.due;
+        if (r->task.recurring && !request.occurrences.empty()) first = std::max(first, request.occurrences.front());
+        if (paused_) {
             place(*r, r->task.due);
-        } else if (r->task.due * 1000 > now_us) {
-            begun.attempt = now_us - r->task.due * 1000;
+        } else if (first * 1000 > now_us) {
+            begun.attempt = now_us - first * 1000;
         } else if (r->task.recurring) {
             begun = recur(now_us, lease_ms, nonce, request, *r);
         } else {
             record next = *r;
             next.task.state = durable_state::running;
             begun = {++next.task.attempt, next.task.generation};
-            next.place = -(floor_ms(now_us) + lease_ms);
+            next.place = leased;
             next.begun_by = nonce;
             store(std::move(next));
         }
@@ -329,6 +343,7 @@ task_table::moved task_table::reschedule(std::int64_t now_us, std::string_view i
     const record* r = find(id);
     if (r == nullptr || r->task.state == durable_state::done || r->task.state == durable_state::dead) return {};
     if (r->task.state == durable_state::running) return {removal::running, {r->task.generation, r->task.due, true}};
+    if (r->task.recurring) return {removal::recurring, {r->task.generation, r->task.due, true}};
     record next = *r;
     next.task.generation = next_gen(now_us);
     next.task.due = next.place = due_of(due, relative, now_us);

@@ -21,6 +21,8 @@ class task_table {
 public:
     /// A wake hint is due if a task comes that is due within this many milliseconds.
     static constexpr std::int64_t wake_window = 500;
+    /// A claim takes no further task once the envelopes have more bytes; half of it for leases that have run out.
+    static constexpr std::size_t claim_bytes = std::size_t{4} << 20;
 
     struct record {
         stored_task task;
@@ -87,7 +89,7 @@ private:
     void lease_ran_out(std::int64_t now_us, record);
     begun_task recur(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce, const begin_request&,
                      const record& parent);
-    begun_task begun_before(std::uint32_t nonce, const begin_request&) const;
+    begun_task begun_before(std::int64_t leased, std::uint32_t nonce, const begin_request&);
     bool finish_one(std::int64_t now_us, const retention_limits&, const finish_request&, std::size_t& done,
                     std::size_t& dead);
     void trim(order&, std::int64_t now_us, std::size_t most_now, std::int64_t age, std::uint32_t most);

@@ -7,6 +7,8 @@
 #include "support/random.hpp"
 #include "support/store_rig.hpp"
 
+#include <cogwheel/durable/durable_queue.hpp>
+#include <cogwheel/schedule/error.hpp>
 #include <cogwheel/tasks/task_journal.hpp>
 
 #include <doctest/doctest.h>
@@ -200,6 +202,88 @@ TEST_CASE("journal_store_refused_add_leaves_no_task") {
     CHECK(run_until_done(io, store.begin(0, 1'000, 1, begin)).error == std::errc::no_space_on_device);
     CHECK(store.table().find("a")->task.state == durable_state::waiting);
     CHECK(store.table().find("a")->task.attempt == 0);
+}
+
+TEST_CASE("journal_store_workers_that_died_before_the_clock_was_set_back_leave_the_list") {
+    using names = std::vector<std::string>;
+    asio::io_context io;
+    memory_storage memory;
+    std::int64_t now = 1'700'000'000'000'000;
+    journal_store store(io.get_executor(), memory, [&now] { return now; });
+    CHECK(run_until_done(io, store.heartbeat("dead", 10'000)).value == names{"dead"});
+    now -= 10'000'000; // not more than the ttl: it may live
+    CHECK(run_until_done(io, store.heartbeat("alive", 10'000)).value == names{"alive", "dead"});
+    now -= 1'000;
+    CHECK(run_until_done(io, store.heartbeat("alive", 10'000)).value == names{"alive"});
+}
+
+TEST_CASE("journal_store_after_close_answers_aborted_and_leaves_the_storage_alone") {
+    asio::io_context io;
+    memory_storage memory;
+    full_disk disk(memory);
+    journal_store store(io.get_executor(), disk);
+    REQUIRE(!run_until_done(io, store.open()));
+    const std::vector<new_task> tasks{{.id = "a"}};
+    REQUIRE(!run_until_done(io, store.add(0, tasks, on_duplicate::reject)).error);
+    store.close();
+    disk.left = 1'000;
+    const std::error_code aborted = asio::error::operation_aborted;
+    CHECK(run_until_done(io, store.open()) == aborted);
+    CHECK(run_until_done(io, store.add(0, tasks, on_duplicate::replace)).error == aborted);
+    CHECK(run_until_done(io, store.claim(0, 1'000, 1, 1'000, {})).error == aborted);
+    CHECK(run_until_done(io, store.begin(0, 1'000, 1, std::vector<begin_request>(1))).error == aborted);
+    CHECK(run_until_done(io, store.finish(0, {}, std::vector<finish_request>(1))).error == aborted);
+    CHECK(run_until_done(io, store.extend(0, 1'000, std::vector<attempt_ref>(1))).error == aborted);
+    CHECK(run_until_done(io, store.cancel("a")).error == aborted);
+    added_task moved;
+    CHECK(run_until_done(io, store.reschedule("a", 0, true, moved)).error == aborted);
+    CHECK(run_until_done(io, store.find("a")).error == aborted);
+    CHECK(run_until_done(io, store.list("", 1)).error == aborted);
+    CHECK(run_until_done(io, store.dead("", 1)).error == aborted);
+    CHECK(run_until_done(io, store.redrive("a")).error == aborted);
+    CHECK(run_until_done(io, store.purge("a")).error == aborted);
+    CHECK(run_until_done(io, store.pause(true)) == aborted);
+    CHECK(run_until_done(io, store.counts(0)).error == aborted);
+    CHECK(run_until_done(io, store.audit(0, "", 1)).error == aborted);
+    CHECK(run_until_done(io, store.heartbeat("w", 1'000)).error == aborted);
+    CHECK(run_until_done(io, store.retire("w")) == aborted);
+    CHECK(disk.left == 1'000);
+}
+
+TEST_CASE("journal_store_whose_queue_is_destroyed_leaves_the_storage_alone_though_calls_wait") {
+    asio::io_context io;
+    timer_wheel wheel(io);
+    std::error_code paused;
+    {
+        memory_storage memory; // ends before the call runs
+        durable_queue queue(wheel, memory);
+        queue.pause([&](std::error_code ec) { paused = ec; });
+    }
+    io.run();
+    CHECK(paused == asio::error::operation_aborted);
+}
+
+TEST_CASE("journal_queue_does_not_reschedule_a_recurring_task") {
+    asio::io_context io;
+    timer_wheel wheel(io);
+    memory_storage memory;
+    durable_queue queue(wheel, memory);
+    durable_task task;
+    task.id = "report";
+    task.when = task_trigger::every(std::chrono::hours(1));
+    std::error_code opened = asio::error::in_progress, added = opened, moved = opened;
+    queue.open([&](std::error_code ec) {
+        opened = ec;
+        queue.schedule(task, [&](std::error_code ec_added, const durable_receipt&) {
+            added = ec_added;
+            queue.reschedule("report", task_trigger::once(std::chrono::hours(5)),
+                             [&](std::error_code ec_moved, const durable_receipt&) { moved = ec_moved; });
+        });
+    });
+    io.run();
+    CHECK(!opened);
+    CHECK(!added);
+    CHECK(moved == schedule_errc::bad_period);
 }
 
 TEST_CASE("journal_store_leaves_foreign_records_as_they_are_and_names_them") {

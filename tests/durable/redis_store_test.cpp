@@ -72,6 +72,38 @@ TEST_CASE("redis_store_whose_server_lost_its_scripts_loads_them_and_repeats_the_
     CHECK(rig.value(store.heartbeat("w", 1'000)).size() == 1);
 }
 
+TEST_CASE("redis_store_begin_with_many_occurrences_holds_the_server_for_few_at_a_time") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig;
+    plain_redis redis(rig.server.socket());
+    auto& store = rig.store();
+    std::vector<new_task> tasks;
+    for (int i = 0; i < 5; ++i) {
+        tasks.push_back(one_due_task("r" + std::to_string(i)).front());
+        tasks.back().recurring = true;
+        tasks.back().runs_left = forever;
+    }
+    const auto added = rig.value(store.add(0, tasks, on_duplicate::reject));
+    std::vector<begin_request> begins;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        begin_request r{.id = tasks[i].id, .generation = added[i].generation};
+        const std::int64_t n = i == 0 ? 200 : 63; // 201, 64 + 64, 64 + 64
+        for (std::int64_t k = 0; k < n; ++k) r.occurrences.push_back(added[i].due - n + k);
+        r.next_due = added[i].due + 3'600'000;
+        r.runs_left = forever;
+        begins.push_back(std::move(r));
+    }
+    rig.value(store.begin(0, 30'000, 1, std::vector<begin_request>{{.id = "none"}})); // the server loads the script
+    redis({"CONFIG", "RESETSTAT"});
+    const auto begun = rig.value(store.begin(0, 30'000, 1, begins));
+    CHECK(says(redis({"INFO", "commandstats"}).text(), "cmdstat_evalsha:calls=3,"));
+    REQUIRE(begun.size() == 5);
+    for (const begun_task& b : begun) CHECK(b.attempt == 1);
+    const shard_counts counts = rig.value(store.counts(0));
+    CHECK(counts.leased == 5);
+    CHECK(counts.waiting == 5 + 200 + 4 * 63 - 5);
+}
+
 TEST_CASE("redis_store_names_the_key_that_holds_another_type") {
     if (no_redis_server()) return;
     for (const std::string name : {"due", "meta", "body", "seq"}) {

@@ -152,8 +152,9 @@ struct model_run {
             begin_request r{.id = t->id, .generation = near(t->generation)};
             r.attempt = static_cast<std::uint32_t>(near(t->attempt)) & 0xff;
             if (t->recurring) {
+                const std::int64_t later = random.below(4) == 0 ? 900 : 0; // a date that may not have come
                 for (std::uint64_t k = random.below(4); k > 0; --k)
-                    r.occurrences.push_back(t->due + static_cast<std::int64_t>(random.below(3)) * 10);
+                    r.occurrences.push_back(t->due + later + static_cast<std::int64_t>(random.below(3)) * 10);
                 r.next_due = random.below(4) == 0 ? 0 : now / 1000 + 100 + static_cast<std::int64_t>(random.below(900));
                 r.runs_left = t->runs_left == forever ? forever : std::max<std::int64_t>(t->runs_left - 1, 1);
             }
@@ -328,6 +329,85 @@ struct model_run {
 };
 
 } // namespace
+
+TEST_CASE("scripts_claim_and_list_large_envelopes_in_parts_as_the_table_does") {
+    if (!redis_process::installed()) {
+        MESSAGE("skipped: redis-server is not installed");
+        return;
+    }
+    redis_process server;
+    plain_redis redis(server.socket());
+    model_pair pair(redis);
+    std::int64_t now = 1'700'000'000'000'000;
+    const retention_limits limits;
+    constexpr std::size_t size = std::size_t{512} << 10;
+    const auto short_text = [](const stored_task& t) {
+        return fmt::format("{} {} {} {}", t.id, static_cast<int>(t.state), t.attempt, t.envelope.size());
+    };
+    const auto claim = [&](std::size_t wanted, bool more) {
+        const auto is = read_claimed(pair.run(pair.at(now).claim(1'000, 128, 1'000, limits)));
+        REQUIRE(is);
+        const claimed_tasks model = pair.table.claim(now, 1'000, 128, 1'000, limits);
+        CHECK(model_list(is->tasks, short_text) == model_list(model.tasks, short_text));
+        CHECK(is->tasks.size() == wanted);
+        CHECK(is->more == more);
+        CHECK(model.more == more);
+        CHECK(pair.server_state() == pair.table_state());
+        return model.tasks;
+    };
+    std::vector<new_task> tasks;
+    for (int i = 10; i < 24; ++i) {
+        new_task t{.id = std::to_string(i), .due = now / 1000, .max_attempts = 2};
+        t.envelope = std::string(size, 'e');
+        tasks.push_back(std::move(t));
+    }
+    CHECK(read_added(pair.run(pair.at(now).add(tasks, on_duplicate::reject))));
+    pair.table.add(now, tasks, on_duplicate::reject);
+    std::vector<begin_request> begins;
+    for (const stored_task& t : claim(9, true)) begins.push_back({.id = t.id, .generation = t.generation});
+    CHECK(read_begun(pair.run(pair.at(now).begin(1'000, 1, begins))));
+    pair.table.begin(now, 1'000, 1, begins);
+    now += 1'000'000;
+    claim(9, true); // 5 of the 9 whose lease ran out, 4 of the 5 that wait
+    claim(5, false);
+    CHECK(pair.table.counts(now).leased == 14);
+
+    for (const new_task& t : tasks) {
+        const stored_task at = pair.table.find(t.id)->task;
+        const std::vector<begin_request> begin{{.id = at.id, .generation = at.generation}};
+        const std::vector<finish_request> fail{{finish_kind::fail, at.id, at.generation, at.attempt + 1, 0, ""}};
+        pair.run(pair.at(now).begin(1'000, 1, begin));
+        pair.run(pair.at(now).finish(limits, fail));
+    }
+    auto page = read_dead(pair.run(pair.calls.dead("", "", 100)));
+    REQUIRE(page);
+    CHECK(page->more);
+    REQUIRE(page->tasks.size() == 9);
+    page = read_dead(pair.run(pair.calls.dead(page->score, page->tasks.back().id, 100)));
+    REQUIRE(page);
+    CHECK(!page->more);
+    CHECK(page->tasks.size() == 5);
+}
+
+TEST_CASE("script_heartbeat_after_the_clock_was_set_back_leaves_no_dead_worker") {
+    if (!redis_process::installed()) {
+        MESSAGE("skipped: redis-server is not installed");
+        return;
+    }
+    redis_process server;
+    plain_redis redis(server.socket());
+    model_pair pair(redis);
+    const auto alive = [&](std::string_view worker, std::int64_t now) {
+        const auto r = pair.run(queue_names::heartbeat(pair.library, "model", worker, 10'000, std::to_string(now)));
+        std::string names;
+        for (const redis_reply& name : r.elements()) (names += name.text()) += ' ';
+        return names;
+    };
+    constexpr std::int64_t start = 1'700'000'000'000'000;
+    CHECK(alive("dead", start) == "dead ");
+    CHECK(alive("alive", start - 10'000'000) == "alive dead "); // not more than the ttl: it may live
+    CHECK(alive("alive", start - 10'001'000) == "alive ");
+}
 
 TEST_CASE("scripts_at_random_do_what_the_table_does") {
     if (!redis_process::installed()) {

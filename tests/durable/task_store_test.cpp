@@ -243,6 +243,30 @@ TEST_CASE("store_recurring_task_makes_occurrences_and_goes_on") {
     });
 }
 
+TEST_CASE("store_recurring_task_is_neither_rescheduled_nor_begun_before_its_first_occurrence") {
+    on_both_stores([](store_rig& rig) {
+        new_task t = due_now("report");
+        t.recurring = true;
+        t.runs_left = forever;
+        const added_task added = store_add(rig, t);
+        added_task moved;
+        CHECK(rig.value(rig.store().reschedule("report", 0, true, moved)) == removal::recurring);
+        CHECK(moved.generation == added.generation);
+        CHECK(moved.due == added.due);
+        begin_request request{.id = "report",
+                              .generation = added.generation,
+                              .occurrences = {added.due + 3'600'000},
+                              .next_due = added.due + 7'200'000,
+                              .runs_left = forever};
+        CHECK(store_begin(rig, request).attempt < -3'500'000'000);
+        CHECK(found_task(rig, "report").generation == added.generation);
+        CHECK(found_task(rig, "report").due == added.due);
+        CHECK(store_find_error(rig, "report@" + std::to_string(added.due + 3'600'000)) == durable_errc::no_such_task);
+        request.occurrences = {added.due};
+        CHECK(store_begin(rig, request).attempt == 1);
+    });
+}
+
 TEST_CASE("store_lists_find_each_task_of_all_shards") {
     on_both_stores([](store_rig& rig) {
         std::set<std::string> wanted, dead_wanted;

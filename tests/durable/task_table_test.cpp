@@ -185,6 +185,66 @@ TEST_CASE("table_recurring_task_leaves_occurrences_that_exist_alone") {
     CHECK(r.table.find("r@" + std::to_string(added.due))->task.attempt == 1);
 }
 
+TEST_CASE("table_recurring_task_whose_first_occurrence_is_not_due_is_early_and_stays_as_it_is") {
+    table_rig r;
+    new_task t{.id = "r", .due = table_start / 1000};
+    t.recurring = true;
+    t.runs_left = 3;
+    const auto added = r.table.add(r.now, {t}, on_duplicate::reject).at(0);
+    const begin_request request{.id = "r",
+                                .generation = added.generation,
+                                .occurrences = {added.due + 1'000},
+                                .next_due = added.due + 2'000,
+                                .runs_left = 2};
+    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == -1'000'000);
+    CHECK(r.table.records().size() == 1);
+    CHECK(r.table.find("r")->task.generation == added.generation);
+    CHECK(r.table.find("r")->task.due == added.due);
+    CHECK(r.table.find("r")->place == added.due);
+    r.now += 1'000'000;
+    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == 1);
+}
+
+TEST_CASE("table_repeated_begin_renews_the_lease") {
+    table_rig r;
+    const auto added = r.add("a", 0);
+    CHECK(r.begin("a", added.generation).attempt == 1);
+    r.now += 900'000;
+    CHECK(r.begin("a", added.generation).attempt == 1);
+    CHECK(r.table.find("a")->place == -(r.now / 1000 + 1'000));
+    // An occurrence too.
+    new_task t{.id = "r", .due = r.now / 1000};
+    t.recurring = true;
+    t.runs_left = forever;
+    const auto recurring = r.table.add(r.now, {t}, on_duplicate::reject).at(0);
+    const begin_request request{.id = "r",
+                                .generation = recurring.generation,
+                                .occurrences = {recurring.due},
+                                .next_due = recurring.due + 60'000,
+                                .runs_left = forever};
+    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == 1);
+    r.now += 900'000;
+    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == 1);
+    CHECK(r.table.find("r@" + std::to_string(recurring.due))->place == -(r.now / 1000 + 1'000));
+    // Of another worker, nothing.
+    CHECK(r.table.begin(r.now, 5'000, 2, {request}).at(0).attempt == 0);
+    CHECK(r.table.find("r@" + std::to_string(recurring.due))->place == -(r.now / 1000 + 1'000));
+}
+
+TEST_CASE("table_recurring_task_is_not_rescheduled") {
+    table_rig r;
+    new_task t{.id = "r", .due = table_start / 1000 + 5'000};
+    t.recurring = true;
+    const auto added = r.table.add(r.now, {t}, on_duplicate::reject).at(0);
+    r.table.note_changes();
+    const auto moved = r.table.reschedule(r.now, "r", 0, true);
+    CHECK(moved.result == removal::recurring);
+    CHECK(moved.now.generation == added.generation);
+    CHECK(moved.now.due == added.due);
+    CHECK(r.table.changed().empty());
+    CHECK(r.table.find("r")->task.due == added.due);
+}
+
 TEST_CASE("table_hint_is_due_if_a_task_comes_within_half_a_second") {
     table_rig r;
     r.add("a", 501);

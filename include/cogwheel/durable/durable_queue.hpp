@@ -137,7 +137,7 @@ public:
     }
 
     /// Moves a waiting task. `when`: once() or at(). R: durable_receipt, with a new generation. Errors: no_such_task,
-    /// running, schedule_errc::bad_period (another trigger), bad_due.
+    /// running, schedule_errc::bad_period (another trigger, or a recurring task: schedule() replaces that), bad_due.
     template <class Token>
     auto reschedule(std::string id, task_trigger when, Token&& token) {
         return initiate<durable_receipt>(std::forward<Token>(token),

@@ -8,12 +8,13 @@
 --   then for each request: id, generation, attempts before, and the number of arguments that follow: 0, or of a recurring
 --   task next_due (0: it ends), runs_left and the due times of its occurrences. At most 128 requests. A recurring task
 --   with 0 ends.
--- Answer: for each request an attempt and a generation. Attempt 0: gone. Below 0: that many us too early.
+-- Answer: for each request an attempt and a generation. Attempt 0: gone. Below 0: that many us too early; of a recurring
+--   task, the time counts of its due time and of its first occurrence.
 -- Promise: an attempt begins only if the generation matches, the task waits, its due time has come by the server's
 --   clock, and the shard is not paused. If it is paused, the claim ends: the task waits for all workers again. A
 --   recurring task gets a new generation, so that an old claim cannot make its next occurrences from old dates. A worker
---   that repeats the call, because the answer was lost, gets the same answer while its attempt runs: the record of a
---   running task has the nonce in the place of runs_left.
+--   that repeats the call, because the answer was lost, gets the same answer while its attempt runs, and the lease
+--   counts from now: the record of a running task has the nonce in the place of runs_left.
 local due, meta, body, seq = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local call, pack, unpacked = redis.call, struct.pack, struct.unpack
 local now = tonumber(ARGV[1])
@@ -37,7 +38,7 @@ local paused = call('HGET', seq, 'paused')
 
 local answer, written = {}, {}
 local metas, scores, bodies, m, b = {}, {}, {}, 0, 0
-local ended, freed, gen, wake = {}, {}, nil, false
+local ended, freed, renewed, gen, wake = {}, {}, {}, nil, false
 
 local function put(id, record, score)
     written[id] = record
@@ -87,11 +88,14 @@ local function recur(id, place, max, flags)
     return attempt, first
 end
 
--- Returns the attempt and generation of what this worker began in an earlier call with this request.
-local function repeated(record, before)
+-- Returns the attempt and generation of what this worker began in an earlier call with this request, and renews its
+-- lease.
+local function repeated(id, record, before)
     if not record or #record ~= 29 then return 0, 0 end
     local g, flags, tries, _, _, by = unpacked('<I8BHHI8i8', record)
     if flags % 4 ~= 1 or by ~= nonce or tries ~= before + 1 then return 0, 0 end
+    renewed[#renewed + 1] = leased
+    renewed[#renewed + 1] = id
     return tries, g
 end
 
@@ -105,14 +109,16 @@ for k = 1, n do
         if g ~= tonumber(ARGV[place + 1]) then
             attempt = 0 -- replaced
         elseif flags % 4 == 1 then
-            attempt, generation = repeated(record, tonumber(ARGV[place + 2]))
+            attempt, generation = repeated(id, record, tonumber(ARGV[place + 2]))
         elseif flags % 4 == 0 then
             gone = false
+            local first = at
+            if flags >= 4 and tonumber(ARGV[place + 3]) > 2 then first = math.max(at, tonumber(ARGV[place + 6])) end
             if paused then
                 freed[#freed + 1] = at
                 freed[#freed + 1] = id
-            elseif at * 1000 > now then
-                attempt = now - at * 1000
+            elseif first * 1000 > now then
+                attempt = now - first * 1000
             elseif flags >= 4 then
                 attempt, generation = recur(id, place, max, flags)
             else
@@ -123,13 +129,14 @@ for k = 1, n do
     end
     if gone and attempt == 0 and tonumber(ARGV[place + 3]) > 2 then
         local name = id .. '@' .. ARGV[place + 6]
-        attempt, generation = repeated(written[name] or call('HGET', meta, name), 0)
+        attempt, generation = repeated(name, written[name] or call('HGET', meta, name), 0)
     end
     answer[2 * k - 1], answer[2 * k] = attempt, generation
 end
 
 if gen then call('HSET', seq, 'gen', gen) end
 if #freed > 0 then call('ZADD', due, unpack(freed)) end
+if #renewed > 0 then call('ZADD', due, unpack(renewed)) end
 for from = 1, m, 4000 do
     call('ZADD', due, unpack(scores, from, math.min(from + 3999, m)))
 end

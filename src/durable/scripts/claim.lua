@@ -5,9 +5,11 @@
 -- Leases tasks that are due soon, or whose lease has run out, to a worker.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
 -- ARGV: now in us, or empty; horizon in ms; how many, at most 128; lease in ms; done_ms, max_done, dead_ms, max_dead.
--- Answer: now in us; 1 if paused; 1 if the number ended the claim; then for each task id, record (add.lua), envelope.
--- Promise: at most half of the tasks, rounded up, are those whose lease has run out, the oldest first. A claim of a
---   waiting task changes its score only. A running one waits again; without a further attempt it is dead; if cancelled,
+-- Answer: now in us; 1 if paused; 1 if the number or the bytes ended the claim; then for each task id, record (add.lua),
+--   envelope.
+-- Promise: at most half of the tasks, rounded up, are those whose lease has run out, the oldest first. It takes no
+--   further task once the envelopes have more than 4 MiB, half of that for those whose lease has run out; these stay as
+--   they are. A claim of a waiting task changes its score only. A running one waits again; without a further attempt it is dead; if cancelled,
 --   it is gone. Members without a sound record of a waiting or running task go. Then removes up to 64 done and 64 dead
 --   tasks that are too old or too many.
 local due, meta, body = KEYS[1], KEYS[2], KEYS[3]
@@ -35,13 +37,15 @@ else
     end
     if #ids > 0 then
         local records = call('HMGET', meta, unpack(ids))
-        local taken, scores, t = {}, {}, 0
+        local scores, t, bytes = {}, 0, 0
         local changed, gone, dropped, died, notes = {}, {}, {}, {}, {}
         for i = 1, #ids do
             local id, record = ids[i], records[i]
             local flags = record and #record == 29 and string.byte(record, 9) or 3
             local state = flags % 4
-            if state > 1 then
+            if bytes > (i > k and 4194304 or 2097152) then
+                answer[3] = 1
+            elseif state > 1 then
                 dropped[#dropped + 1] = id
             else
                 local live = true
@@ -65,19 +69,16 @@ else
                     end
                 end
                 if live then
+                    local envelope = call('HGET', body, id) or ''
+                    bytes = bytes + #envelope
                     t = t + 1
-                    taken[t] = id
                     scores[2 * t - 1] = -((at > ms and at or ms) + lease)
                     scores[2 * t] = id
-                    answer[3 * t + 1], answer[3 * t + 2] = id, record
+                    answer[3 * t + 1], answer[3 * t + 2], answer[3 * t + 3] = id, record, envelope
                 end
             end
         end
-        if t > 0 then
-            local bodies = call('HMGET', body, unpack(taken))
-            for i = 1, t do answer[3 * i + 3] = bodies[i] or '' end
-            call('ZADD', due, unpack(scores))
-        end
+        if t > 0 then call('ZADD', due, unpack(scores)) end
         if #notes > 0 then call('HSET', KEYS[7], unpack(notes)) end
         if #died > 0 then call('ZADD', KEYS[6], unpack(died)) end
         if #changed > 0 then call('HSET', meta, unpack(changed)) end

@@ -5,7 +5,10 @@
 -- Gives a waiting task a new due time and a new generation, which ends a claim of it.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
 -- ARGV: now in us, or empty; window in ms, channel and payload of the wake hint; id; due in ms; 1 if this is a delay.
--- Answer: 0: there is no waiting or running task, 1: done, 2: it runs, and stays as it is; then generation and due time.
+-- Answer: 0: there is no waiting or running task, 1: done, 2: it runs, and stays as it is, 3: it is a recurring task, and
+--   stays as it is; then generation and due time.
+-- Promise: no occurrence gets the name of an earlier one. With an earlier due time, a recurring task would make some
+--   again.
 local call = redis.call
 local now = tonumber(ARGV[1])
 if not now then
@@ -19,6 +22,7 @@ if not record or #record ~= 29 then return {0, 0, 0} end
 local gen, flags, attempt, max, at, runs = struct.unpack('<I8BHHI8i8', record)
 if flags % 4 > 1 then return {0, 0, 0} end
 if flags % 4 == 1 then return {2, gen, at} end
+if flags >= 4 then return {3, gen, at} end
 at = tonumber(ARGV[6])
 if ARGV[7] == '1' then at = at > 0 and math.ceil(now / 1000) + at or ms end
 if at < 1 then at = 1 end
