@@ -142,7 +142,8 @@ struct audit_step {
     std::string cursor{}; // empty: the shard is complete
 };
 
-/// Thread safety: one strand, that of the store's executor; see closes_on_any_thread(). Each function may be called while others wait.
+/// Thread safety: one strand, that of the store's executor; see closes_on_any_thread(). Each function may be called
+/// while others wait.
 /// Errors: answer::error; durable_errc::disconnected means that the change may have been made.
 class task_store {
 public:
