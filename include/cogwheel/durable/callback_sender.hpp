@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/durable/callback_options.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/http_callback.hpp>

@@ -9,6 +9,7 @@
 //     }
 #pragma once
 
+#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/durable/durable_task.hpp>
 
 #include <asio/cancellation_signal.hpp>

@@ -30,6 +30,7 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/durable_options.hpp>
 #include <cogwheel/durable/durable_task.hpp>

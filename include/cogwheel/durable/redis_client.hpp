@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/redis_command.hpp>
 #include <cogwheel/durable/redis_options.hpp>

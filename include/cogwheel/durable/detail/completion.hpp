@@ -4,6 +4,8 @@
 // A completion handler of any type, for functions whose code is compiled once.
 #pragma once
 
+#include <cogwheel/detail/before_asio.hpp>
+
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
 #include <asio/async_result.hpp>

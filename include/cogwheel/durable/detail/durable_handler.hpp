@@ -4,6 +4,7 @@
 // A worker's handler of any form, behind one type: so the worker's code is compiled once.
 #pragma once
 
+#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/durable/durable_delivery.hpp>
 
