@@ -249,9 +249,9 @@ TEST_CASE("worker_that_is_stopped_or_destroyed_leaves_the_task_to_others") {
         first->worker.run(
             [&](durable_delivery&) -> asio::awaitable<void> {
                 runs = true;
-                asio::steady_timer forever(co_await asio::this_coro::executor, 1h);
+                asio::steady_timer long_wait(co_await asio::this_coro::executor, 1h);
                 std::error_code ec;
-                co_await forever.async_wait(asio::redirect_error(asio::use_awaitable, ec));
+                co_await long_wait.async_wait(asio::redirect_error(asio::use_awaitable, ec));
             },
             [&](std::error_code ec) { ended = ec; });
         rig.add(worker_task("x"));
