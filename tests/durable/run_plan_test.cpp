@@ -66,10 +66,10 @@ TEST_CASE("plan_runs_counts_down_to_the_end") {
     const run_plan first = plan_at(part, plan_day, plan_day, 2);
     CHECK(first.runs_left == 1);
     CHECK(first.next_due == plan_day + 60'000);
-    const run_plan last = plan_at(part, plan_day + 60'000, plan_day + 60'000, 1);
-    CHECK(last.occurrences.size() == 1);
-    CHECK(last.next_due == 0);
-    CHECK(last.runs_left == 0);
+    const run_plan ending = plan_at(part, plan_day + 60'000, plan_day + 60'000, 1);
+    CHECK(ending.occurrences.size() == 1);
+    CHECK(ending.next_due == 0);
+    CHECK(ending.runs_left == 0);
     // Missed runs do not count.
     CHECK(plan_at(part, plan_day, plan_day + 600'000, 2).runs_left == 1);
 }
