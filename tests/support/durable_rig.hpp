@@ -45,6 +45,15 @@ public:
         make_queue();
     }
 
+    durable_rig(const durable_rig&) = delete;
+    durable_rig& operator=(const durable_rig&) = delete;
+    /// Lets what was stopped end: a worker that waits keeps itself alive until its context has run.
+    ~durable_rig() {
+        queue.reset();
+        io.restart();
+        io.poll();
+    }
+
     /// Makes the queue anew, as a program that was started again.
     void make_queue() {
         queue.reset();
