@@ -140,11 +140,22 @@ public:
     };
 
     explicit worker_rig(durable_rig& r, cogwheel::durable_worker_options options = {})
-        : worker(*r.queue, std::move(options)) {}
+        : worker(*r.queue, std::move(options)), rig_(&r) {}
+    worker_rig(const worker_rig&) = delete;
+    worker_rig& operator=(const worker_rig&) = delete;
+    /// Lets run() end, because its handlers refer to this object.
+    ~worker_rig() {
+        worker.stop();
+        for (int i = 0; i < 1'000 && started_ && !ended; ++i) {
+            rig_->io.restart();
+            rig_->io.run_one_for(std::chrono::milliseconds(10));
+        }
+    }
 
     /// Runs with a handler that notes each delivery, and then does what `then` says.
     template <class Then>
     void run(Then then) {
+        started_ = true;
         worker.run(
             [this, then](cogwheel::durable_delivery& d) mutable {
                 deliveries.push_back({d.id(), d.attempt(), d.lateness(), d.token()});
@@ -159,6 +170,10 @@ public:
     std::vector<seen> deliveries;
     std::optional<std::error_code> ended;
     cogwheel::durable_worker worker;
+
+private:
+    durable_rig* rig_;
+    bool started_ = false;
 };
 
 } // namespace cogwheel_tests
