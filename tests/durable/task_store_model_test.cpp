@@ -88,7 +88,7 @@ struct model_pair {
 
     plain_redis& redis;
     script_library library;
-    shard_calls calls{library, "model", 3};
+    shard_calls calls{library, "compared", 3};
     task_table table;
 };
 
@@ -398,7 +398,7 @@ TEST_CASE("script_heartbeat_after_the_clock_was_set_back_leaves_no_dead_worker")
     plain_redis redis(server.socket());
     model_pair pair(redis);
     const auto alive = [&](std::string_view worker, std::int64_t now) {
-        const auto r = pair.run(queue_names::heartbeat(pair.library, "model", worker, 10'000, std::to_string(now)));
+        const auto r = pair.run(queue_names::heartbeat(pair.library, "compared", worker, 10'000, std::to_string(now)));
         std::string names;
         for (const redis_reply& name : r.elements()) (names += name.text()) += ' ';
         return names;
@@ -434,6 +434,6 @@ TEST_CASE("scripts_at_random_do_what_the_table_does") {
         // The counter of generations stays, so that no later task has an earlier one's.
         const auto left = redis(redis_command{"KEYS", "*"});
         REQUIRE(left.elements().size() == 1);
-        CHECK(left.elements()[0].text() == "{cw:model:3}:seq");
+        CHECK(left.elements()[0].text() == "{cw:compared:3}:seq");
     }
 }

@@ -55,9 +55,8 @@ TEST_CASE("webhook_parsers_keep_their_promises_on_changed_texts") {
                 bytes.insert(bytes.begin() + at, static_cast<std::uint8_t>(random()));
             }
         }
-        fuzz_webhook(bytes);
+        REQUIRE_NOTHROW(fuzz_webhook(bytes)); // a broken promise aborts
     }
-    CHECK(true);
 }
 
 TEST_CASE("webhook_parsers_keep_their_promises_on_random_bytes") {
@@ -65,7 +64,6 @@ TEST_CASE("webhook_parsers_keep_their_promises_on_random_bytes") {
     for (int i = 0; i < 20'000; ++i) {
         std::vector<std::uint8_t> bytes(random.below(64));
         for (auto& b : bytes) b = static_cast<std::uint8_t>(random());
-        fuzz_webhook(bytes);
+        REQUIRE_NOTHROW(fuzz_webhook(bytes)); // a broken promise aborts
     }
-    CHECK(true);
 }
