@@ -42,7 +42,7 @@ class Script:
         self.ledger = Ledger()
         self.node = os.path.join(build, "tests", "durable_node")
         self.common = ["--url", self.servers.url, "--durability", "replicas:1"]
-        words = [self.node, "client", *self.common, "--replica-timeout", "300"]
+        words = [self.node, "client", *self.common, "--replica-timeout", "2000"]
         self.client = Client(words, self.ledger, directory)
         self.worker = None
         self.faults = []
