@@ -33,17 +33,17 @@ TEST_CASE("redis_bad_peer_that_never_answers_is_given_up_and_tried_again") {
 }
 
 TEST_CASE("redis_bad_peer_that_never_reads_ends_commands_by_their_limit") {
-    std::atomic<bool> done = false;
-    const false_peer peer([&](auto& s) {
+    std::promise<void> done;
+    const false_peer peer([may_end = done.get_future().share()](auto& s) {
         false_peer::shake_hands(s);
-        while (!done) std::this_thread::sleep_for(1ms);
+        may_end.wait();
     });
     redis_rig rig;
     redis_connection c(rig.wheel(), impatient_client(rig), peer.address());
     REQUIRE(!rig.connect(c));
     CHECK(c.version() == 70'204);
     CHECK(rig.command(c, {"SET", "k", std::string(std::size_t{30} << 20, 'x')}).error == durable_errc::disconnected);
-    done = true;
+    done.set_value();
 }
 
 TEST_CASE("redis_bad_peer_that_sends_garbage_is_closed_with_bad_reply") {
@@ -173,10 +173,10 @@ TEST_CASE("redis_bad_peer_that_fails_in_the_same_way_is_logged_once") {
 }
 
 TEST_CASE("redis_bad_peer_that_reads_nothing_gets_no_more_than_64_mib_to_wait") {
-    std::atomic<bool> done = false;
-    const false_peer peer([&](auto& s) {
+    std::promise<void> done;
+    const false_peer peer([may_end = done.get_future().share()](auto& s) {
         false_peer::shake_hands(s);
-        while (!done) std::this_thread::sleep_for(1ms);
+        may_end.wait();
     });
     redis_rig rig;
     auto o = impatient_client(rig);
@@ -193,7 +193,7 @@ TEST_CASE("redis_bad_peer_that_reads_nothing_gets_no_more_than_64_mib_to_wait") 
         });
     }
     CHECK(eventually([&] { return busy >= 1; }));
-    done = true;
+    done.set_value();
     CHECK(eventually([&] { return ended == 3; }));
     CHECK(busy < 3); // what finds nothing waits, of any length
 }

@@ -397,8 +397,8 @@ TEST_CASE("script_heartbeat_after_the_clock_was_set_back_leaves_no_dead_worker")
     redis_process server;
     plain_redis redis(server.socket());
     model_pair pair(redis);
-    const auto alive = [&](std::string_view worker, std::int64_t now) {
-        const auto r = pair.run(queue_names::heartbeat(pair.library, "compared", worker, 10'000, std::to_string(now)));
+    const auto alive = [&](std::string_view member, std::int64_t now) {
+        const auto r = pair.run(queue_names::heartbeat(pair.library, "compared", member, 10'000, std::to_string(now)));
         std::string names;
         for (const redis_reply& name : r.elements()) (names += name.text()) += ' ';
         return names;
