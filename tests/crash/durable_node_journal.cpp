@@ -7,7 +7,8 @@
 //     + LIFE ID RETRIES DUE UNTIL         schedule() has succeeded; the dates in ms; UNTIL is 0 if it has one run
 //     * LIFE ID ATTEMPT GENERATION        its handler begins
 //     event LIFE ID ATTEMPT GENERATION    what the worker reports: done, retry, stale ...
-//     - LIFE ID RESULT                    cancel() has answered
+//     ~ LIFE ID                           cancel() begins
+//     - LIFE ID RESULT                    it has answered
 #include "durable_node.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
@@ -83,6 +84,7 @@ asio::awaitable<void> add_tasks(cogwheel::durable_queue& queue, const cogwheel::
         log.note("+", id + ' ' + std::to_string(retries) + ' ' + std::to_string(due) + ' ' +
                           std::to_string(recurs ? until.time_since_epoch().count() : 0));
         if (n % 11 == 3 && !recurs) {
+            log.note("~", id);
             const auto [error, result] = co_await queue.cancel(id, token);
             if (error) throw std::system_error(error, "cancel: " + id);
             log.note("-", id + (result == cogwheel::durable_cancel_result::cancelled ? " cancelled" : " other"));

@@ -5,8 +5,8 @@
 
 Kills the process of queue and worker at random moments, also while it recovers, lets the last one finish, and reads the log:
 each task whose schedule() succeeded was delivered, and a recurring one as often as it should be. A task was delivered again
-only if its attempt was running when the process was killed. After cancel() has answered `cancelled`, no handler began. The
-exit code is 1 otherwise.
+only if its attempt was running when the process was killed. After cancel() has answered `cancelled`, no handler began; where
+the kill came before the answer, the task may be gone or not. The exit code is 1 otherwise.
 """
 
 import collections
@@ -33,6 +33,7 @@ def live_and_die(node, directory, life, seconds):
 class Log:
     def __init__(self, file):
         self.dates, self.retries, self.cancelled = {}, {}, {}  # dates: in ms, of a recurring task; else []
+        self.cancelling = set()  # the process may have been killed between the removal and the answer
         self.begun = collections.defaultdict(list)  # task: [(place in the log, life, attempt, generation)]
         self.said = collections.defaultdict(set)  # (task, attempt, generation): words
         with open(file, encoding="utf-8") as lines:
@@ -43,6 +44,8 @@ class Log:
                     self.dates[name] = list(range(due, until + 1, 15))
                 elif what == "*":
                     self.begun[name].append((place, life, int(rest[0]), int(rest[1])))
+                elif what == "~":
+                    self.cancelling.add(name)
                 elif what == "-":
                     self.cancelled[name] = (rest[0], place)
                 else:
@@ -64,14 +67,14 @@ def judge(log):
             late = [b for b in log.begun.get(name, []) if b[0] > log.cancelled[name][1]]
             if late:
                 faults.append(f"cancelled and started: {name}: {late}")
-        elif name not in log.begun and name not in log.cancelled:
+        elif name not in log.begun and name not in log.cancelling:
             faults.append(f"lost: {name}")
     for name, all_of_it in log.begun.items():
         task = name.split("@")[0]
         # Without its +, schedule() had not returned: the task may exist or not. The node's rule says how often it fails.
         number = int(task.split("-")[1])
         retries = log.retries.get(task, 1 if number % 5 and number % 4 == 0 else 0)
-        if all_of_it[-1][2] <= retries and name not in log.cancelled:
+        if all_of_it[-1][2] <= retries and name not in log.cancelling:
             faults.append(f"lost: {name}: the attempt after {all_of_it[-1]} did not come")
         for (_, life, attempt, generation), after in zip(all_of_it, all_of_it[1:]):
             if after[2:] == (attempt, generation):
