@@ -3,6 +3,7 @@
 //
 // redis_client and redis_subscription with sentinels: they follow a failover.
 #include "support/redis_rig.hpp"
+#include "support/redis_sentinels.hpp"
 
 #include <cogwheel/durable/redis_subscription.hpp>
 
@@ -11,47 +12,9 @@ using cogwheel::durable_errc;
 using cogwheel::redis_client;
 using cogwheel::redis_command;
 
-namespace {
-
-/// A master, a replica and three sentinels.
-struct sentinel_group {
-    redis_server master{{.arguments = {"--repl-diskless-sync-delay", "0"}, .port = free_tcp_port()}};
-    redis_server replica{{.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(master.tcp_address().port)},
-                          .port = free_tcp_port()}};
-    std::vector<std::unique_ptr<redis_server>> sentinels;
-
-    sentinel_group() {
-        const auto port = std::to_string(master.tcp_address().port);
-        REQUIRE(eventually([&] { return replica.call({"ROLE"}).find("connected") != std::string::npos; }));
-        for (int i = 0; i < 3; ++i)
-            sentinels.push_back(std::make_unique<redis_server>(
-                redis_server_options{.port = free_tcp_port(),
-                                     .sentinel = "sentinel monitor mymaster 127.0.0.1 " + port +
-                                                 " 2\nsentinel down-after-milliseconds mymaster 300\n"
-                                                 "sentinel failover-timeout mymaster 2000\n"}));
-        for (const auto& s : sentinels)
-            REQUIRE(eventually(
-                [&] {
-                    const auto text = s->call({"SENTINEL", "MASTER", "mymaster"});
-                    return text.find("num-slaves\n1\n") != text.npos &&
-                           text.find("num-other-sentinels\n2\n") != text.npos;
-                },
-                std::chrono::seconds(40)));
-    }
-    cogwheel::redis_options client() const {
-        cogwheel::redis_options o;
-        o.topology = cogwheel::redis_topology::sentinel;
-        o.addresses.push_back({.host = "127.0.0.1", .port = 1}); // answers nothing
-        for (const auto& s : sentinels) o.addresses.push_back(s->tcp_address());
-        return o;
-    }
-};
-
-} // namespace
-
 TEST_CASE("redis_sentinel_failover_is_followed") {
     if (redis_missing()) return;
-    sentinel_group group;
+    redis_sentinels group;
     redis_rig rig;
     auto o = group.client();
     o.log = rig.log();
@@ -75,7 +38,7 @@ TEST_CASE("redis_sentinel_failover_is_followed") {
 
 TEST_CASE("redis_sentinel_master_that_becomes_a_replica_is_left") {
     if (redis_missing()) return;
-    sentinel_group group;
+    redis_sentinels group;
     redis_rig rig;
     redis_client c(rig.wheel(), group.client());
     REQUIRE(!rig.connect(c));

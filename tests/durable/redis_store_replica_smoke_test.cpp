@@ -10,29 +10,13 @@
 
 #include <csignal>
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
 namespace {
 
 using namespace cogwheel;
 using namespace cogwheel::detail;
 using cogwheel_tests::plain_redis;
-using cogwheel_tests::redis_process;
 using cogwheel_tests::redis_rig_of_stores;
-
-// Replication does not work over unix sockets.
-std::string free_port_of_loopback() {
-    const int s = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in a{};
-    a.sin_family = AF_INET;
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof a;
-    REQUIRE(bind(s, reinterpret_cast<sockaddr*>(&a), size) == 0);
-    REQUIRE(getsockname(s, reinterpret_cast<sockaddr*>(&a), &size) == 0);
-    close(s);
-    return std::to_string(ntohs(a.sin_port));
-}
+using cogwheel_tests::redis_server;
 
 /// A master, a replica that is in step, and an open store that wants replicas(1).
 struct replica_rig {
@@ -47,16 +31,17 @@ struct replica_rig {
         REQUIRE(!rig(rig.make(options).open()));
     }
 
-    const std::string port = free_port_of_loopback();
+    // Replication does not work over unix sockets.
+    const std::string port = std::to_string(cogwheel_tests::free_tcp_port());
     redis_rig_of_stores rig{{"--port", port, "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"}, false};
-    const redis_process replica{{"--replicaof", "127.0.0.1", port}};
+    const redis_server replica{{.arguments = {"--replicaof", "127.0.0.1", port}}};
     durable_options options;
 };
 
 } // namespace
 
 TEST_CASE("redis_store_add_that_no_replica_confirms_is_unknown_and_may_be_repeated") {
-    if (!redis_process::installed()) {
+    if (!redis_server::installed()) {
         MESSAGE("skipped: redis-server is not installed");
         return;
     }
@@ -89,7 +74,7 @@ TEST_CASE("redis_store_add_that_no_replica_confirms_is_unknown_and_may_be_repeat
 }
 
 TEST_CASE("redis_store_many_changes_that_no_replica_confirms_hold_up_no_other_call") {
-    if (!redis_process::installed()) {
+    if (!redis_server::installed()) {
         MESSAGE("skipped: redis-server is not installed");
         return;
     }

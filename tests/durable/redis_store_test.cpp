@@ -14,11 +14,11 @@ namespace {
 using namespace cogwheel;
 using namespace cogwheel::detail;
 using cogwheel_tests::plain_redis;
-using cogwheel_tests::redis_process;
 using cogwheel_tests::redis_rig_of_stores;
+using cogwheel_tests::redis_server;
 
 bool no_redis_server() {
-    if (redis_process::installed()) return false;
+    if (redis_server::installed()) return false;
     MESSAGE("skipped: redis-server is not installed");
     return true;
 }

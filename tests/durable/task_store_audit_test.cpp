@@ -5,7 +5,7 @@
 #include "src/durable/script_texts.hpp"
 #include "src/durable/shard_calls.hpp"
 #include "support/plain_redis.hpp"
-#include "support/redis_process.hpp"
+#include "support/redis_server.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using namespace cogwheel;
 using namespace cogwheel::detail;
 using cogwheel_tests::plain_redis;
-using cogwheel_tests::redis_process;
+using cogwheel_tests::redis_server;
 
 /// A shard with a task in each state: waiting, running, done and dead.
 struct audited_shard {
@@ -58,7 +58,7 @@ struct audited_shard {
     }
     bool placed(std::size_t k, const std::string& id) { return !redis({"ZSCORE", key(k), id}).is_nil(); }
 
-    redis_process server;
+    redis_server server;
     plain_redis redis;
     script_library library;
     shard_calls calls{library, "audit", 0};
@@ -66,7 +66,7 @@ struct audited_shard {
 };
 
 bool cannot_audit() {
-    if (redis_process::installed()) return false;
+    if (redis_server::installed()) return false;
     MESSAGE("skipped: redis-server is not installed");
     return true;
 }

@@ -8,7 +8,7 @@
 #include "src/durable/task_table.hpp"
 #include "support/plain_redis.hpp"
 #include "support/random.hpp"
-#include "support/redis_process.hpp"
+#include "support/redis_server.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ using namespace cogwheel;
 using namespace cogwheel::detail;
 using cogwheel_tests::plain_redis;
 using cogwheel_tests::random_source;
-using cogwheel_tests::redis_process;
+using cogwheel_tests::redis_server;
 
 std::string model_text(const stored_task& t) {
     return fmt::format("{:?} gen {} state {} {}{} attempt {}/{} due {} runs {} body {:?} message {:?}", t.id,
@@ -331,11 +331,11 @@ struct model_run {
 } // namespace
 
 TEST_CASE("scripts_claim_and_list_large_envelopes_in_parts_as_the_table_does") {
-    if (!redis_process::installed()) {
+    if (!redis_server::installed()) {
         MESSAGE("skipped: redis-server is not installed");
         return;
     }
-    redis_process server;
+    redis_server server;
     plain_redis redis(server.socket());
     model_pair pair(redis);
     std::int64_t now = 1'700'000'000'000'000;
@@ -390,11 +390,11 @@ TEST_CASE("scripts_claim_and_list_large_envelopes_in_parts_as_the_table_does") {
 }
 
 TEST_CASE("script_heartbeat_after_the_clock_was_set_back_leaves_no_dead_worker") {
-    if (!redis_process::installed()) {
+    if (!redis_server::installed()) {
         MESSAGE("skipped: redis-server is not installed");
         return;
     }
-    redis_process server;
+    redis_server server;
     plain_redis redis(server.socket());
     model_pair pair(redis);
     const auto alive = [&](std::string_view member, std::int64_t now) {
@@ -410,11 +410,11 @@ TEST_CASE("script_heartbeat_after_the_clock_was_set_back_leaves_no_dead_worker")
 }
 
 TEST_CASE("scripts_at_random_do_what_the_table_does") {
-    if (!redis_process::installed()) {
+    if (!redis_server::installed()) {
         MESSAGE("skipped: redis-server is not installed");
         return;
     }
-    redis_process server;
+    redis_server server;
     plain_redis redis(server.socket());
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         CAPTURE(seed);

@@ -45,6 +45,14 @@ public:
         make_queue();
     }
 
+    /// On servers that run already.
+    explicit durable_rig(cogwheel::redis_options servers) : backend_(durable_backend::redis) {
+        options_.shards = 4;
+        options_.durability = cogwheel::durable_durability::memory();
+        options_.redis = std::move(servers);
+        make_queue();
+    }
+
     durable_rig(const durable_rig&) = delete;
     durable_rig& operator=(const durable_rig&) = delete;
     /// Lets what was stopped end: a worker that waits keeps itself alive until its context has run.

@@ -6,7 +6,7 @@
 
 #include "src/durable/journal_store.hpp"
 #include "src/durable/redis_store.hpp"
-#include "support/redis_process.hpp"
+#include "support/redis_server.hpp"
 
 #include <asio/co_spawn.hpp>
 #include <asio/io_context.hpp>
@@ -68,7 +68,7 @@ struct journal_rig_of_stores final : store_rig {
 
 struct redis_rig_of_stores final : store_rig {
     explicit redis_rig_of_stores(std::vector<std::string> server_options = {}, bool open = true)
-        : server(std::move(server_options)), wheel(io) {
+        : server({.arguments = std::move(server_options)}), wheel(io) {
         if (open) REQUIRE(!(*this)(make().open()));
     }
     cogwheel::durable_options options() const {
@@ -85,7 +85,7 @@ struct redis_rig_of_stores final : store_rig {
     }
     cogwheel::detail::task_store& store() override { return *made; }
 
-    redis_process server;
+    redis_server server;
     cogwheel::timer_wheel wheel;
     std::optional<cogwheel::detail::redis_store> made;
 };
@@ -98,7 +98,7 @@ void on_both_stores(F test) {
         test(rig);
     }
     SUBCASE("redis") {
-        if (!redis_process::installed()) {
+        if (!redis_server::installed()) {
             MESSAGE("skipped: redis-server is not installed");
             return;
         }

@@ -8,7 +8,7 @@
 #include "src/durable/script_texts.hpp"
 #include "src/durable/shard_calls.hpp"
 #include "support/plain_redis.hpp"
-#include "support/redis_process.hpp"
+#include "support/redis_server.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ namespace {
 using namespace cogwheel;
 using namespace cogwheel::detail;
 using cogwheel_tests::plain_redis;
-using cogwheel_tests::redis_process;
+using cogwheel_tests::redis_server;
 
 double info_number(plain_redis& redis, std::string_view section, const std::string& field) {
     const std::string text = redis(redis_command{"INFO", section}).text();
@@ -122,12 +122,12 @@ void memory(plain_redis& redis, const script_library& library, std::size_t tasks
 } // namespace
 
 int main(int argc, char** argv) {
-    if (!redis_process::installed()) {
+    if (!redis_server::installed()) {
         fmt::print("redis-server is not installed\n");
         return 1;
     }
     const std::size_t total = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100'000;
-    redis_process server;
+    redis_server server;
     plain_redis redis(server.socket());
     for (const script_text& s : script_texts()) redis(redis_command{"SCRIPT", "LOAD", s.text});
     const script_library library;
