@@ -27,6 +27,7 @@ import time
 import contenders
 import legs
 import report
+import script_floor
 
 sys.stdout.reconfigure(line_buffering=True)
 
@@ -62,6 +63,7 @@ def plan(all_of_them, options):
         peer = contenders.BullMQ(bullmq.folder, callers)
         peer.name = "BullMQ, 16 callers" if callers > 1 else "BullMQ"
         yield "cycle", peer, lambda c, r, n=chunk: legs.cycle(c, count, n)
+    yield "cycle", script_floor, lambda c, r: script_floor.cycle(count)
     yield "cycle", sidekiq, lambda c, r: legs.cycle(c, count, 100)
     mine = contenders.Ours(ours.binary, batch=100)
     mine.name = "cogwheel, 16 shards, 1M waiting"
@@ -103,9 +105,9 @@ def main():
                 figures["versions"][c.name] = c.version()
         for number in range(options.rounds):
             for part, contender, run in plan((*mine, *others), options):
-                known = contender.name in figures["versions"] or any(contender.name.startswith(n.split(",")[0]) for n in figures["versions"])
+                absent = any(contender.name.split(",")[0] == n.split(",")[0] for n in figures["missing"])
                 words = f"{part}: {contender.name}"
-                if not known or not all(w in words for w in options.only):
+                if absent or not all(w in words for w in options.only):
                     continue
                 row = {"round": number, "part": part, "contender": contender.name}
                 try:

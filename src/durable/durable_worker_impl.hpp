@@ -65,7 +65,7 @@ private:
         std::shared_ptr<sleeper> pause{};
         std::deque<held_ptr> begins{};
         std::deque<finish_request> finishes{};
-        bool begin_posted = false, finish_posted = false;
+        bool begin_posted = false, finish_posted = false, finish_waits = false;
         unsigned begins_under_way = 0, finishes_under_way = 0;
     };
 
@@ -105,7 +105,10 @@ private:
     // worker_finishes.cpp
     void ended(const delivery_ptr&, durable_outcome&&);
     std::int64_t delay_before(const delivery&, const durable_outcome&);
+    void finish_soon(std::uint32_t shard);
+    void send_finishes();
     void post_finish(std::uint32_t shard);
+    void start_finish(std::uint32_t shard);
     static asio::awaitable<void> finish_batch(self_ptr, std::uint32_t shard, std::vector<finish_request>);
     void finished(const std::vector<finish_request>&, const std::vector<bool>& taken, bool repeated);
     asio::awaitable<void> wait_for_server();
@@ -136,6 +139,8 @@ private:
     std::deque<held_ptr> ready_;
     std::vector<held_ptr> parked_; // the server did not answer their begin
     std::unordered_map<const delivery*, delivery_ptr> running_;
+    std::vector<std::uint32_t> finishing_; // shards whose answers wait for a begin or for their moment
+    timer_token finish_timer_;
     std::size_t slots_ = 0;    // attempts that run or are about to begin
     std::size_t reserved_ = 0; // tasks that claims under way may bring
     std::size_t answers_ = 0;  // finish requests that the server has not taken

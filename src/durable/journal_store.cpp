@@ -211,9 +211,10 @@ awaitable_answer<claimed_tasks> journal_store::claim(std::uint32_t, std::int64_t
     co_return a;
 }
 
-awaitable_answer<std::vector<begun_task>>
-journal_store::begin(std::uint32_t, std::int64_t lease_ms, std::uint32_t nonce, std::vector<begin_request> requests) {
-    auto a = change([&] { return table_.begin(now_(), lease_ms, nonce, requests); });
+awaitable_answer<begun_tasks> journal_store::begin(std::uint32_t, std::int64_t lease_ms, std::uint32_t nonce,
+                                                   std::vector<begin_request> requests) {
+    const std::int64_t now = now_();
+    auto a = change([&] { return begun_tasks{now, table_.begin(now, lease_ms, nonce, requests)}; });
     co_return a;
 }
 

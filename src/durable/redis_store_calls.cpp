@@ -95,9 +95,9 @@ awaitable_answer<claimed_tasks> redis_store::claim(std::uint32_t shard, std::int
     co_return a;
 }
 
-awaitable_answer<std::vector<begun_task>> redis_store::begin(std::uint32_t shard, std::int64_t lease_ms,
-                                                             std::uint32_t nonce, std::vector<begin_request> requests) {
-    answer<std::vector<begun_task>> a;
+awaitable_answer<begun_tasks> redis_store::begin(std::uint32_t shard, std::int64_t lease_ms, std::uint32_t nonce,
+                                                 std::vector<begin_request> requests) {
+    answer<begun_tasks> a;
     if (requests.empty()) co_return a;
     const shard_calls& s = shards_[shard];
     // Each occurrence costs the server as much as a task.
@@ -105,7 +105,17 @@ awaitable_answer<std::vector<begun_task>> redis_store::begin(std::uint32_t shard
     auto parts = in_batches(requests, [&](auto part) { return s.begin(lease_ms, nonce, part); }, weigh);
     sent r = co_await send(std::move(parts), s.keys(), false);
     a.error = r.error;
-    if (!a.error) a.error = join(r.replies, requests.size(), a.value, read_begun, same);
+    if (a.error) co_return a;
+    for (const redis_reply& reply : r.replies) {
+        const auto part = read_begun(reply);
+        if (!part) {
+            a.error = durable_errc::bad_reply;
+            co_return a;
+        }
+        a.value.now_us = part->now_us;
+        a.value.tasks.insert(a.value.tasks.end(), part->tasks.begin(), part->tasks.end());
+    }
+    if (a.value.tasks.size() != requests.size()) a.error = durable_errc::bad_reply;
     co_return a;
 }
 

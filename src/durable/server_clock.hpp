@@ -21,20 +21,28 @@ public:
 
     /// Takes a sample: the server's time in us since 1970, in the reply to a command sent and received then.
     void observe(steady_point sent, steady_point received, std::int64_t server_us) noexcept {
-        const auto trip = std::max(std::chrono::nanoseconds::zero(), std::chrono::nanoseconds(received - sent));
-        const sample fresh{to_us(sent) + to_us(trip) / 2, server_us, to_us(trip), true};
+        const std::int64_t at = to_us(sent), trip = std::max<std::int64_t>(0, to_us(received) - at);
+        const sample fresh{at + trip / 2, server_us, trip, server_us - at};
         // A server whose clock was set, or another one after a failover: the old samples are wrong.
-        if (best_.valid && distance(fresh, best_) > (fresh.trip + best_.trip) / 2 + drift_limit) {
-            recent_ = {};
-            best_ = {};
+        if (known() && distance(fresh, best_) > (fresh.trip + best_.trip) / 2 + drift_limit) used_ = 0;
+        if (used_ == 0 || at - began_ >= period) {
+            began_ = at;
+            kept_[used_++ % kept_.size()] = fresh;
+        } else {
+            sample& now = kept_[(used_ - 1) % kept_.size()];
+            const std::int64_t ahead = std::min(now.ahead, fresh.ahead);
+            if (fresh.trip <= now.trip) now = fresh;
+            now.ahead = ahead;
         }
-        recent_[next_++ % recent_.size()] = fresh;
-        best_ = {};
-        for (const sample& s : recent_)
-            if (s.valid && (!best_.valid || s.trip < best_.trip)) best_ = s;
+        best_ = kept_[0];
+        for (std::size_t i = 1; i < std::min(used_, kept_.size()); ++i) {
+            const std::int64_t ahead = std::min(best_.ahead, kept_[i].ahead);
+            if (kept_[i].trip < best_.trip) best_ = kept_[i];
+            best_.ahead = ahead;
+        }
     }
 
-    bool known() const noexcept { return best_.valid; }
+    bool known() const noexcept { return used_ > 0; }
 
     /// Returns the server's time in us. Preconditions: known().
     std::int64_t now_us(steady_point now) const noexcept { return best_.server + (to_us(now) - best_.local); }
@@ -44,29 +52,37 @@ public:
         return steady_point(microseconds(best_.local + std::clamp(server_us - best_.server, -century, century)));
     }
 
+    /// Returns when to ask, so that the question arrives when the server's time is this. It goes by the question that
+    /// was fastest on its way there, whatever the way back took: so hardly a later one is faster, and too early.
+    /// Preconditions: known().
+    steady_point point_to_ask(std::int64_t server_us) const noexcept {
+        return point(server_us) - microseconds(best_.ahead - (best_.server - best_.local));
+    }
+
 private:
     struct sample {
-        std::int64_t local = 0, server = 0, trip = 0; // us
-        bool valid = false;
+        std::int64_t local = 0, server = 0, trip = 0; // us; local: the middle of the round trip
+        std::int64_t ahead = 0;                       // the server's time, less when the command was sent
     };
-    static constexpr std::int64_t drift_limit = 500; // us, between two samples of the window
+    // For so many periods the best sample of each is kept. A server that is busy for a moment delays all commands of
+    // this moment, so that the best of some number of samples would be bad.
+    static constexpr std::size_t periods = 8;
+    static constexpr std::int64_t period = 250'000;  // us
+    static constexpr std::int64_t drift_limit = 500; // us, between two samples
     static constexpr std::int64_t century = 3'153'600'000'000'000;
 
-    template <class Point>
-    static std::int64_t to_us(Point p) noexcept {
-        if constexpr (requires { p.time_since_epoch(); })
-            return std::chrono::floor<microseconds>(p.time_since_epoch()).count();
-        else
-            return std::chrono::floor<microseconds>(p).count();
+    static std::int64_t to_us(steady_point p) noexcept {
+        return std::chrono::floor<microseconds>(p.time_since_epoch()).count();
     }
     static std::int64_t distance(const sample& a, const sample& b) noexcept {
         const std::int64_t d = (a.server - a.local) - (b.server - b.local);
         return d < 0 ? -d : d;
     }
 
-    std::array<sample, 32> recent_{};
-    std::size_t next_ = 0;
-    sample best_{};
+    std::array<sample, periods> kept_{};
+    std::size_t used_ = 0;   // periods since the last jump
+    std::int64_t began_ = 0; // when the last one began
+    sample best_{};          // the shortest round trip of all; `ahead`: the least of all
 };
 
 } // namespace cogwheel::inline v0::detail

@@ -77,14 +77,14 @@ std::optional<claimed_tasks> read_claimed(redis_reply&& r) {
     return c;
 }
 
-std::optional<std::vector<begun_task>> read_begun(const redis_reply& r) {
+std::optional<begun_tasks> read_begun(const redis_reply& r) {
     const auto& e = r.elements();
-    if (!r.is_array() || e.size() % 2 != 0 || !integers(r, 0, e.size())) return {};
-    std::vector<begun_task> tasks;
-    tasks.reserve(e.size() / 2);
-    for (std::size_t i = 0; i < e.size(); i += 2)
-        tasks.push_back({e[i].integer(), static_cast<std::uint64_t>(e[i + 1].integer())});
-    return tasks;
+    if (!r.is_array() || e.size() % 2 != 1 || !integers(r, 0, e.size())) return {};
+    begun_tasks begun{e[0].integer()};
+    begun.tasks.reserve(e.size() / 2);
+    for (std::size_t i = 1; i < e.size(); i += 2)
+        begun.tasks.push_back({e[i].integer(), static_cast<std::uint64_t>(e[i + 1].integer())});
+    return begun;
 }
 
 std::optional<std::vector<std::int64_t>> read_integers(const redis_reply& r) {

@@ -81,7 +81,7 @@ struct queue_names {
 // What replies mean. Each returns nothing if the reply has another form.
 std::optional<std::vector<added_task>> read_added(const redis_reply&);
 std::optional<claimed_tasks> read_claimed(redis_reply&&);
-std::optional<std::vector<begun_task>> read_begun(const redis_reply&);
+std::optional<begun_tasks> read_begun(const redis_reply&);
 std::optional<std::vector<std::int64_t>> read_integers(const redis_reply&);
 /// A damaged record becomes what audit() makes of it.
 std::optional<stored_task> read_found(std::string id, redis_reply&&);

@@ -18,7 +18,8 @@
 
 namespace cogwheel::inline v0::detail {
 
-/// Thread safety: one strand. Lifetime: shared; the wheel's hold belongs to its owner and outlives the pause.
+/// Thread safety: one strand. Lifetime: shared; the wheel's hold belongs to its owner and outlives the pause. A context
+/// that is destroyed during the pause destroys the loop that waits.
 class sleeper : public std::enable_shared_from_this<sleeper> {
     using strand = asio::strand<asio::any_io_executor>;
     using engine = impl_type<timer_wheel>;
@@ -45,9 +46,13 @@ public:
     }
 
 private:
+    // The wheel holds the one that waits, not this object: the coroutine holds this object, so nobody would free the two.
+    using waiter = std::shared_ptr<completion<void>>;
+
     void begin(std::chrono::nanoseconds delay, completion<void> done) {
-        waiting_ = std::move(done);
-        const auto over = [weak = weak_from_this(), number = ++number_] {
+        const auto one = std::make_shared<completion<void>>(std::move(done));
+        waiting_ = one;
+        const auto over = [one, weak = weak_from_this(), number = ++number_] {
             if (const auto self = weak.lock()) self->end(number);
         };
         std::error_code ec;
@@ -58,14 +63,15 @@ private:
         end(number_);
     }
     void end(std::uint64_t number) {
-        if (number != number_ || !waiting_) return;
+        const waiter one = waiting_.lock();
+        if (number != number_ || one == nullptr || !*one) return;
         token_.cancel();
-        std::exchange(waiting_, {})({});
+        (*one)({});
     }
 
     engine& wheel_;
     strand strand_;
-    completion<void> waiting_;
+    std::weak_ptr<completion<void>> waiting_;
     timer_token token_;
     std::uint64_t number_ = 0;
     bool woken_ = false;

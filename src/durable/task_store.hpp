@@ -93,6 +93,11 @@ struct begun_task {
     std::uint64_t generation = 0; // of the occurrence, or of the task
 };
 
+struct begun_tasks {
+    std::int64_t now_us = 0; // the store's time, in microseconds
+    std::vector<begun_task> tasks{};
+};
+
 enum class finish_kind : std::uint8_t {
     ack,    // done. Counts unless a later attempt has begun: a worker that was merely slow makes no duplicate
     nack,   // failed: waits for `delay`; dead if its attempts are used up; gone if cancelled
@@ -175,8 +180,8 @@ public:
     /// Raises the attempt, sets the state to running, and leases for lease_ms. A record keeps the nonce of the worker
     /// that began it: so a worker may repeat the call if the answer was lost. Then attempt + 1 runs already, with this
     /// nonce; the answer is the same, and the lease counts from now.
-    virtual awaitable_answer<std::vector<begun_task>> begin(std::uint32_t shard, std::int64_t lease_ms,
-                                                            std::uint32_t nonce, std::vector<begin_request>) = 0;
+    virtual awaitable_answer<begun_tasks> begin(std::uint32_t shard, std::int64_t lease_ms, std::uint32_t nonce,
+                                                std::vector<begin_request>) = 0;
     /// An answer for each: true, or false if stale.
     virtual awaitable_answer<std::vector<bool>> finish(std::uint32_t shard, const retention_limits&,
                                                        std::vector<finish_request>) = 0;

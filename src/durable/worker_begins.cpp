@@ -39,7 +39,7 @@ void durable_worker_impl::hold(std::uint32_t shard, stored_task&& task) {
     slot->shard = shard;
     slot->task = std::move(task);
     note_sizes();
-    arm(slot, queue_->clock().point(slot->task.due * us_per_ms));
+    arm(slot, queue_->clock().point_to_ask(slot->task.due * us_per_ms));
 }
 
 void durable_worker_impl::arm(const held_ptr& h, steady_clock::time_point at) {
@@ -134,7 +134,7 @@ asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint3
             self->let_go(h);
         }
     }
-    answer<std::vector<begun_task>> answers;
+    answer<begun_tasks> answers;
     const auto sent = steady_clock::now();
     if (!requests.empty())
         answers = co_await self->queue_->store().begin(shard, self->options_.lease.count(), self->nonce_, requests);
@@ -143,9 +143,11 @@ asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint3
         self->trouble(answers.error);
         for (const held_ptr& h : asked) self->park(h);
     } else {
-        const bool too_late = steady_clock::now() - sent >= self->options_.lease;
+        const auto received = steady_clock::now();
+        if (!asked.empty()) self->queue_->clock().observe(sent, received, answers.value.now_us);
+        const bool too_late = received - sent >= self->options_.lease;
         for (std::size_t i = 0; i < asked.size(); ++i) {
-            const begun_task one = i < answers.value.size() ? answers.value[i] : begun_task();
+            const begun_task one = i < answers.value.tasks.size() ? answers.value.tasks[i] : begun_task();
             if (one.attempt > 0 && too_late)
                 self->never_begun(asked[i], one);
             else

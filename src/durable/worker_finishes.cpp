@@ -4,6 +4,7 @@
 // The answers of handlers, and the end of a worker.
 #include "durable_worker_impl.hpp"
 
+#include <asio/bind_executor.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/post.hpp>
 
@@ -16,6 +17,8 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr unsigned batches_at_once = 2;
+// An answer waits this long for a begin, to go to the server in the same write: a call alone costs both sides a wake-up.
+constexpr milliseconds finish_delay(1);
 constexpr std::size_t max_message = 1'000; // bytes of a failure's message that are kept
 
 } // namespace
@@ -73,7 +76,7 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
     if (d->attempt() == 1 && options_.budget != nullptr) options_.budget->deposit();
     ++answers_;
     shards_[d->shard()].finishes.push_back(std::move(request));
-    post_finish(d->shard());
+    finish_soon(d->shard());
     pump();
 }
 
@@ -85,23 +88,50 @@ std::int64_t durable_worker_impl::delay_before(const delivery& d, const durable_
     return std::max(delay, milliseconds(0)).count();
 }
 
+void durable_worker_impl::finish_soon(std::uint32_t shard) {
+    shard_state& s = shards_[shard];
+    if (draining_) return post_finish(shard);
+    if (std::exchange(s.finish_waits, true)) return;
+    finishing_.push_back(shard);
+    if (finishing_.size() > 1) return;
+    auto send = asio::bind_executor(queue_->executor(), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->send_finishes();
+    });
+    std::error_code ec;
+    finish_timer_ = queue_->wheel().schedule(steady_clock::now() + finish_delay, send, send, ec, true);
+    if (ec) send_finishes();
+}
+
+void durable_worker_impl::send_finishes() {
+    if (finishing_.empty()) return;
+    finish_timer_.cancel();
+    for (const std::uint32_t shard : std::exchange(finishing_, {})) {
+        shards_[shard].finish_waits = false;
+        start_finish(shard);
+    }
+}
+
 void durable_worker_impl::post_finish(std::uint32_t shard) {
     shard_state& s = shards_[shard];
     if (s.finish_posted || s.finishes.empty() || s.finishes_under_way == batches_at_once) return;
     s.finish_posted = true;
     asio::post(queue_->executor(), [self = shared_from_this(), shard] {
-        shard_state& state = self->shards_[shard];
-        state.finish_posted = false;
-        std::vector<finish_request> batch;
-        while (!state.finishes.empty() && batch.size() < self->options_.batch) {
-            batch.push_back(std::move(state.finishes.front()));
-            state.finishes.pop_front();
-        }
-        if (batch.empty() || self->ended_) return;
-        ++state.finishes_under_way;
-        self->spawn([self, shard, batch = std::move(batch)] { return finish_batch(self, shard, batch); });
-        self->post_finish(shard);
+        self->shards_[shard].finish_posted = false;
+        self->start_finish(shard);
     });
+}
+
+void durable_worker_impl::start_finish(std::uint32_t shard) {
+    shard_state& s = shards_[shard];
+    if (ended_ || s.finishes.empty() || s.finishes_under_way == batches_at_once) return;
+    std::vector<finish_request> batch;
+    while (!s.finishes.empty() && batch.size() < options_.batch) {
+        batch.push_back(std::move(s.finishes.front()));
+        s.finishes.pop_front();
+    }
+    ++s.finishes_under_way;
+    spawn([self = shared_from_this(), shard, batch = std::move(batch)] { return finish_batch(self, shard, batch); });
+    post_finish(shard);
 }
 
 asio::awaitable<void> durable_worker_impl::finish_batch(self_ptr self, std::uint32_t shard,
@@ -187,6 +217,7 @@ void durable_worker_impl::begin_draining() {
     draining_ = true;
     if (shards_.empty()) return end({}); // the queue is not open yet: nothing has begun
     release_all();
+    send_finishes();
     for (shard_state& s : shards_) s.pause->wake();
     heart_->wake();
     extender_->wake();
@@ -206,6 +237,8 @@ void durable_worker_impl::end(std::error_code ec) {
     if (std::exchange(ended_, true)) return;
     for (const auto& [key, d] : running_) d->stop();
     for (auto& [id, h] : std::exchange(held_, {})) h->timer.cancel();
+    finish_timer_.cancel();
+    finishing_.clear();
     running_.clear();
     ready_.clear();
     parked_.clear();

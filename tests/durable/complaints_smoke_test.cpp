@@ -203,7 +203,7 @@ TEST_CASE("complaint_double_fire_of_two_workers_that_hold_the_same_claim_one_beg
             for (const std::uint32_t nonce : i % 2 == 0 ? std::array{1u, 2u} : std::array{2u, 1u}) {
                 const stored_task& t = (nonce == 1 ? first : second)[i];
                 begun += rig.value(rig.store().begin(0, 30'000, nonce, {{.id = t.id, .generation = t.generation}}))
-                                     .at(0)
+                                     .tasks.at(0)
                                      .attempt > 0
                              ? 1
                              : 0;

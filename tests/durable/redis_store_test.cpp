@@ -45,7 +45,7 @@ TEST_CASE("redis_store_on_a_full_server_refuses_new_tasks_and_runs_the_others") 
     CHECK(says(store.trouble(), "OOM"));
     CHECK(rig.value(store.claim(0, 1'000, 10, 30'000, rig.limits)).tasks.size() == 1);
     const std::vector<begin_request> begin{{.id = "a", .generation = added[0].generation}};
-    CHECK(rig.value(store.begin(0, 30'000, 1, begin)).at(0).attempt == 1);
+    CHECK(rig.value(store.begin(0, 30'000, 1, begin)).tasks.at(0).attempt == 1);
     const std::vector<finish_request> ack{{finish_kind::ack, "a", added[0].generation, 1}};
     CHECK(rig.value(store.finish(0, rig.limits, ack)).at(0));
     CHECK(!rig(rig.make().open())); // a worker can join, to empty it
@@ -95,7 +95,7 @@ TEST_CASE("redis_store_begin_with_many_occurrences_holds_the_server_for_few_at_a
     }
     rig.value(store.begin(0, 30'000, 1, std::vector<begin_request>{{.id = "none"}})); // the server loads the script
     redis({"CONFIG", "RESETSTAT"});
-    const auto begun = rig.value(store.begin(0, 30'000, 1, begins));
+    const auto begun = rig.value(store.begin(0, 30'000, 1, begins)).tasks;
     CHECK(says(redis({"INFO", "commandstats"}).text(), "cmdstat_evalsha:calls=3,"));
     REQUIRE(begun.size() == 5);
     for (const begun_task& b : begun) CHECK(b.attempt == 1);

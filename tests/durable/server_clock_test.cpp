@@ -68,7 +68,36 @@ TEST_CASE("server_clock_follows_a_slow_drift") {
                       server_begin + sent + 50 + 50 * i);
     }
     const std::int64_t error = clock.now_us(steady_at(999s)) - (server_begin + 999'000'000 + 50 * 999);
-    CHECK(std::abs(error) <= 50 * 32);
+    CHECK(std::abs(error) <= 50 * 8);
+}
+
+TEST_CASE("server_clock_question_arrives_at_its_time_and_not_before_if_the_ways_differ") {
+    cogwheel_tests::random_source random(8);
+    server_clock clock;
+    const auto ask = [&](std::int64_t sent, std::int64_t out, std::int64_t back) {
+        clock.observe(steady_at(std::chrono::microseconds(sent)),
+                      steady_at(std::chrono::microseconds(sent + out + back)), server_begin + sent + out);
+    };
+    for (int i = 0; i < 100; ++i) // at least 40 us there, and ten times that back
+        ask(i * 1'000, 40 + static_cast<std::int64_t>(random.below(100)),
+            400 + static_cast<std::int64_t>(random.below(500)));
+    ask(100'000, 40, 5'000); // its way back does not matter
+    const auto sent = clock.point_to_ask(server_begin + 1'000'000);
+    CHECK(sent == steady_at(std::chrono::microseconds(1'000'000 - 40)));
+}
+
+TEST_CASE("server_clock_a_busy_moment_of_the_server_does_not_spoil_the_estimate") {
+    server_clock clock;
+    std::int64_t sent = 0;
+    const auto ask = [&](std::int64_t out) {
+        sent += 100;
+        clock.observe(steady_at(std::chrono::microseconds(sent)), steady_at(std::chrono::microseconds(sent + out + 50)),
+                      server_begin + sent + out);
+    };
+    for (int i = 0; i < 10; ++i) ask(50);
+    for (int i = 0; i < 1'000; ++i) ask(400); // for 100 ms all commands wait
+    CHECK(clock.now_us(steady_at(1s)) == server_begin + 1'000'000);
+    CHECK(clock.point_to_ask(server_begin + 1'000'000) == steady_at(1s - 50us));
 }
 
 TEST_CASE("server_clock_with_a_point_far_away_does_not_overflow") {
@@ -76,6 +105,7 @@ TEST_CASE("server_clock_with_a_point_far_away_does_not_overflow") {
     clock.observe(steady_at(0s), steady_at(0s), server_begin);
     CHECK(clock.point(std::int64_t{1} << 53) > steady_at(1'000h));
     CHECK(clock.point(1) < steady_at(-1'000h));
+    CHECK(clock.point_to_ask(std::int64_t{1} << 53) > steady_at(1'000h));
 }
 
 TEST_CASE("shard_owner_is_the_same_for_all_and_moves_only_the_share_of_who_left") {

@@ -38,7 +38,7 @@ claimed_tasks store_claim(store_rig& rig, const std::string& id, std::int64_t le
 begun_task store_begin(store_rig& rig, begin_request r, std::int64_t lease = long_lease, std::uint32_t nonce = 1) {
     const auto shard = rig.store().shard_of(r.id);
     std::vector<begin_request> one{std::move(r)};
-    return rig.value(rig.store().begin(shard, lease, nonce, std::move(one))).at(0);
+    return rig.value(rig.store().begin(shard, lease, nonce, std::move(one))).tasks.at(0);
 }
 
 bool store_finish(store_rig& rig, finish_request r) {
@@ -96,7 +96,7 @@ TEST_CASE("store_many_tasks_in_one_call_are_answered_in_order") {
         std::vector<begin_request> begins;
         for (std::size_t i = 0; i < 300; ++i) begins.push_back({.id = tasks[i].id, .generation = added[i].generation});
         begins[200].generation = 1;
-        const auto begun = rig.value(rig.store().begin(0, long_lease, 1, begins));
+        const auto begun = rig.value(rig.store().begin(0, long_lease, 1, begins)).tasks;
         REQUIRE(begun.size() == 300);
         for (std::size_t i = 0; i < 300; ++i) CHECK(begun[i].attempt == (i == 200 ? 0 : 1));
         std::vector<attempt_ref> refs;

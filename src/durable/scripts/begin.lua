@@ -8,7 +8,7 @@
 --   then for each request: id, generation, attempts before, and the number of arguments that follow: 0, or of a recurring
 --   task next_due (0: it ends), runs_left and the due times of its occurrences. At most 128 requests. A recurring task
 --   with 0 ends.
--- Answer: for each request an attempt and a generation. Attempt 0: gone. Below 0: that many us too early; of a recurring
+-- Answer: now in us; then for each request an attempt and a generation. Attempt 0: gone. Below 0: that many us too early; of a recurring
 --   task, the time counts of its due time and of its first occurrence.
 -- Promise: an attempt begins only if the generation matches, the task waits, its due time has come by the server's
 --   clock, and the shard is not paused. If it is paused, the claim ends: the task waits for all workers again. A
@@ -27,6 +27,20 @@ local leased = -(ms + ARGV[2])
 
 local nonce = tonumber(ARGV[6])
 
+-- One task that does not recur is the usual call. What cannot begin goes the long way.
+if #ARGV == 10 then
+    local id = ARGV[7]
+    local record = call('HGET', meta, id)
+    if record and #record == 29 then
+        local gen, flags, tries, max, at = unpacked('<I8BHHI8', record)
+        if flags == 0 and gen == tonumber(ARGV[8]) and at * 1000 <= now and not call('HGET', seq, 'paused') then
+            call('ZADD', due, leased, id)
+            call('HSET', meta, id, pack('<I8BHHI8i8', gen, 1, tries + 1, max, at, nonce))
+            return {now, tries + 1, gen}
+        end
+    end
+end
+
 local ids, places, n, i = {}, {}, 0, 7
 while i <= #ARGV do
     n = n + 1
@@ -36,7 +50,7 @@ end
 local records = call('HMGET', meta, unpack(ids))
 local paused = call('HGET', seq, 'paused')
 
-local answer, written = {}, {}
+local answer, written = {now}, {}
 local metas, scores, bodies, m, b = {}, {}, {}, 0, 0
 local ended, freed, renewed, gen, wake = {}, {}, {}, nil, false
 
@@ -131,7 +145,7 @@ for k = 1, n do
         local name = id .. '@' .. ARGV[place + 6]
         attempt, generation = repeated(name, written[name] or call('HGET', meta, name), 0)
     end
-    answer[2 * k - 1], answer[2 * k] = attempt, generation
+    answer[2 * k], answer[2 * k + 1] = attempt, generation
 end
 
 if gen then call('HSET', seq, 'gen', gen) end

@@ -12,13 +12,29 @@
 --   done or dead, up to four are removed that are too old or too many.
 local due, meta, body, done, dead, note = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7]
 local call, pack = redis.call, struct.pack
+local keeps_done = tonumber(ARGV[5]) > 0 and tonumber(ARGV[6]) > 0
+
+-- One first attempt that is done is the usual call.
+if #ARGV == 14 and ARGV[9] == 'ack' and not keeps_done then
+    local id = ARGV[10]
+    local record = call('HGET', meta, id)
+    if record and #record == 29 then
+        local gen, flags, attempt = struct.unpack('<I8BH', record)
+        if flags % 4 == 1 and gen == tonumber(ARGV[11]) and attempt == 1 and ARGV[12] == '1' then
+            call('HDEL', meta, id)
+            call('HDEL', body, id)
+            call('ZREM', due, id)
+            return {1}
+        end
+    end
+end
+
 local now = tonumber(ARGV[1])
 if not now then
     local t = call('TIME')
     now = t[1] * 1000000 + t[2]
 end
 local ms, soon = math.floor(now / 1000), math.ceil(now / 1000)
-local keeps_done = tonumber(ARGV[5]) > 0 and tonumber(ARGV[6]) > 0
 
 local ids, n = {}, 0
 for i = 9, #ARGV, 6 do

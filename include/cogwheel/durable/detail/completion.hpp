@@ -15,6 +15,7 @@
 #include <asio/post.hpp>
 #include <asio/prefer.hpp>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -26,7 +27,7 @@ namespace cogwheel::inline v0::detail {
 /// Calling it dispatches the handler to its associated executor, else to that of the operation. Until then it counts as
 /// work there. A cancellation through the handler's slot completes it at once with operation_aborted; the result that
 /// comes later is dropped.
-/// Thread safety: any one thread may call it. The slot is used on the handler's executor only.
+/// Thread safety: any one thread may call it. A cancellation signal is emitted where the handler's executor lets it be.
 template <class R>
 class completion {
     struct empty {};
@@ -58,7 +59,8 @@ class completion {
 
     private:
         void finish(std::error_code ec, result r) {
-            if (!handler_) return; // cancelled before
+            // An executor of several threads may run a cancellation and the result at the same time.
+            if (finished_.test_and_set()) return;
             Handler handler = std::move(*handler_);
             handler_.reset();
             asio::get_associated_cancellation_slot(handler).clear();
@@ -69,6 +71,7 @@ class completion {
         }
 
         std::optional<Handler> handler_;
+        std::atomic_flag finished_;
         executor executor_;
     };
 
