@@ -26,7 +26,7 @@ SCRIPTS = {
 KEYS = ["{floor}:due", "{floor}:meta", "{floor}:body", "{floor}:seq"]
 
 
-name = "floor: four scripts that only store"
+name = "floor: four scripts, 1 shard, 1 caller"
 
 
 def cycle(tasks):

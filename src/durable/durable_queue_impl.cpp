@@ -43,7 +43,8 @@ durable_queue_impl::durable_queue_impl(const timer_wheel& wheel, strand on, dura
       executor_(wheel.get_executor()),
       strand_(std::move(on)),
       options_(std::move(options)),
-      store_(std::move(store)) {}
+      store_(std::move(store)),
+      clocks_(options_.redis.topology == redis_topology::cluster ? options_.shards : 1) {}
 
 retention_limits durable_queue_impl::limits() const noexcept {
     return {.done_ms = options_.retention.count(),
@@ -135,11 +136,11 @@ void durable_queue_impl::tell_listeners(Call call) {
 // The first run of a recurring task is a point of the server's time.
 asio::awaitable<std::error_code> durable_queue_impl::know_the_time(self_ptr self) {
     const auto sent = std::chrono::steady_clock::now();
-    if (self->clock_.known() && sent - self->time_asked_ < time_is_fresh) co_return std::error_code();
+    if (self->clock(0).known() && sent - self->time_asked_ < time_is_fresh) co_return std::error_code();
     const answer<shard_counts> counted = co_await self->store_->counts(0);
     if (counted.error) co_return counted.error;
     self->time_asked_ = std::chrono::steady_clock::now();
-    self->clock_.observe(sent, self->time_asked_, counted.value.now_us);
+    self->clock(0).observe(sent, self->time_asked_, counted.value.now_us);
     co_return std::error_code();
 }
 
@@ -156,7 +157,7 @@ std::error_code durable_queue_impl::translate(durable_task& from, new_task& to) 
     if (const auto ec = from.check()) return ec;
     std::optional<nanoseconds> first;
     if (repeats(from.when)) {
-        const auto now = nanoseconds(clock_.now_us(std::chrono::steady_clock::now()) * 1'000);
+        const auto now = nanoseconds(clocks_.front().now_us(std::chrono::steady_clock::now()) * 1'000);
         first = first_point(from.when, now);
         if (!first) return schedule_errc::never;
         to.due = due_of(from.when, *first, from.id);

@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace cogwheel::inline v0::detail {
 
@@ -34,7 +35,8 @@ public:
     impl_type<timer_wheel>& wheel() const noexcept { return *wheel_; }
     const durable_options& options() const noexcept { return options_; }
     task_store& store() noexcept { return *store_; }
-    server_clock& clock() noexcept { return clock_; }
+    /// The masters of a cluster have a clock each.
+    server_clock& clock(std::uint32_t shard) noexcept { return clocks_[clocks_.size() == 1 ? 0 : shard]; }
     retention_limits limits() const noexcept;
     bool closed() const noexcept { return closed_; }
     void close() noexcept; // any thread
@@ -93,7 +95,7 @@ private:
     strand strand_;
     durable_options options_;
     std::unique_ptr<task_store> store_;
-    server_clock clock_;
+    std::vector<server_clock> clocks_;
     server_clock::steady_point time_asked_{};
     mutable std::mutex trouble_mutex_;
     std::string trouble_;

@@ -90,7 +90,10 @@ void running_delivery::ended_by(const std::exception_ptr& thrown) noexcept {
 }
 
 durable_worker_impl::durable_worker_impl(std::shared_ptr<durable_queue_impl> queue, durable_worker_options options)
-    : queue_(std::move(queue)), options_((options.validate(), std::move(options))), random_(fresh_bits()) {
+    : queue_(std::move(queue)),
+      options_((options.validate(), std::move(options))),
+      random_(fresh_bits()),
+      finish_timer_(queue_->executor()) {
     if (!options_.executor) options_.executor = queue_->wheel_executor();
     constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
     id_ = (options_.name.empty() ? default_name() : options_.name) + ':';

@@ -18,6 +18,8 @@
 #include <cogwheel/durable/durable_worker.hpp>
 #include <cogwheel/resilience/random.hpp>
 
+#include <asio/steady_timer.hpp>
+
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -139,8 +141,9 @@ private:
     std::deque<held_ptr> ready_;
     std::vector<held_ptr> parked_; // the server did not answer their begin
     std::unordered_map<const delivery*, delivery_ptr> running_;
-    std::vector<std::uint32_t> finishing_; // shards whose answers wait for a begin or for their moment
-    timer_token finish_timer_;
+    std::vector<std::uint32_t> finishing_; // shards whose answers wait
+    asio::steady_timer finish_timer_;
+    bool finish_armed_ = false;
     std::size_t slots_ = 0;    // attempts that run or are about to begin
     std::size_t reserved_ = 0; // tasks that claims under way may bring
     std::size_t answers_ = 0;  // finish requests that the server has not taken

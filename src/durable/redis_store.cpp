@@ -62,7 +62,7 @@ void redis_store::log(const std::string& line) const {
 }
 
 std::error_code redis_store::refuse(std::error_code ec, std::string words) {
-    log(words);
+    if (words != state_->trouble) log(words); // open() may look again and again
     state_->trouble = std::move(words);
     return ec;
 }

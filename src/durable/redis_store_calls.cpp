@@ -211,13 +211,26 @@ awaitable_answer<stored_page> redis_store::list(std::string cursor, std::uint32_
         sent r = co_await send(std::move(call), at.shard);
         a.error = r.error;
         if (a.error) co_return a;
-        auto page = read_listed(std::move(r.replies[0]));
-        if (!page) {
+        auto listed = read_listed(std::move(r.replies[0]));
+        if (!listed) {
             a.error = durable_errc::bad_reply;
             co_return a;
         }
-        a.value.tasks = std::move(page->tasks);
-        at.rest = std::move(page->cursor);
+        auto& tasks = listed->page.tasks;
+        while (!listed->without_envelope.empty()) { // from the last one on: those that are gone now are left out
+            const std::size_t i = listed->without_envelope.back();
+            listed->without_envelope.pop_back();
+            answer<stored_task> one = co_await find(tasks[i].id);
+            if (one.error == durable_errc::no_such_task) {
+                tasks.erase(tasks.begin() + static_cast<std::ptrdiff_t>(i));
+                continue;
+            }
+            a.error = one.error;
+            if (a.error) co_return a;
+            tasks[i] = std::move(one.value);
+        }
+        a.value.tasks = std::move(tasks);
+        at.rest = std::move(listed->page.cursor);
         if (at.rest.empty()) ++at.shard;
     }
     if (at.shard < shards()) a.value.cursor = at.text();

@@ -17,6 +17,8 @@ namespace cogwheel::inline v0::detail {
 
 namespace {
 
+constexpr std::chrono::seconds failover_patience(10);
+
 bool passes(std::error_code ec) {
     return ec == durable_errc::disconnected || ec == durable_errc::not_connected || ec == durable_errc::server_busy;
 }
@@ -34,6 +36,10 @@ asio::awaitable<redis_store::sent> redis_store::ask_all(redis_command command) {
 }
 
 asio::awaitable<std::error_code> redis_store::open() {
+    // A failover may be under way: then the new master has no replica yet, or the old one has just become one.
+    const bool may_fail_over = options_.redis.topology != redis_topology::single;
+    const auto until =
+        std::chrono::steady_clock::now() + (may_fail_over ? failover_patience : failover_patience.zero());
     for (;;) {
         std::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
@@ -43,7 +49,8 @@ asio::awaitable<std::error_code> redis_store::open() {
             co_return refuse(ec, "the Redis server refuses the user or the password; check both, and the server's ACL");
         if (ec) co_return ec;
         ec = co_await check();
-        if (!passes(ec)) co_return ec;
+        const bool may_pass = ec == durable_errc::wrong_server || ec == durable_errc::durability_refused;
+        if (!passes(ec) && !(may_pass && std::chrono::steady_clock::now() < until)) co_return ec;
         // It loads its data, or fails over.
         std::error_code ignored;
         auto pause = asio::redirect_error(asio::use_awaitable, ignored);

@@ -101,15 +101,18 @@ std::optional<stored_task> read_found(std::string id, redis_reply&& r) {
     return task_from(std::move(id), text(r, 0), std::move(text(r, 1)), std::move(text(r, 2)));
 }
 
-std::optional<stored_page> read_listed(redis_reply&& r) {
+std::optional<listed_page> read_listed(redis_reply&& r) {
     auto& e = r.elements();
     if (!r.is_array() || e.size() % 4 != 1) return {};
-    stored_page page;
+    listed_page listed;
+    stored_page& page = listed.page;
     if (text(r, 0) != "0") page.cursor = std::move(text(r, 0));
-    for (std::size_t i = 1; i < e.size(); i += 4)
+    for (std::size_t i = 1; i < e.size(); i += 4) {
+        if (e[i + 2].is_nil()) listed.without_envelope.push_back(page.tasks.size());
         page.tasks.push_back(
             task_from(std::move(text(r, i)), text(r, i + 1), std::move(text(r, i + 2)), std::move(text(r, i + 3))));
-    return page;
+    }
+    return listed;
 }
 
 std::optional<dead_page> read_dead(redis_reply&& r) {

@@ -85,8 +85,11 @@ std::optional<begun_tasks> read_begun(const redis_reply&);
 std::optional<std::vector<std::int64_t>> read_integers(const redis_reply&);
 /// A damaged record becomes what audit() makes of it.
 std::optional<stored_task> read_found(std::string id, redis_reply&&);
-/// The cursor of the scan; empty: the end.
-std::optional<stored_page> read_listed(redis_reply&&);
+struct listed_page {
+    stored_page page{}; // its cursor is that of the scan; empty: the end
+    std::vector<std::size_t> without_envelope{};
+};
+std::optional<listed_page> read_listed(redis_reply&&);
 struct dead_page {
     std::vector<stored_task> tasks{};
     std::string score{}; // of the last

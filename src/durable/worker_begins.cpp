@@ -39,7 +39,7 @@ void durable_worker_impl::hold(std::uint32_t shard, stored_task&& task) {
     slot->shard = shard;
     slot->task = std::move(task);
     note_sizes();
-    arm(slot, queue_->clock().point_to_ask(slot->task.due * us_per_ms));
+    arm(slot, queue_->clock(shard).point_to_ask(slot->task.due * us_per_ms));
 }
 
 void durable_worker_impl::arm(const held_ptr& h, steady_clock::time_point at) {
@@ -107,7 +107,7 @@ bool durable_worker_impl::plan(held_task& h, begin_request& request) {
     request.generation = h.task.generation;
     request.attempt = h.task.attempt;
     if (!h.task.recurring) return true;
-    const std::int64_t now = queue_->clock().now_us(steady_clock::now()) / us_per_ms;
+    const std::int64_t now = queue_->clock(h.shard).now_us(steady_clock::now()) / us_per_ms;
     run_plan planned =
         plan_runs(*h.envelope->recurring, h.task.id, h.task.due, now, options_.misfire_grace.count(), h.task.runs_left);
     request.occurrences = std::move(planned.occurrences);
@@ -144,7 +144,7 @@ asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint3
         for (const held_ptr& h : asked) self->park(h);
     } else {
         const auto received = steady_clock::now();
-        if (!asked.empty()) self->queue_->clock().observe(sent, received, answers.value.now_us);
+        if (!asked.empty()) self->queue_->clock(shard).observe(sent, received, answers.value.now_us);
         const bool too_late = received - sent >= self->options_.lease;
         for (std::size_t i = 0; i < asked.size(); ++i) {
             const begun_task one = i < answers.value.tasks.size() ? answers.value.tasks[i] : begun_task();
@@ -209,7 +209,7 @@ void durable_worker_impl::deliver(const held_ptr& h, const begin_request& reques
         due = request.occurrences.front();
         id += '@' + std::to_string(due);
     }
-    const auto late = microseconds(queue_->clock().now_us(steady_clock::now()) - due * us_per_ms);
+    const auto late = microseconds(queue_->clock(h->shard).now_us(steady_clock::now()) - due * us_per_ms);
     {
         const std::lock_guard lock(stats_mutex_);
         ++stats_.begun;

@@ -144,7 +144,7 @@ asio::awaitable<bool> durable_worker_impl::claim_once(self_ptr self, std::uint32
         self->end_if_drained();
         co_return false;
     }
-    self->queue_->clock().observe(sent, received, claimed.value.now_us);
+    self->queue_->clock(shard).observe(sent, received, claimed.value.now_us);
     {
         const std::lock_guard lock(self->stats_mutex_);
         self->stats_.claimed += claimed.value.tasks.size();

@@ -4,7 +4,6 @@
 // The answers of handlers, and the end of a worker.
 #include "durable_worker_impl.hpp"
 
-#include <asio/bind_executor.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/post.hpp>
 
@@ -17,7 +16,9 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr unsigned batches_at_once = 2;
-// An answer waits this long for a begin, to go to the server in the same write: a call alone costs both sides a wake-up.
+// An answer waits this long for others, to go to the server in the same write: a write alone costs both sides a wake-up.
+// By a timer of Asio, because the tick of the wheel may be far longer. Begins do not take answers along: the server's
+// reply to them would wait for the answers' turn.
 constexpr milliseconds finish_delay(1);
 constexpr std::size_t max_message = 1'000; // bytes of a failure's message that are kept
 
@@ -89,23 +90,25 @@ std::int64_t durable_worker_impl::delay_before(const delivery& d, const durable_
 }
 
 void durable_worker_impl::finish_soon(std::uint32_t shard) {
-    shard_state& s = shards_[shard];
     if (draining_) return post_finish(shard);
-    if (std::exchange(s.finish_waits, true)) return;
-    finishing_.push_back(shard);
-    if (finishing_.size() > 1) return;
-    auto send = asio::bind_executor(queue_->executor(), [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->send_finishes();
+    if (!shards_[shard].finish_waits) {
+        finishing_.push_back(shard);
+        shards_[shard].finish_waits = true;
+    }
+    if (finish_armed_) return;
+    finish_timer_.expires_after(finish_delay);
+    finish_timer_.async_wait([weak = weak_from_this()](std::error_code ec) {
+        const auto self = weak.lock();
+        if (!ec && self != nullptr) self->send_finishes();
     });
-    std::error_code ec;
-    finish_timer_ = queue_->wheel().schedule(steady_clock::now() + finish_delay, send, send, ec, true);
-    if (ec) send_finishes();
+    finish_armed_ = true;
 }
 
 void durable_worker_impl::send_finishes() {
-    if (finishing_.empty()) return;
-    finish_timer_.cancel();
-    for (const std::uint32_t shard : std::exchange(finishing_, {})) {
+    if (std::exchange(finish_armed_, false)) finish_timer_.cancel();
+    while (!finishing_.empty()) {
+        const std::uint32_t shard = finishing_.back();
+        finishing_.pop_back();
         shards_[shard].finish_waits = false;
         start_finish(shard);
     }
@@ -234,11 +237,10 @@ void durable_worker_impl::end_if_drained() {
 }
 
 void durable_worker_impl::end(std::error_code ec) {
+    if (!ended_) send_finishes(); // handlers have ended: their tasks should not run again. Nobody waits for the replies
     if (std::exchange(ended_, true)) return;
     for (const auto& [key, d] : running_) d->stop();
     for (auto& [id, h] : std::exchange(held_, {})) h->timer.cancel();
-    finish_timer_.cancel();
-    finishing_.clear();
     running_.clear();
     ready_.clear();
     parked_.clear();

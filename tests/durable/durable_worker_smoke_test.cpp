@@ -4,6 +4,7 @@
 // What a queue and its workers promise, on each backend, in real time.
 #include "support/durable_rig.hpp"
 
+#include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 
@@ -336,6 +337,40 @@ TEST_CASE("tasks_outlive_the_program_that_scheduled_them") {
         rig.run_until([&] { return w.worker.stats().done == 50; });
         CHECK(w.deliveries.size() == 50);
     }
+}
+
+TEST_CASE("worker_stopped_right_after_a_handler_has_ended_sends_its_answer") {
+    for (const durable_backend b : durable_backends()) {
+        durable_rig rig(b);
+        worker_rig w(rig, quick_worker());
+        w.run([&](durable_delivery&) {
+            asio::post(rig.io, [&] { w.worker.stop(); }); // when the handler has ended
+            return durable_outcome::done();
+        });
+        rig.add(worker_task("x"));
+        rig.run_until([&] { return w.ended.has_value(); });
+        rig.run_until([&] { return !rig.find("x"); });
+        CHECK(w.deliveries.size() == 1);
+    }
+}
+
+TEST_CASE("context_destroyed_while_a_worker_waits_frees_the_worker") {
+    std::weak_ptr<int> alive;
+    {
+        memory_storage storage;
+        asio::io_context io;
+        timer_wheel wheel(io);
+        durable_queue queue(wheel, storage);
+        durable_worker worker(queue, quick_worker());
+        const auto held = std::make_shared<int>();
+        alive = held;
+        bool ended = false;
+        worker.run([held](durable_delivery&) {}, [&, held](std::error_code) { ended = true; });
+        while (worker.stats().own_shards == 0) io.run_one(); // then all its loops wait
+        for (int i = 0; i < 100; ++i) io.poll_one();
+        CHECK(!ended);
+    } // without running what stop() and close() have posted
+    CHECK(alive.expired());
 }
 
 TEST_CASE("bulk_call_answers_each_task_on_its_own") {

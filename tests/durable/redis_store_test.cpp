@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace {
 
 using namespace cogwheel;
@@ -102,6 +104,34 @@ TEST_CASE("redis_store_begin_with_many_occurrences_holds_the_server_for_few_at_a
     const shard_counts counts = rig.value(store.counts(0));
     CHECK(counts.leased == 5);
     CHECK(counts.waiting == 5 + 200 + 4 * 63 - 5);
+}
+
+TEST_CASE("redis_store_lists_tasks_whose_bodies_are_longer_than_a_reply_may_be") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig;
+    durable_options o = rig.options();
+    o.shards = 1;
+    o.name = "long";
+    o.redis.max_reply = std::size_t{6} << 20;
+    auto& store = rig.make(o);
+    REQUIRE(!rig(store.open()));
+    constexpr std::size_t size = std::size_t{512} << 10;
+    for (char c = 'a'; c < 'a' + 20; ++c) {
+        std::vector<new_task> one = one_due_task(std::string(1, c));
+        one[0].envelope.assign(size, c);
+        rig.value(store.add(0, std::move(one), on_duplicate::reject));
+    }
+    std::string ids, cursor;
+    do {
+        const stored_page page = rig.value(store.list(cursor, 1'000));
+        for (const stored_task& t : page.tasks) {
+            ids += t.id;
+            CHECK(t.envelope == std::string(size, t.id[0]));
+        }
+        cursor = page.cursor;
+    } while (!cursor.empty());
+    std::sort(ids.begin(), ids.end());
+    CHECK(ids == "abcdefghijklmnopqrst");
 }
 
 TEST_CASE("redis_store_names_the_key_that_holds_another_type") {

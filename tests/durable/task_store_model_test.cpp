@@ -246,10 +246,11 @@ struct model_run {
 
         std::vector<stored_task> listed;
         for (std::string cursor;;) {
-            auto page = read_listed(pair.run(pair.calls.list(cursor, 4)));
-            REQUIRE(page);
-            std::move(page->tasks.begin(), page->tasks.end(), std::back_inserter(listed));
-            if ((cursor = page->cursor).empty()) break;
+            auto some = read_listed(pair.run(pair.calls.list(cursor, 4)));
+            REQUIRE(some);
+            CHECK(some->without_envelope.empty());
+            std::move(some->page.tasks.begin(), some->page.tasks.end(), std::back_inserter(listed));
+            if ((cursor = some->page.cursor).empty()) break;
         }
         std::sort(listed.begin(), listed.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
         CHECK(model_list(listed, model_text) == model_list(pair.table.list("", 1'000).tasks, model_text));

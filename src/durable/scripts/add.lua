@@ -26,6 +26,23 @@ end
 local ms, soon = math.floor(now / 1000), math.ceil(now / 1000)
 local policy = ARGV[5]
 
+-- One task with a new id is the usual call.
+if #ARGV == 11 and not call('HGET', meta, ARGV[6]) then
+    local id, at, flags = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
+    if flags >= 2 then
+        flags = flags - 2
+        at = at > 0 and soon + at or ms
+    end
+    if at < 1 then at = 1 end
+    local gen = math.max((call('HGET', seq, 'gen') or 0) + 1, now)
+    call('HSET', seq, 'gen', gen)
+    call('ZADD', due, at, id)
+    call('HSET', body, id, ARGV[11])
+    call('HSET', meta, id, pack('<I8BHHI8i8', gen, 4 * flags, 0, ARGV[9], at, ARGV[10]))
+    if at <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
+    return {gen, at}
+end
+
 local ids, n = {}, 0
 for i = 6, #ARGV, 6 do
     n = n + 1

@@ -127,6 +127,10 @@ int main(int argc, char** argv) {
         return 1;
     }
     const std::size_t total = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100'000;
+    if (argc > 2 || total == 0) {
+        fmt::print(stderr, "script_cost [cycles for each line, at least 1, default 100000]\n");
+        return 2;
+    }
     redis_server server;
     plain_redis redis(server.socket());
     for (const script_text& s : script_texts()) redis(redis_command{"SCRIPT", "LOAD", s.text});
