@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    // The wheel holds the one that waits, not this object: the coroutine holds this object, so nobody would free the two.
+    // The wheel holds the one that waits, not this object: the coroutine holds this object, and nobody would free them.
     using waiter = std::shared_ptr<completion<void>>;
 
     void begin(std::chrono::nanoseconds delay, completion<void> done) {

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr unsigned batches_at_once = 2;
-// An answer waits this long for others, to go to the server in the same write: a write alone costs both sides a wake-up.
+// An answer waits this long for others, to go to the server in the same write: each write costs both sides a wake-up.
 // By a timer of Asio, because the tick of the wheel may be far longer. Begins do not take answers along: the server's
 // reply to them would wait for the answers' turn.
 constexpr milliseconds finish_delay(1);
