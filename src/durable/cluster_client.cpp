@@ -283,7 +283,7 @@ void cluster_client::wait(completion<void> done) {
         else if (self->connected())
             done(std::error_code());
         else
-            self->waits_.push_back(std::move(done));
+            add_waiter(self->waits_, std::move(done));
     });
 }
 

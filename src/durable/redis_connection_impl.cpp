@@ -295,7 +295,7 @@ void redis_connection_impl::wait(completion<void> done) {
         else if (self->link_)
             done(std::error_code());
         else
-            self->waits_.push_back(std::move(done));
+            add_waiter(self->waits_, std::move(done));
     });
 }
 

@@ -81,7 +81,7 @@ struct durable_worker_options {
                                     .jitter(backoff_jitter::full);
     /// A budget of retries that handlers share. A retry that it refuses waits for `over_budget` at least. nullptr:
     /// none.
-    /// Lifetime: outlives the worker.
+    /// Lifetime: used until run() has completed, which is after the destructor of the worker if that ends it.
     retry_budget* budget = nullptr;
     std::chrono::milliseconds over_budget = std::chrono::minutes(1);
 
@@ -91,7 +91,7 @@ struct durable_worker_options {
     /// Where handlers run, each on a strand of its own. Default: the executor of the queue's wheel.
     asio::any_io_executor executor{};
 
-    /// Receives events, on the worker's strand: it must not block, and not throw.
+    /// Receives events, on the worker's strand: it must not block, and not throw. Called until run() has completed.
     std::function<void(const durable_event&)> on_event{};
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.

@@ -20,6 +20,7 @@
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace cogwheel::inline v0::detail {
 
@@ -37,6 +38,7 @@ class completion {
     public:
         virtual ~holder() = default;
         virtual void complete(std::error_code, result, std::shared_ptr<holder>) = 0;
+        virtual bool finished() const noexcept = 0;
     };
 
     template <class Handler, class Executor>
@@ -53,6 +55,7 @@ class completion {
                 finish(ec, std::move(r));
             });
         }
+        bool finished() const noexcept override { return finished_.test(); }
         static void cancel(const std::shared_ptr<holder_of>& self) {
             asio::post(self->executor_, [self] { self->finish(asio::error::operation_aborted, result()); });
         }
@@ -97,6 +100,8 @@ public:
     }
 
     explicit operator bool() const noexcept { return holder_ != nullptr; }
+    /// Returns whether a cancellation has completed the operation: what waits for a result may forget it.
+    bool cancelled() const noexcept { return holder_ != nullptr && holder_->finished(); }
 
     /// Completes the operation. Preconditions: it has a handler, and has not been called.
     template <class... Results>
@@ -108,6 +113,13 @@ public:
 private:
     std::shared_ptr<holder> holder_;
 };
+
+/// Adds one to those that wait for the same event. A caller may cancel and ask again for as long as it does not come: so
+/// those that are cancelled leave before the list grows.
+inline void add_waiter(std::vector<completion<void>>& all, completion<void> one) {
+    if (all.size() == all.capacity()) std::erase_if(all, [](const auto& w) { return w.cancelled(); });
+    all.push_back(std::move(one));
+}
 
 /// Starts an operation for any completion token: calls start(completion<R>).
 template <class R, class Executor, class Token, class Start>
