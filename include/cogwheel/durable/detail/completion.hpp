@@ -114,8 +114,8 @@ private:
     std::shared_ptr<holder> holder_;
 };
 
-/// Adds one to those that wait for an event. A caller may cancel and ask again for as long as it does not come: so those
-/// that are cancelled leave before the list grows.
+/// Adds one to those that wait for an event. A caller may cancel and ask again for as long as it does not come, and so
+/// those that are cancelled leave before the list grows.
 inline void add_waiter(std::vector<completion<void>>& all, completion<void> one) {
     if (all.size() == all.capacity()) std::erase_if(all, [](const auto& w) { return w.cancelled(); });
     all.push_back(std::move(one));
