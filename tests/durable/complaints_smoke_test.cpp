@@ -24,17 +24,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-durable_task complaint_task(std::string id, std::chrono::milliseconds delay = 0ms) {
-    return {.id = std::move(id), .when = task_trigger::once(delay), .body = "body"};
-}
-
-durable_worker_options complaint_worker() {
-    durable_worker_options o;
-    o.lease = 1s;
-    o.claim_interval = 20ms;
-    return o;
-}
-
 bool no_redis() {
     if (redis_server::installed()) return false;
     MESSAGE("skipped: redis-server is not installed");
@@ -44,7 +33,7 @@ bool no_redis() {
 // Until it is taken: after a failover or a restart, the server may not be back yet.
 void add_for_sure(durable_rig& rig, const std::string& id) {
     rig.run_until([&] {
-        rig.add(complaint_task(id), on_duplicate::keep);
+        rig.add(worker_task(id), on_duplicate::keep);
         return !rig.error;
     });
 }
@@ -54,14 +43,14 @@ void add_for_sure(durable_rig& rig, const std::string& id) {
 TEST_CASE("complaint_late_by_polling_a_task_is_in_the_workers_wheel_before_it_is_due") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        durable_worker_options o = complaint_worker();
+        durable_worker_options o = quick_worker();
         o.claim_interval = 500ms; // what polls would be late by
         worker_rig w(rig, o);
         w.run();
         // The machine may stand still until the task is due. Then there is nothing to see, and another one comes.
         bool seen = false;
         for (int i = 0; i < 20 && !seen; ++i) {
-            const auto receipt = rig.add(complaint_task("t" + std::to_string(i), 900ms));
+            const auto receipt = rig.add(worker_task("t" + std::to_string(i), 900ms));
             const auto handled = w.deliveries.size();
             rig.run_until([&] { return w.worker.stats().held == 1 || w.deliveries.size() > handled; });
             seen = w.worker.stats().held == 1 && std::chrono::system_clock::now() < receipt.due;
@@ -74,7 +63,7 @@ TEST_CASE("complaint_late_by_polling_a_task_is_in_the_workers_wheel_before_it_is
 TEST_CASE("complaint_early_no_handler_starts_before_the_servers_clock_says_so") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
-        worker_rig w(rig, complaint_worker());
+        worker_rig w(rig, quick_worker());
         std::map<std::string, std::chrono::system_clock::time_point> started;
         w.run([&](durable_delivery& d) {
             started.emplace(d.id(), std::chrono::system_clock::now()); // the server has the same clock
@@ -83,7 +72,7 @@ TEST_CASE("complaint_early_no_handler_starts_before_the_servers_clock_says_so") 
         std::map<std::string, task_trigger::wall_point> due;
         for (int i = 0; i < 100; ++i) {
             const std::string id = std::to_string(i);
-            due[id] = rig.add(complaint_task(id, std::chrono::milliseconds(i * 13 % 97))).due;
+            due[id] = rig.add(worker_task(id, std::chrono::milliseconds(i * 13 % 97))).due;
         }
         rig.run_until([&] { return w.worker.stats().done == 100; });
         for (const auto& [id, at] : due) CHECK(started.at(id) >= at);
@@ -93,7 +82,7 @@ TEST_CASE("complaint_early_no_handler_starts_before_the_servers_clock_says_so") 
 TEST_CASE("complaint_nothing_runs_after_a_restart_of_redis_the_worker_goes_on_by_itself") {
     if (no_redis()) return;
     durable_rig rig(durable_backend::redis);
-    worker_rig w(rig, complaint_worker());
+    worker_rig w(rig, quick_worker());
     w.run();
     add_for_sure(rig, "before");
     rig.run_until([&] { return w.worker.stats().done == 1; });
@@ -115,7 +104,7 @@ TEST_CASE("complaint_nothing_runs_after_an_election_the_worker_finds_the_new_mas
     if (no_redis()) return;
     redis_sentinels group;
     durable_rig rig(group.client());
-    worker_rig w(rig, complaint_worker());
+    worker_rig w(rig, quick_worker());
     w.run();
     add_for_sure(rig, "before");
     rig.run_until([&] { return w.worker.stats().done == 1; });
@@ -191,7 +180,7 @@ TEST_CASE("complaint_double_fire_of_many_workers_with_the_same_claim_one_begins"
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
         // All of them claim from all shards. They are too slow for what they have claimed, so that others claim it too.
-        durable_worker_options o = complaint_worker();
+        durable_worker_options o = quick_worker();
         o.claim_lease = 100ms;
         o.other_shards = o.claim_interval;
         o.max_in_flight = 2;
@@ -204,7 +193,7 @@ TEST_CASE("complaint_double_fire_of_many_workers_with_the_same_claim_one_begins"
             workers.push_back(std::make_unique<worker_rig>(rig, o));
             workers.back()->run(slow);
         }
-        for (int i = 0; i < 200; ++i) rig.add(complaint_task(std::to_string(i), 400ms));
+        for (int i = 0; i < 200; ++i) rig.add(worker_task(std::to_string(i), 400ms));
         const auto sum = [&](auto member) {
             std::uint64_t all = 0;
             for (const auto& w : workers) all += w->worker.stats().*member;
@@ -254,12 +243,12 @@ TEST_CASE("complaint_double_fire_of_two_workers_that_hold_the_same_claim_one_beg
 TEST_CASE("complaint_memory_is_never_freed_a_queue_that_has_done_all_leaves_its_counter_only") {
     if (no_redis()) return;
     durable_rig rig(durable_backend::redis);
-    worker_rig w(rig, complaint_worker());
+    worker_rig w(rig, quick_worker());
     w.run([](durable_delivery& d) {
         return d.attempt() == 1 && d.id().size() == 2 ? durable_outcome::retry("again")
                                                       : durable_outcome::done("result");
     });
-    for (int i = 0; i < 40; ++i) rig.add(complaint_task(std::to_string(i)));
+    for (int i = 0; i < 40; ++i) rig.add(worker_task(std::to_string(i)));
     rig.add({.id = "tick", .when = task_trigger::every(10ms).times(5), .misfire = task_misfire::catch_up(10)});
     rig.run_until([&] { return w.worker.stats().done == 45; });
     // Each shard keeps its last generation (`seq`); the queue keeps its workers and the number of its shards.
@@ -273,10 +262,10 @@ TEST_CASE("complaint_uniqueness_lock_sticks_an_id_is_free_once_its_task_is_gone"
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
         const auto refused = [&] {
-            rig.add(complaint_task("x"));
+            rig.add(worker_task("x"));
             return rig.error == schedule_errc::duplicate_key;
         };
-        worker_rig w(rig, complaint_worker());
+        worker_rig w(rig, quick_worker());
         w.run([](durable_delivery& d) {
             return d.body() == "fails" ? durable_outcome::fail("no") : durable_outcome::done();
         });
@@ -284,10 +273,10 @@ TEST_CASE("complaint_uniqueness_lock_sticks_an_id_is_free_once_its_task_is_gone"
             CHECK(!refused());
             rig.run_until([&] { return w.worker.stats().done == static_cast<std::uint64_t>(i) + 1; });
         }
-        rig.add(complaint_task("x", 1h)); // cancelled
+        rig.add(worker_task("x", 1h)); // cancelled
         CHECK(refused());
         CHECK(rig.cancel("x") == durable_cancel_result::cancelled);
-        durable_task fails = complaint_task("x"); // dead: in use until it is purged
+        durable_task fails = worker_task("x"); // dead: in use until it is purged
         fails.body = "fails";
         rig.add(fails);
         rig.run_until([&] { return w.worker.stats().dead == 1; });
@@ -312,10 +301,10 @@ TEST_CASE("complaint_crossslot_a_cluster_runs_tasks_of_all_shards") {
     if (no_redis()) return;
     redis_cluster cluster;
     durable_rig rig(cluster.client());
-    worker_rig w(rig, complaint_worker());
+    worker_rig w(rig, quick_worker());
     w.run();
     std::vector<durable_task> tasks;
-    for (int i = 0; i < 100; ++i) tasks.push_back(complaint_task(std::to_string(i)));
+    for (int i = 0; i < 100; ++i) tasks.push_back(worker_task(std::to_string(i)));
     const auto added =
         rig.get<std::vector<durable_added>>([&](auto h) { rig.queue->schedule_all(tasks, on_duplicate::reject, h); });
     for (const durable_added& a : added) CHECK(!a.error);

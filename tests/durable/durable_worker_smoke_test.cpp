@@ -17,23 +17,6 @@ using namespace cogwheel;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-namespace {
-
-durable_task worker_task(std::string id, std::chrono::milliseconds delay = 0ms) {
-    return {.id = std::move(id), .when = task_trigger::once(delay), .body = "body"};
-}
-
-// Short, so that a test need not wait for the defaults.
-durable_worker_options quick_worker() {
-    durable_worker_options o;
-    o.lease = 1s;
-    o.claim_interval = 20ms;
-    o.backoff = backoff::constant(20ms);
-    return o;
-}
-
-} // namespace
-
 TEST_CASE("worker_runs_each_task_once_and_none_early") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);

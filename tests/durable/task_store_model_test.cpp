@@ -87,8 +87,8 @@ struct model_pair {
     }
 
     plain_redis& redis;
-    script_library library;
-    shard_calls calls{library, "compared", 3};
+    script_library scripts;
+    shard_calls calls{scripts, "compared", 3};
     task_table table;
 };
 
@@ -400,7 +400,7 @@ TEST_CASE("script_heartbeat_after_the_clock_was_set_back_leaves_no_dead_worker")
     plain_redis redis(server.socket());
     model_pair pair(redis);
     const auto alive = [&](std::string_view member, std::int64_t now) {
-        const auto r = pair.run(queue_names::heartbeat(pair.library, "compared", member, 10'000, std::to_string(now)));
+        const auto r = pair.run(queue_names::heartbeat(pair.scripts, "compared", member, 10'000, std::to_string(now)));
         std::string names;
         for (const redis_reply& name : r.elements()) (names += name.text()) += ' ';
         return names;

@@ -24,6 +24,19 @@
 
 namespace cogwheel_tests {
 
+inline cogwheel::durable_task worker_task(std::string id, std::chrono::milliseconds delay = {}) {
+    return {.id = std::move(id), .when = cogwheel::task_trigger::once(delay), .body = "body"};
+}
+
+/// Short times, so that a test need not wait for the defaults.
+inline cogwheel::durable_worker_options quick_worker() {
+    cogwheel::durable_worker_options o;
+    o.lease = std::chrono::seconds(1);
+    o.claim_interval = std::chrono::milliseconds(20);
+    o.backoff = cogwheel::backoff::constant(std::chrono::milliseconds(20));
+    return o;
+}
+
 enum class durable_backend { journal, redis };
 
 /// Returns the backends that this machine has.
