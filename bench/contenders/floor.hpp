@@ -10,6 +10,9 @@
 
 #include "contenders/contender.hpp"
 
+#include <cogwheel/asio/detail/tick_clock.hpp>
+#include <cogwheel/asio/locking.hpp>
+
 #include <asio/cancellation_signal.hpp>
 
 #include <array>
@@ -47,25 +50,52 @@ struct object_lines {
     std::uint64_t& last() noexcept { return others[6]; }
 };
 
-template <bool ReadsClock, class Lines = own_line>
+/// How a floor reads the present.
+enum class reading { none, counter, clock };
+
+template <reading R>
+std::uint64_t deadline_by(milliseconds delay) noexcept {
+    const auto ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(delay).count());
+    if constexpr (R == reading::clock)
+        return ns + static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    using counter = cogwheel::detail::tick_counter<std::chrono::steady_clock>;
+    if constexpr (R == reading::counter && counter::exists) return ns + counter::read();
+    return ns;
+}
+
+struct no_lock {
+    void lock() noexcept {}
+    void unlock() noexcept {}
+};
+using exchange_lock = cogwheel::multi_threaded::mutex;
+struct usual_lock : std::mutex {};
+struct two_locks : std::mutex {}; ///< taken twice in each operation: by a wheel_timer whose wait is aborted
+
+template <reading R, class Lines = own_line, class Lock = no_lock>
 class floor : public floor_base {
 public:
-    static constexpr std::string_view name = !ReadsClock                       ? "floor (one store)"
+    static constexpr bool locks = !std::is_same_v<Lock, no_lock>;
+    static constexpr std::string_view name = R == reading::none                ? "floor (one store)"
+                                             : R == reading::counter && locks  ? "floor (counter, line, exchange lock)"
+                                             : R == reading::counter           ? "floor (counter, one line)"
                                              : std::is_same_v<Lines, own_line> ? "floor (clock, one line)"
                                                                                : "floor (clock, two lines at once)";
 
     using handle = Lines;
 
     void schedule(handle& h, std::uint32_t, milliseconds delay) noexcept {
-        if constexpr (ReadsClock) {
+        if constexpr (R != reading::none || locks) {
             __builtin_prefetch(&h, 1);
             __builtin_prefetch(&h.last(), 1);
         }
-        const std::uint64_t deadline = deadline_after(delay);
+        const std::uint64_t deadline = deadline_by<R>(delay);
+        const std::lock_guard lock(mutex_);
         pending_ += h.deadline == 0;
         h.deadline = h.last() = deadline;
     }
     bool cancel(handle& h) noexcept {
+        if constexpr (locks) __builtin_prefetch(&h, 1);
+        const std::lock_guard lock(mutex_);
         const bool was_pending = h.deadline != 0;
         pending_ -= was_pending;
         h.deadline = 0;
@@ -74,21 +104,22 @@ public:
     void move(handle& h, std::uint32_t number, milliseconds delay) noexcept { schedule(h, number, delay); }
 
 private:
-    static std::uint64_t deadline_after(milliseconds delay) noexcept {
-        std::chrono::nanoseconds at = delay;
-        if constexpr (ReadsClock) at += std::chrono::steady_clock::now().time_since_epoch();
-        return static_cast<std::uint64_t>(at.count());
-    }
+    Lock mutex_;
 };
 
 /// A handle of two words, as a token is, and a line behind it; for whoever may be called by any thread, also the lock
 /// of each of its calls.
-template <int Locks>
+template <reading R, class Lock>
 class floor_token : public floor_base {
 public:
-    static constexpr std::string_view name = Locks == 0   ? "floor (clock, handle, line)"
-                                             : Locks == 1 ? "floor (clock, handle, line, lock)"
-                                                          : "floor (clock, handle, line, two locks)";
+    static constexpr bool locks = !std::is_same_v<Lock, no_lock>;
+    static constexpr std::string_view name =
+        R == reading::none ? "floor (handle, line)"
+        : R == reading::counter
+            ? locks ? "floor (counter, handle, line, exchange lock)" : "floor (counter, handle, line)"
+        : std::is_same_v<Lock, two_locks> ? "floor (clock, handle, line, two locks)"
+        : locks                           ? "floor (clock, handle, line, lock)"
+                                          : "floor (clock, handle, line)";
 
     struct alignas(64) line {
         std::uint64_t deadline = 0;
@@ -107,15 +138,18 @@ public:
         if (h.behind == nullptr) h.behind = &(*lines_)[next_++]; // as memory is given out
         line& l = *h.behind;
         __builtin_prefetch(&l, 1);
-        const auto at = std::chrono::steady_clock::now() + delay;
-        for (int i = 1; i < Locks; ++i) const std::lock_guard once_more(mutex_);
-        const auto lock = Locks > 0 ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+        const std::uint64_t deadline = deadline_by<R>(delay);
+        if constexpr (std::is_same_v<Lock, two_locks>) {
+            const std::lock_guard once_more(mutex_);
+        }
+        const std::lock_guard lock(mutex_);
         pending_ += l.deadline == 0;
-        l.deadline = static_cast<std::uint64_t>(at.time_since_epoch().count());
+        l.deadline = deadline;
     }
     bool cancel(handle& h) {
         line& l = *h.behind;
-        const auto lock = Locks > 0 ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+        __builtin_prefetch(&l, 1);
+        const std::lock_guard lock(mutex_);
         const bool was_pending = l.deadline != 0;
         pending_ -= was_pending;
         l.deadline = 0;
@@ -126,7 +160,7 @@ public:
 private:
     std::optional<fixed_array<line>> lines_;
     std::size_t next_ = 0;
-    std::mutex mutex_;
+    Lock mutex_;
 };
 
 /// A cancellation signal, the handler in its slot, and a line behind that, which then serves the next timer.
@@ -183,11 +217,20 @@ private:
     line* free_ = nullptr;
 };
 
-using floor_store = floor<false>;
-using floor_clock = floor<true>;
-using floor_object = floor<true, object_lines>;
+using token_store = floor_token<reading::none, no_lock>;
+using token_counter = floor_token<reading::counter, no_lock>;
+using token_counter_lock = floor_token<reading::counter, exchange_lock>;
+using token_clock = floor_token<reading::clock, no_lock>;
+using token_clock_lock = floor_token<reading::clock, usual_lock>;
+using token_clock_two_locks = floor_token<reading::clock, two_locks>;
+using floor_store = floor<reading::none>;
+using floor_clock = floor<reading::clock>;
+using floor_counter = floor<reading::counter>;
+using floor_counter_lock = floor<reading::counter, own_line, exchange_lock>;
+using floor_object = floor<reading::clock, object_lines>;
 
 static_assert(contender<floor_store> && contender<floor_clock> && contender<floor_object>);
-static_assert(contender<floor_token<0>> && contender<floor_token<2>> && contender<floor_slot>);
+static_assert(contender<token_store> && contender<token_counter_lock> && contender<token_clock_two_locks>);
+static_assert(contender<floor_slot>);
 
 } // namespace bench

@@ -4,6 +4,7 @@
 // The wheel on an io_context, beside Asio's own timers.
 #include "contenders/binding.hpp"
 
+#include "contenders/callback_timer.hpp"
 #include "contenders/floor.hpp"
 #include "contenders/idle_monitor.hpp"
 #include "contenders/steady_timer.hpp"
@@ -27,6 +28,9 @@ using one_thread_waits = awaited<cogwheel::local_timer_wheel>;
 
 using any_thread_timers = timer_objects<cogwheel::timer_wheel>;
 using one_thread_timers = timer_objects<cogwheel::local_timer_wheel>;
+
+using any_thread_callbacks = callback_timers<cogwheel::timer_wheel>;
+using one_thread_callbacks = callback_timers<cogwheel::local_timer_wheel>;
 
 using any_thread_huge = in_huge_pages<cogwheel::timer_wheel>;
 using one_thread_huge = in_huge_pages<cogwheel::local_timer_wheel>;
@@ -123,26 +127,35 @@ entrants echoes() {
 
 const participation& binding_plan() {
     static const participation all{
-        {"request", on_asio<request, floor_clock, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"churn",
-         on_asio<churn, floor_token<0>, floor_token<1>, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"touch",
-         on_asio<touch, floor_clock, floor_object, floor_token<0>, floor_token<1>, any_thread, one_thread,
-                 scheduled_with_now, any_thread_timers, one_thread_timers, timer_objects_with_now, steady_timer>()},
-        {"touch_earlier", on_asio<touch_earlier, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"churn_huge", in_huge_heap(on_asio<churn, floor_token<0>, steady_timer>()) +
+        {"request",
+         on_asio<request, floor_clock, floor_counter, floor_counter_lock, any_thread, one_thread, scheduled_with_now,
+                 any_thread_callbacks, one_thread_callbacks, callback_timers_with_now, steady_timer>()},
+        {"churn", on_asio<churn, token_clock, token_clock_lock, token_store, token_counter, floor_counter,
+                          floor_counter_lock, token_counter_lock, any_thread, one_thread, scheduled_with_now,
+                          any_thread_callbacks, one_thread_callbacks, callback_timers_with_now, steady_timer>()},
+        {"touch", on_asio<touch, floor_clock, floor_counter, floor_counter_lock, floor_object, token_clock,
+                          token_clock_lock, token_store, token_counter, token_counter_lock, any_thread, one_thread,
+                          scheduled_with_now, any_thread_timers, one_thread_timers, timer_objects_with_now,
+                          any_thread_callbacks, one_thread_callbacks, callback_timers_with_now, steady_timer>()},
+        {"touch_earlier", on_asio<touch_earlier, any_thread, one_thread, scheduled_with_now, any_thread_callbacks,
+                                  one_thread_callbacks, steady_timer>()},
+        {"churn_huge", in_huge_heap(on_asio<churn, token_clock, steady_timer>()) +
                            on_asio<churn, any_thread_huge, one_thread_huge>()},
-        {"touch_huge", in_huge_heap(on_asio<touch, floor_token<0>, steady_timer>()) +
+        {"touch_huge", in_huge_heap(on_asio<touch, token_clock, steady_timer>()) +
                            on_asio<touch, any_thread_huge, one_thread_huge>()},
         {"mixed_huge", in_huge_heap(on_asio<mixed_leg, steady_timer>())},
-        {"rearm", on_asio<rearm, floor_token<0>, floor_token<2>, any_thread_timers, one_thread_timers, steady_timer>()},
+        {"rearm",
+         on_asio<rearm, token_clock, token_clock_two_locks, any_thread_timers, one_thread_timers, steady_timer>()},
         {"activity", activity()},
-        {"fire_one_tick", on_asio<fire_one_tick, any_thread, one_thread, steady_timer>()},
+        {"fire_one_tick",
+         on_asio<fire_one_tick, any_thread, one_thread, any_thread_callbacks, one_thread_callbacks, steady_timer>()},
         {"fire_spread", on_asio<fire_spread, any_thread, one_thread, steady_timer>()},
         {"fire_minute", on_asio<fire_minute, fine_ticks<cogwheel::timer_wheel>, fine_levels, steady_timer>()},
-        {"mixed", on_asio<mixed_leg, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"schedule", on_asio<schedule, any_thread, one_thread, scheduled_with_now, steady_timer>()},
-        {"cancel", on_asio<cancel, any_thread, one_thread, steady_timer>()},
+        {"mixed", on_asio<mixed_leg, any_thread, one_thread, scheduled_with_now, any_thread_callbacks,
+                          one_thread_callbacks, steady_timer>()},
+        {"schedule", on_asio<schedule, any_thread, one_thread, scheduled_with_now, any_thread_callbacks,
+                             one_thread_callbacks, steady_timer>()},
+        {"cancel", on_asio<cancel, any_thread, one_thread, any_thread_callbacks, one_thread_callbacks, steady_timer>()},
         {"async_wait_slot", on_asio<churn, floor_slot, any_thread_waits, one_thread_waits, steady_timer_slot>()},
         {"wait_fire", on_asio<fire_one_tick, any_thread_waits, one_thread_waits, steady_timer_slot>()},
         {"timers_fire", on_asio<fire_one_tick, any_thread_timers, one_thread_timers, steady_timer>()},
@@ -163,7 +176,7 @@ const participation& binding_plan() {
         {"lateness", on_asio<lateness_leg, fine_ticks<cogwheel::timer_wheel>, fine_ticks<cogwheel::local_timer_wheel>,
                              steady_timer>()},
         {"echo", echoes()},
-        {"memory", on_asio<memory, any_thread, one_thread, any_thread_timers, steady_timer>()},
+        {"memory", on_asio<memory, any_thread, one_thread, any_thread_timers, any_thread_callbacks, steady_timer>()},
         {"drain", on_asio<drain_leg, any_thread, one_thread>()},
     };
     return all;

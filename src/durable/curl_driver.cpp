@@ -189,7 +189,7 @@ void curl_driver::schedule(time_point at) {
         });
     };
     timer_ = wheel_->schedule(
-        at, [tell] { tell(&curl_driver::timer_fired); }, [tell] { tell(&curl_driver::timer_lost); }, ec);
+        at, [tell] { tell(&curl_driver::timer_fired); }, [tell] { tell(&curl_driver::timer_lost); }, &ec);
     if (ec) return note_failure(ec);
     timer_at_ = at;
 }

@@ -57,7 +57,7 @@ private:
         };
         std::error_code ec;
         const auto at = timer_wheel::clock_type::now() + delay;
-        token_ = wheel_.schedule(at, asio::bind_executor(strand_, over), asio::bind_executor(strand_, over), ec, true);
+        token_ = wheel_.schedule(at, asio::bind_executor(strand_, over), asio::bind_executor(strand_, over), &ec, true);
         if (!ec) return;
         refused_ = true;
         end(number_);

@@ -48,7 +48,7 @@ void durable_worker_impl::arm(const held_ptr& h, steady_clock::time_point at) {
         if (const auto self = weak.lock()) self->await_exactly(h, at);
     });
     std::error_code ec;
-    h->timer = queue_->wheel().schedule(at - lead_, near, near, ec, true); // also if the wheel cancels its timers
+    h->timer = queue_->wheel().schedule(at - lead_, near, near, &ec, true); // also if the wheel cancels its timers
     if (ec) end(ec);
 }
 

@@ -19,27 +19,33 @@ constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size
 
 node_table::~node_table() { release_all(); }
 
-std::uint32_t node_table::new_page(std::size_t stride) {
+std::uint32_t node_table::new_page(std::size_t stride, std::size_t class_index) {
     if (pages_.size() >= max_pages) throw std::length_error("cogwheel: 2^32 timers are the limit of one wheel");
     if (pages_.size() == pages_.capacity()) pages_.reserve(std::max<std::size_t>(16, 2 * pages_.size()));
     const auto base = reinterpret_cast<std::uintptr_t>(memory_.take(page_size * stride));
-    pages_.push_back(
-        {base - pages_.size() * page_size * stride, static_cast<std::uint16_t>(stride), 0, generation_floor_});
+    pages_.push_back({.origin = base - pages_.size() * page_size * stride,
+                      .stride = static_cast<std::uint16_t>(stride),
+                      .used = 0,
+                      .floor_and_class = generation_floor_ | static_cast<std::uint32_t>(class_index)});
     limit_ = index_of(pages_.size(), 0);
     return static_cast<std::uint32_t>(pages_.size() - 1);
 }
 
 // Returns the number of a page with room: the current page, a later one, or a new one. Later pages with room come from
 // reserve() and trim().
-std::uint32_t node_table::page_with_room(std::size_t stride, std::uint32_t current) {
+std::uint32_t node_table::page_with_room(std::size_t stride, std::size_t class_index, std::uint32_t current) {
+    const auto serves = [&](const page& p) {
+        return p.stride == stride && p.size_class() == class_index && p.used != page_size;
+    };
+    if (current != none && pages_[current].used != page_size) return current;
     std::uint32_t p = current == none ? 0 : current;
-    while (p < pages_.size() && (pages_[p].stride != stride || pages_[p].used == page_size)) ++p;
-    return p < pages_.size() ? p : new_page(stride);
+    while (p < pages_.size() && !serves(pages_[p])) ++p;
+    return p < pages_.size() ? p : new_page(stride, class_index);
 }
 
-void node_table::refill(std::size_t size_class_index) {
-    size_class& c = classes_[size_class_index];
-    c.page = page_with_room(min_block << size_class_index, c.page);
+void node_table::refill(std::size_t class_index) {
+    free_blocks& c = classes_[class_index];
+    c.page = page_with_room(min_block << class_index % sizes, class_index, c.page);
     page& p = pages_[c.page];
     // Constructs a few blocks at a time, which lie in one page of the system. So an unused block costs no page fault.
     const std::uint32_t first = index_of(c.page, p.used);
@@ -47,29 +53,29 @@ void node_table::refill(std::size_t size_class_index) {
     for (std::uint32_t i = first; i != first + count; ++i) {
         auto* node = ::new (p.at(i)) timer_node;
         index(*node, i);
-        generation(*node, p.floor);
+        generation(*node, p.floor());
         next_free(*node, i + 1 != first + count ? reinterpret_cast<timer_node*>(p.at(i + 1)) : nullptr);
     }
     p.used = static_cast<std::uint16_t>(p.used + count);
     c.free = reinterpret_cast<timer_node*>(p.at(first));
 }
 
-void node_table::reserve(std::size_t count, std::size_t bytes) {
-    const std::size_t index = class_of(bytes);
-    const std::size_t stride = min_block << index;
+void node_table::reserve(std::size_t count, std::size_t bytes, mark m) {
+    const std::size_t index = class_of(bytes, m);
+    const std::size_t stride = min_block << index % sizes;
     std::size_t room = 0;
     for (const timer_node* n = classes_[index].free; n != nullptr && room < count; n = next_free(*n)) ++room;
     for (const page& p : pages_)
-        if (p.stride == stride) room += page_size - p.used;
-    for (; room < count; room += page_size) new_page(stride);
+        if (p.stride == stride && p.size_class() == index) room += page_size - p.used;
+    for (; room < count; room += page_size) new_page(stride, index);
 }
 
 void node_table::attach(timer_node& node) {
     if (free_place_ == none) {
-        place_page_ = page_with_room(sizeof(place), place_page_);
+        place_page_ = page_with_room(sizeof(place), 0, place_page_);
         page& p = pages_[place_page_];
         free_place_ = index_of(place_page_, p.used);
-        ::new (p.at(free_place_)) place{nullptr, p.floor, none};
+        ::new (p.at(free_place_)) place{nullptr, p.floor(), none};
         ++p.used;
     }
     index(node, free_place_);
@@ -116,7 +122,7 @@ std::uint32_t node_table::generation_at(std::uint32_t index) const noexcept {
 void node_table::trim() noexcept {
     std::vector<std::uint16_t> free = detail::piece_counters(pages_.size()); // the number of free nodes per page
     if (free.empty()) return;
-    for (const size_class& c : classes_)
+    for (const free_blocks& c : classes_)
         for (const timer_node* n = c.free; n != nullptr; n = next_free(*n)) ++free[page_of(index(*n))];
     const auto place_at = [this](std::uint32_t i) -> place& {
         return *reinterpret_cast<place*>(pages_[page_of(i)].at(i));
@@ -127,7 +133,7 @@ void node_table::trim() noexcept {
         free[number] = pages_[number].used != 0 && pages_[number].used == free[number] ? trimmed : std::uint16_t{0};
     const auto stays = [&free](std::uint32_t index) { return free[page_of(index)] != trimmed; };
 
-    for (size_class& c : classes_) {
+    for (free_blocks& c : classes_) {
         detail::filter_list(
             c.free, static_cast<timer_node*>(nullptr), [](const timer_node* n) { return next_free(*n); },
             [](timer_node* n, timer_node* next) { next_free(*n, next); },
@@ -143,7 +149,9 @@ void node_table::trim() noexcept {
     for (std::size_t number = 0; number < pages_.size(); ++number) {
         page& p = pages_[number];
         if (p.used != 0 && free[number] != trimmed) continue;
-        for (std::size_t i = 0; i < p.used; ++i) p.floor = std::max(p.floor, generation_at(index_of(number, i)) + 2);
+        std::uint32_t floor = p.floor();
+        for (std::size_t i = 0; i < p.used; ++i) floor = std::max(floor, generation_at(index_of(number, i)) + 2);
+        p.floor(floor);
         p.used = 0;
         unused.add(p.at(index_of(number, 0)), page_size * p.stride);
     }
@@ -158,7 +166,7 @@ bool node_table::release_all() noexcept {
             lowest = std::min(lowest, generation);
             highest = std::max(highest, generation);
         }
-        floor = std::max(floor, p.floor);
+        floor = std::max(floor, p.floor());
     }
     const bool used_up = is_used_up(highest) || lowest < generation_floor_;
     memory_.release();
@@ -167,7 +175,7 @@ bool node_table::release_all() noexcept {
     pages_.shrink_to_fit();
     classes_ = {};
     free_place_ = place_page_ = none;
-    generation_floor_ = std::max(floor, highest + 2); // above, so that find_ended() finds no new node
+    generation_floor_ = round_up(std::max(floor, highest + 2)); // above, so that find_ended() finds no new node
     return !used_up;
 }
 

@@ -6,14 +6,22 @@
 //     using my_wheel = cogwheel::basic_timer_wheel<std::chrono::system_clock, cogwheel::single_threaded>;
 #pragma once
 
+#if defined(__linux__) && !defined(COGWHEEL_STD_MUTEX)
+#include <cogwheel/asio/detail/exchange_mutex.hpp>
+#else
 #include <mutex>
+#endif
 
 namespace cogwheel::inline v0 {
 
 /// Several threads may call a wheel's functions at the same time, except to move or destroy it.
 struct multi_threaded {
     static constexpr bool concurrent = true;
+#if defined(__linux__) && !defined(COGWHEEL_STD_MUTEX)
+    using mutex = detail::exchange_mutex;
+#else
     using mutex = std::mutex;
+#endif
 };
 
 /// Only one thread or one strand may call the wheel and run its turns. The wheel has no lock of its own.

@@ -54,7 +54,7 @@ struct timeout_spec {
 private:
     auto point() const {
         if constexpr (std::is_same_v<When, std::chrono::nanoseconds>)
-            return typename engine::from_now{when, engine::clock_type::now()};
+            return from_present{when};
         else
             return when;
     }

@@ -68,18 +68,17 @@ auto& impl_of(const Wheel& wheel) noexcept {
     return wheel.impl();
 }
 
-/// Refers to the caller's error_code. If the caller gives none, it refers to one of its own, which is ignored.
+/// Refers to the caller's error_code, if there is one.
 class error_output {
 public:
-    error_output() noexcept : ec_(&unused_) {}
+    constexpr error_output() noexcept = default;
     error_output(std::error_code& ec) noexcept : ec_(&ec) {}
     error_output(const error_output&) = delete;
     error_output& operator=(const error_output&) = delete;
-    std::error_code& get() const noexcept { return *ec_; }
+    std::error_code* get() const noexcept { return ec_; }
 
 private:
-    std::error_code* ec_;
-    std::error_code unused_;
+    std::error_code* ec_ = nullptr;
 };
 
 } // namespace detail
@@ -190,7 +189,7 @@ public:
     template <class Rep, class Period, detail::schedulable<token_type> F>
     token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, const detail::error_output& ec = {}) {
         impl_type& s = impl();
-        return s.schedule(from_now{saturate_to_ns(delay), Clock::now()}, std::forward<F>(f), detail::no_callable(),
+        return s.schedule(detail::from_present{saturate_to_ns(delay)}, std::forward<F>(f), detail::no_callable(),
                           ec.get());
     }
     /// The same, with a callable that runs if the timer is cancelled (see on_cancel).
@@ -198,7 +197,7 @@ public:
     token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, on_cancel<G> cancelled,
                         const detail::error_output& ec = {}) {
         impl_type& s = impl();
-        return s.schedule(from_now{saturate_to_ns(delay), Clock::now()}, std::forward<F>(f),
+        return s.schedule(detail::from_present{saturate_to_ns(delay)}, std::forward<F>(f),
                           std::move(cancelled.callable), ec.get());
     }
 
@@ -228,7 +227,7 @@ public:
     template <class Rep, class Period, detail::schedulable<token_type> F>
     token_type schedule_or_reschedule(token_type token, std::chrono::duration<Rep, Period> delay, F&& f,
                                       const detail::error_output& ec = {}) {
-        ec.get().clear();
+        if (ec.get() != nullptr) ec.get()->clear();
         return token.reschedule(delay) ? token : schedule(delay, std::forward<F>(f), ec);
     }
 
@@ -237,7 +236,8 @@ public:
     /// Complexity: O(length). Errors: std::bad_alloc; the timers before that one stay pending.
     template <class Range>
     std::vector<token_type> schedule_all(Range&& range, const detail::error_output& ec = {}) {
-        return impl().schedule_all(range, ec.get());
+        std::error_code ignored;
+        return impl().schedule_all(range, ec.get() != nullptr ? *ec.get() : ignored);
     }
 
     /// Cancels the timers of a range of tokens, as basic_timer_token::cancel() does. Takes the lock once, but releases
@@ -253,8 +253,7 @@ public:
     template <class Rep, class Period, std::invocable F>
     token_type schedule_from(time_point now, std::chrono::duration<Rep, Period> delay, F&& f) {
         impl_type& s = impl();
-        return s.schedule(from_now{saturate_to_ns(delay), now}, std::forward<F>(f), detail::no_callable(),
-                          detail::error_output().get());
+        return s.schedule(from_now{saturate_to_ns(delay), now}, std::forward<F>(f), detail::no_callable(), nullptr);
     }
 
     /// Runs `f()` between `earliest` and `latest` from now, so that timers that need not be exact share wake-ups.
@@ -268,7 +267,7 @@ public:
         const time_point now = Clock::now();
         return impl().schedule(
             detail::time_range<Clock>{detail::point_after(now, earliest), detail::point_after(now, latest)},
-            std::forward<F>(f), detail::no_callable(), detail::error_output().get());
+            std::forward<F>(f), detail::no_callable(), nullptr);
     }
 
     /// Runs `f()` after `delay`. Rounds the deadline up to a multiple of `grain` since the wheel's construction. Timers
@@ -281,7 +280,7 @@ public:
                                std::chrono::duration<GrainRep, GrainPeriod> grain, F&& f) {
         return impl().schedule(
             detail::coarse_delay<Clock>{{saturate_to_ns(delay), Clock::now()}, saturate_to_ns(grain)},
-            std::forward<F>(f), detail::no_callable(), detail::error_output().get());
+            std::forward<F>(f), detail::no_callable(), nullptr);
     }
 
     /// Returns how many timers are pending, those of timeouts included. All waits of one wheel_timer count as one.
@@ -380,7 +379,7 @@ private:
 
         template <class Handler>
         void operator()(Handler&& handler, std::chrono::nanoseconds delay) const {
-            impl_->start_wait(std::forward<Handler>(handler), from_now{delay, Clock::now()});
+            impl_->start_wait(std::forward<Handler>(handler), detail::from_present{delay});
         }
         template <class Handler>
         void operator()(Handler&& handler, time_point at) const {

@@ -53,8 +53,7 @@ public:
 private:
     template <class Handler>
     static void start(Wheel& wheel, Handler&& handler, std::chrono::nanoseconds delay) {
-        using clock = typename Wheel::clock_type;
-        impl_of(wheel).start_wait(std::forward<Handler>(handler), from_now<clock>{delay, clock::now()});
+        impl_of(wheel).start_wait(std::forward<Handler>(handler), from_present{delay});
     }
     template <class Handler>
     static void start(Wheel& wheel, Handler&& handler, typename Wheel::time_point at) {

@@ -164,8 +164,8 @@ public:
     template <class Rep, class Period>
     std::size_t expires_after(std::chrono::duration<Rep, Period> delay) {
         prefetch();
-        const time_point now = Clock::now();
-        const std::size_t n = impl_.cancel();
+        time_point now;
+        const std::size_t n = impl_.cancel(now);
         set_expiry(delay, now);
         return n;
     }
@@ -176,7 +176,10 @@ public:
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) {
         prefetch();
-        return reschedule(delay, Clock::now());
+        if (delay <= delay.zero()) return reschedule(delay, Clock::now());
+        const bool pending = impl_.reschedule(saturate_to_ns(delay), expiry_);
+        at_once_ = false;
+        return pending;
     }
     /// The same, counted from `now`, the caller's clock reading. This saves a reading, which is most of the cost.
     template <class Rep, class Period>

@@ -121,7 +121,6 @@ private:
 
     void set_timer() noexcept {
         COGWHEEL_TRY {
-            std::error_code ignored; // without a timer, allow() reads the clock
             const auto at =
                 typename clock::time_point(std::chrono::ceil<typename clock::duration>(machine_.open_until()));
             timer_ = state_->schedule(
@@ -129,7 +128,7 @@ private:
                 [self = this->weak_from_this(), generation = machine_.generation()] {
                     if (const auto impl = self.lock()) impl->time_is_over(generation);
                 },
-                no_callable(), ignored);
+                no_callable(), nullptr); // without a timer, allow() reads the clock
         }
         COGWHEEL_CATCH {
             // No memory for a timer: allow() reads the clock.

@@ -64,14 +64,17 @@ public:
     }
     bool prefers_huge_pages() const noexcept { return huge_pages_; }
 
+    /// A mark that a block bears for life. The table does not use it. is_marked() reads it without a look at the block.
+    enum class mark : bool { no, yes };
+
     /// Returns the node of a block of at least `bytes`, which include the node. The node is not armed. The caller sets
     /// its completion function. Preconditions: 0 < bytes <= max_block.
     /// Errors: std::bad_alloc, std::length_error (none of almost 2^32 indices is left); then nothing changes.
-    timer_node& allocate(std::size_t bytes) {
+    timer_node& allocate(std::size_t bytes, mark m = mark::no) {
         assert(bytes > 0 && bytes <= max_block && "attach a node of your own for larger timers");
-        size_class& c = classes_[class_of(bytes)];
+        free_blocks& c = classes_[class_of(bytes, m)];
         if (c.free == nullptr) [[unlikely]]
-            refill(class_of(bytes));
+            refill(class_of(bytes, m));
         timer_node* node = c.free;
         c.free = next_free(*node);
         return *node;
@@ -79,17 +82,20 @@ public:
 
     /// Frees a block. The caller passes `bytes`, because a lookup of the size could cost a cache miss. If the node has
     /// been armed 2^30 times or more, retires the block, so that no id names two timers.
-    /// Preconditions: the node came from allocate(bytes), is not armed, and is in no list or queue.
-    void release(timer_node& node, std::size_t bytes) noexcept {
+    /// Preconditions: the node came from allocate(bytes, m), is not armed, and is in no list or queue.
+    void release(timer_node& node, std::size_t bytes, mark m = mark::no) noexcept {
         assert(!node.armed());
-        if (is_used_up(generation(node))) [[unlikely]]
-            return;
-        assert(pages_[page_of(index(node))].stride == min_block << class_of(bytes) &&
-               "not the size it was allocated with");
-        size_class& c = classes_[class_of(bytes)];
-        next_free(node, c.free);
-        c.free = &node;
+        assert(pages_[page_of(index(node))].size_class() == class_of(bytes, m) && "not as it was allocated");
+        release(node, classes_[class_of(bytes, m)]);
     }
+    /// The same for a block whose size and mark the caller does not know.
+    void release_block(timer_node& node) noexcept {
+        assert(!node.armed());
+        release(node, classes_[pages_[page_of(index(node))].size_class()]);
+    }
+
+    /// Returns the mark of a block, given its index. Preconditions: those of find(index).
+    bool is_marked(std::uint32_t index) const noexcept { return pages_[page_of(index)].marked(); }
 
     /// Gives an embedded node an index. Preconditions: not attached. Errors: those of allocate().
     void attach(timer_node& node);
@@ -108,7 +114,8 @@ public:
     timer_node* find(std::uint32_t index) const noexcept { return find(pages_[page_of(index)], index); }
 
     /// Returns the node that `id` names, or nullptr if the id is stale. Accepts any value.
-    timer_node* find(timer_id id) const noexcept {
+    // always_inline: each call of a token needs it.
+    [[gnu::always_inline]] timer_node* find(timer_id id) const noexcept {
         if (id.index >= limit_ || (id.generation & 1) == 0) [[unlikely]]
             return nullptr;
         const page& p = pages_[page_of(id.index)];
@@ -155,7 +162,7 @@ public:
 
     /// Allocates pages, so that `count` further blocks of `bytes` need no allocation.
     /// Errors: those of allocate(), but pages may have been added.
-    void reserve(std::size_t count, std::size_t bytes);
+    void reserve(std::size_t count, std::size_t bytes, mark m = mark::no);
 
     /// Calls f(node) for each node in order of index: armed or not, in use or free.
     template <class F>
@@ -202,11 +209,25 @@ public:
 private:
     friend struct wheel_access;
 
+    static constexpr std::size_t sizes = 5;               // 32, 64, 128, 256, 512
+    static constexpr std::size_t class_count = 2 * sizes; // without and with the mark
+    static constexpr std::uint32_t class_mask = 15;       // generations of a page begin at a multiple of 16
+    static_assert(class_count <= class_mask);
+    static constexpr std::uint32_t round_up(std::uint32_t generation) noexcept {
+        return (generation + class_mask) & ~class_mask;
+    }
+
     struct page {
         std::uintptr_t origin; // the address that index 0 would have
         std::uint16_t stride;  // bytes from one index to the next
         std::uint16_t used;    // indices with a constructed node or place
-        std::uint32_t floor;   // first generation of nodes that are constructed later: above those of all ids so far
+        std::uint32_t floor_and_class;
+
+        // The first generation of nodes that are constructed later: above those of all ids so far.
+        std::uint32_t floor() const noexcept { return floor_and_class & ~class_mask; }
+        void floor(std::uint32_t least) noexcept { floor_and_class = round_up(least) | (floor_and_class & class_mask); }
+        std::size_t size_class() const noexcept { return floor_and_class & class_mask; } // not of places
+        bool marked() const noexcept { return size_class() >= sizes; }
 
         std::byte* at(std::uint32_t index) const noexcept {
             return reinterpret_cast<std::byte*>(origin + std::uintptr_t{index} * stride);
@@ -222,18 +243,23 @@ private:
 
     static_assert(page_size <= 0xffff && max_block <= 0xffff);
 
-    struct size_class {
+    struct free_blocks {
         timer_node* free = nullptr;
         std::uint32_t page = none; // new blocks come from this page
     };
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    static constexpr std::size_t class_count = 5;      // 32, 64, 128, 256, 512
     static constexpr std::size_t carved_at_once = 512; // bytes of new blocks
     static_assert(carved_at_once >= max_block && page_size % (carved_at_once / min_block) == 0);
 
-    static constexpr std::size_t class_of(std::size_t bytes) noexcept {
-        return static_cast<std::size_t>(std::bit_width((bytes - 1) / min_block));
+    static constexpr std::size_t class_of(std::size_t bytes, mark m) noexcept {
+        return static_cast<std::size_t>(std::bit_width((bytes - 1) / min_block)) + (m == mark::yes ? sizes : 0);
+    }
+    void release(timer_node& node, free_blocks& c) noexcept {
+        if (is_used_up(generation(node))) [[unlikely]]
+            return;
+        next_free(node, c.free);
+        c.free = &node;
     }
     static constexpr std::size_t page_of(std::uint32_t index) noexcept { return index / page_size; }
     // Half of the generations are left for a node that is not released for long.
@@ -258,9 +284,9 @@ private:
         deadline(n, reinterpret_cast<std::uintptr_t>(next));
     }
 
-    void refill(std::size_t size_class_index);
-    std::uint32_t page_with_room(std::size_t stride, std::uint32_t current);
-    std::uint32_t new_page(std::size_t stride);
+    void refill(std::size_t class_index);
+    std::uint32_t page_with_room(std::size_t stride, std::size_t class_index, std::uint32_t current);
+    std::uint32_t new_page(std::size_t stride, std::size_t class_index);
     std::uint32_t generation_at(std::uint32_t index) const noexcept;
 
     static constexpr std::uint16_t trimmed = 0xffff; // trim() marks a page with it, in place of the count of free nodes
@@ -270,10 +296,10 @@ private:
     std::uint32_t limit_ = 0; // number of indices in pages_
     std::vector<page> pages_;
     detail::slab_memory memory_;
-    std::array<size_class, class_count> classes_{};
+    std::array<free_blocks, class_count> classes_{};
     std::uint32_t free_place_ = none;
     std::uint32_t place_page_ = none;
-    std::uint32_t generation_floor_ = 2; // first one of new nodes: even, and not zero, which names no timer
+    std::uint32_t generation_floor_ = 16; // first one of new nodes: not zero, which names no timer
 };
 
 static_assert(sizeof(std::uintptr_t) <= sizeof(std::uint64_t));

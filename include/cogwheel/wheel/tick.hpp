@@ -100,6 +100,13 @@ public:
         return {(static_cast<std::uint64_t>(since_origin.count()) + (length_ - 1)) / length_};
     }
 
+    /// The same for a delay from `now`; saturates. Preconditions: now >= 0, delay > 0.
+    constexpr tick due(std::chrono::nanoseconds now, std::chrono::nanoseconds delay) const noexcept {
+        if (delay >= std::chrono::nanoseconds::max() - now) [[unlikely]]
+            return tick::max();
+        return {(static_cast<std::uint64_t>((now + delay).count()) + (length_ - 1)) / length_};
+    }
+
     /// Returns the tick that the wheel has reached at `since_origin`: rounded down. A time before the origin becomes
     /// tick 0.
     constexpr tick now(std::chrono::nanoseconds since_origin) const noexcept {

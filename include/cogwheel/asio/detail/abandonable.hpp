@@ -176,13 +176,11 @@ public:
 private:
     admission arm(Impl& impl, const shared& self, std::chrono::nanoseconds delay) {
         using op = operation<engine_type, timer>;
-        using from_now = typename engine_type::from_now;
-        const from_now when{delay, engine_type::clock_type::now()};
         auto lock = impl.lock();
         const admission how = impl.admit();
         if (how != admission::accepted) return how;
         timer_node& node = op::create(impl, self);
-        COGWHEEL_TRY { impl.template arm<timer_kind::timeout>(node, when); }
+        COGWHEEL_TRY { impl.template arm<timer_kind::timeout>(node, from_present{delay}); }
         COGWHEEL_CATCH {
             typename engine_type::completion_context c{impl, lock, outcome::destroyed};
             node.complete(&c);

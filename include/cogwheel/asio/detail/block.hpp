@@ -37,6 +37,12 @@ class block {
 public:
     /// Whether release() is enough to end a timer without a delivery.
     static constexpr bool trivial = pooled && std::is_trivially_destructible_v<Payload>;
+    /// Whether the table marks the block: a token then cancels the timer without a call of its function.
+    static constexpr node_table::mark mark = [] {
+        if constexpr (requires { Payload::ends_by_release; })
+            if (trivial && Payload::ends_by_release) return node_table::mark::yes;
+        return node_table::mark::no;
+    }();
 
     /// Makes a disarmed node with its payload. Preconditions: the lock that guards the table is held.
     /// Errors: those of the allocation and of the payload's constructor; nothing changes.
@@ -47,9 +53,9 @@ public:
                 node_table& table;
                 timer_node* node;
                 ~undo() {
-                    if (node != nullptr) table.release(*node, size);
+                    if (node != nullptr) table.release(*node, size, mark);
                 }
-            } made{table, &table.allocate(size)};
+            } made{table, &table.allocate(size, mark)};
             timer_node& node = *made.node;
             ::new (static_cast<void*>(&node + 1)) Payload(std::forward<Args>(args)...);
             made.node = nullptr;
@@ -102,7 +108,7 @@ public:
             ~freeing() {
                 if constexpr (pooled) {
                     payload(node).~Payload();
-                    table.release(node, size);
+                    table.release(node, size, mark);
                 } else {
                     table.detach(node);
                     if (lock.owns_lock()) lock.unlock();
@@ -118,7 +124,7 @@ public:
     }
 
     /// Frees a block whose payload needs no destructor. Preconditions: trivial.
-    static void release(node_table& table, timer_node& node) noexcept { table.release(node, size); }
+    static void release(node_table& table, timer_node& node) noexcept { table.release(node, size, mark); }
 
 private:
     static own_allocator memory_of([[maybe_unused]] const Payload& p) {

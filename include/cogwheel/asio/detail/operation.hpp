@@ -112,7 +112,7 @@ public:
                 c.engine.template note_expiry<Payload::kind, typename Payload::what>(node);
                 node.completion(nullptr); // the mark of a timer that has fired: see has_fired()
             }
-        if (c.how == outcome::discarded) {
+        if (c.how == outcome::discarded) { // not of a marked block: see wheel_impl::cancel()
             if constexpr (!Payload::silent) return c.engine.template abort<Payload::kind>(node);
             c.engine.template disarm<Payload::kind>(node);
             if constexpr (block::trivial) return block::release(table(c.engine), node);

@@ -148,6 +148,7 @@ public:
     static constexpr timer_kind kind = timer_kind::callable;
     static constexpr bool silent = std::is_same_v<OnCancel, no_callable>;
     static constexpr bool listed = false;
+    static constexpr bool ends_by_release = silent; // its token needs no call of the function
 
     template <class G, class H>
     scheduled_callable(G&& f, H&& on_cancel, const asio::any_io_executor& wheel_executor)

@@ -35,6 +35,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <thread>
 
 namespace cogwheel::inline v0::detail {
 
@@ -44,6 +45,7 @@ public:
     using clock_type = Clock;
     static constexpr bool concurrent = Locking::concurrent;
     using lock_type = std::unique_lock<typename Locking::mutex>;
+    using guard = std::lock_guard<typename Locking::mutex>; // costs less: it always has the lock
     using time_point = typename Clock::time_point;
     using nanoseconds = std::chrono::nanoseconds;
     using from_now = detail::from_now<Clock>;
@@ -56,23 +58,23 @@ public:
         mutex_.lock(); // unique_lock::lock() would first check for mistakes that cannot happen here
         return lock_type(mutex_, std::adopt_lock);
     }
+    typename Locking::mutex& mutex() noexcept { return mutex_; }
 
     node_table nodes{node_table::adjacent::pointer}; // the nodes of the core wheel
     node_table waits; // nodes that are never in the core wheel: waits of a wheel_timer, back links
 
     const asio::any_io_executor& executor() const noexcept { return executor_; }
     bool is_shut_down() const noexcept { return shut_down_; }
-    bool is_stopped() const noexcept { return stopped_; }
+    bool is_stopped() const noexcept { return stopped(); }
 
     // ---- timers ----
 
     /// Decides whether another timer may be armed, and counts a refusal. `replaces`: the timer replaces an accepted
     /// one, so max_pending does not apply.
     admission admit(bool replaces = false) noexcept {
-        if (!stopped_ && (replaces || wheel_->size() < max_pending_)) [[likely]]
+        if (wheel_->size() < room_) [[likely]]
             return admission::accepted;
-        counts_.reject();
-        return stopped_ ? admission::stopped : admission::full;
+        return replaces && !stopped() ? admission::accepted : reject();
     }
 
     /// Arms a disarmed node. Errors: those of the core wheel, of a post, of the driver; nothing changes.
@@ -128,17 +130,7 @@ public:
     }
 
     /// Makes sure that a turn comes soon. Errors: none if the driver can be armed without memory, else std::bad_alloc.
-    void request_turn() {
-        if (turning_ || turn_coming() || shut_down_) return;
-        COGWHEEL_TRY {
-            asio::require(executor_, asio::execution::blocking.never).execute(posted_turn(*this));
-            turn_posted_ = true;
-        }
-        COGWHEEL_CATCH {
-            if (planned_ != never) return cancel_wait();
-            plan(time_.reached() + 1); // not at once: memory may be available again by then
-        }
-    }
+    void request_turn();
 
     /// The same, before the caller disarms one timer. If that is the last one, cancels the driver's wait, posts
     /// nothing.
@@ -157,6 +149,8 @@ public:
         }
     }
     bool is_turn_ending() const noexcept { return loop_stopped_; }
+    /// Returns whether another thread runs a turn.
+    bool in_turn_elsewhere() const noexcept { return turning_ && turn_thread_ != std::this_thread::get_id(); }
 
     /// Returns true if the timer that fired before this one was due at another tick. Call begin_tick() then: it records
     /// the lateness of that tick, and completes the node again.
@@ -180,6 +174,7 @@ public:
     }
 
     time_point start_of(tick t) const noexcept { return time_.start_of(t); }
+    time_point not_before() noexcept { return time_.not_before(); }
 
     // ---- other users than the timer_wheel: they keep the impl from being recycled ----
 
@@ -226,11 +221,15 @@ protected:
         }
         executor_ = executor;
         loop_ = loop_of(executor);
-        time_ = wheel_time<Clock>(options.tick, Clock::now());
-        max_pending_ = options.max_pending;
+        const bool coarse = options.tick >= std::chrono::milliseconds(1);
+        const auto kind = options.tick_clock;
+        time_ = wheel_time<Clock>(options.tick, Clock::now(),
+                                  kind == tick_clock_kind::counter || (kind == tick_clock_kind::automatic && coarse));
+        room_ = options.max_pending;
         work_per_turn_ = options.work_per_turn;
         counts_ = {};
-        stopped_ = closed_ = false;
+        closed_ = false;
+        note_driver();
     }
 
     void make_wheel(const wheel_options& options) {
@@ -249,13 +248,14 @@ protected:
             // The collected timers wait for the next turn that comes. If none comes, the context's end destroys them.
         }
         collect_all([](timer_node&) {});
-        stopped_ = true;
+        room_ = 0;
         recycle_if_done(lock);
     }
 
     /// Destroys all pending timers without calling their handlers. May be called twice.
     void shutdown(lock_type& lock) {
-        shut_down_ = stopped_ = true;
+        shut_down_ = true;
+        room_ = 0;
         loop_ = nullptr;
         driver_.reset();
         extensions_.shut_down();
@@ -289,7 +289,7 @@ protected:
     template <class F>
     std::size_t stop(F each) {
         const std::size_t n = abort_all(each);
-        stopped_ = true;
+        room_ = 0;
         return n;
     }
 
@@ -298,6 +298,9 @@ protected:
         const auto due = wheel_->next_due();
         return due && *due <= time_.reached();
     }
+
+    /// Lets run() return, now that the last timer has gone.
+    void let_run_return() noexcept;
 
     // ---- what it has counted (wheel_engine_stats.hpp) ----
 
@@ -342,6 +345,7 @@ private:
             wheel_engine& e = *std::exchange(engine_, nullptr);
             lock_type lock = e.lock();
             e.turn_posted_ = false;
+            e.note_driver();
             e.run_turn(lock);
         }
 
@@ -351,91 +355,37 @@ private:
 
     bool turn_coming() const noexcept { return turn_posted_ || wait_cancelled_; }
 
+    // To be called after each change of what it reads.
+    void note_driver() noexcept { wake_before_ = turning_ || turn_coming() ? 0 : planned_; }
+
+    [[gnu::noinline]] admission reject() noexcept {
+        counts_.reject();
+        return stopped() ? admission::stopped : admission::full;
+    }
+
     // Makes sure that a turn comes in time. During a turn it does nothing: the end of the turn arms the driver.
     // always_inline: g++ may otherwise call it from reschedule(), for 13 instructions more.
     [[gnu::always_inline]] void wake_by(const due_tick& a) {
-        if (turning_ || turn_coming()) return;
-        if (a.at_once || a.due <= wheel_->now() || (planned_ == never && (wheel_->size() != 0 || !ended_.empty())))
-            request_turn();
-        else if (a.due.value < planned_)
-            plan(a.due);
+        assert(wake_before_ == (turning_ || turn_coming() ? 0 : planned_));
+        if (a.due.value < wake_before_) [[unlikely]]
+            wake_earlier_by(a);
     }
-
-    // Arms the driver. Preconditions: no turn is coming. Errors: std::bad_alloc; a replaced wait then comes as a turn.
-    void plan(tick until) {
-        COGWHEEL_TRY { driver_->arm(start_of(until), serial_ + 1); }
-        COGWHEEL_CATCH {
-            wait_cancelled_ = planned_ != never;
-            planned_ = never;
-            COGWHEEL_RETHROW;
-        }
-        ++serial_;
-        planned_ = until.value;
-    }
-    void plan_for(tick due) {
-        if (due.value >= planned_ || turn_coming()) return;
-        COGWHEEL_TRY { plan(due); }
-        COGWHEEL_CATCH {
-            if (!turn_coming()) request_turn();
-        }
-    }
+    void wake_earlier_by(due_tick a);
+    void plan(tick until);
+    void plan_for(tick due);
 
     // Makes the driver's wait come as a turn now. Preconditions: a wait is planned.
     void cancel_wait() noexcept {
         driver_->cancel_wait();
         planned_ = never;
         wait_cancelled_ = true;
+        note_driver();
     }
 
-    // Lets run() return, now that the last timer has gone.
-    void let_run_return() noexcept {
-        if (planned_ == never || turning_ || turn_coming()) return;
-        if (!rearmed_quickly_) return cancel_wait();
-        COGWHEEL_TRY { request_turn(); }
-        COGWHEEL_CATCH { // never: while a wait is planned, request_turn() does not throw
-        }
-    }
-
-    void wake(std::uint64_t serial) override {
-        lock_type lock(mutex_);
-        bool woken = false;
-        if (serial == serial_) {
-            if (wait_cancelled_)
-                rearmed_quickly_ = wheel_ && wheel_->size() != 0;
-            else
-                woken = true;
-            wait_cancelled_ = false;
-            planned_ = never;
-        } else if (planned_ != never || turn_coming()) {
-            return; // another wait or turn has replaced this one
-        }
-        if (woken) counts_.wake_up();
-        run_turn(lock, woken);
-    }
-
-    // A wait or a posted turn was destroyed without a call: the executor had no memory, or its context is gone.
-    // A failing post or arm() calls these two with the lock held. So they check serial_ and turn_posted_ without the
-    // lock: the engine sets both only after the post or arm() has succeeded.
-    void wake_lost(std::uint64_t serial) noexcept override {
-        if (serial != serial_) return;
-        lock_type lock(mutex_);
-        wait_cancelled_ = false;
-        planned_ = never;
-        replace_lost_turn();
-    }
-    void turn_lost() noexcept {
-        if (!turn_posted_) return;
-        lock_type lock(mutex_);
-        turn_posted_ = false;
-        replace_lost_turn();
-    }
-    void replace_lost_turn() noexcept {
-        if (!wheel_ || (wheel_->size() == 0 && ended_.empty())) return;
-        COGWHEEL_TRY { request_turn(); }
-        COGWHEEL_CATCH {
-            // The next call that arms or ends a timer requests a turn.
-        }
-    }
+    void wake(std::uint64_t serial) override;
+    void wake_lost(std::uint64_t serial) noexcept override;
+    void turn_lost() noexcept;
+    void replace_lost_turn() noexcept;
 
     // ---- turns (wheel_engine_turns.hpp) ----
 
@@ -444,7 +394,7 @@ private:
     bool turn(lock_type& lock, bool woken);
     void deliver_ended(lock_type& lock, std::uint32_t& budget);
     void end_turn(lock_type& lock, bool more);
-    nanoseconds present() const noexcept { return time_.since_origin(Clock::now()); }
+    nanoseconds present() const noexcept { return time_.present(); }
     // Records the lateness of the timers that have fired since the last call, which were due at one tick.
     void record_lateness() noexcept {
         if (const std::uint64_t n = counts_.fired() - counts_.recorded(); n != 0)
@@ -458,6 +408,7 @@ private:
         ++serial_; // so that the next wheel ignores a wait that has not arrived yet
         planned_ = never;
         wait_cancelled_ = rearmed_quickly_ = false;
+        note_driver();
         wheel_.reset();
         watch_ = nullptr;
         wheel_extensions gone = std::move(extensions_);
@@ -469,19 +420,22 @@ private:
         lock.lock();
     }
 
-    wheel_time<Clock> time_{std::chrono::milliseconds(1), {}};
+    wheel_time<Clock> time_{std::chrono::milliseconds(1), {}, false};
+    bool stopped() const noexcept { return room_ == 0; }
+
+    std::uint64_t wake_before_ = never;     // the driver does not wake the wheel by these ticks: see note_driver()
+    std::size_t room_ = 0;                  // the most pending timers; zero: the wheel has stopped
     std::uint64_t planned_ = never;         // the tick for which the driver is armed
     std::atomic<std::uint64_t> serial_ = 0; // the number of the driver's present wait
     std::atomic<bool> turn_posted_ = false;
     bool wait_cancelled_ = false;  // the driver's wait was cancelled, and will come as a turn
     bool rearmed_quickly_ = false; // the last time the wheel became empty, a new timer came before the next turn
     bool turning_ = false;
+    std::thread::id turn_thread_;
     bool loop_stopped_ = false; // a handler of this turn stopped the context
-    bool stopped_ = true;
     bool closed_ = false;
     bool shut_down_ = false;
     std::size_t users_ = 0;
-    std::size_t max_pending_ = 0;
     std::uint32_t work_per_turn_ = 0;
     engine_counts counts_;
     nanoseconds turn_start_{};
@@ -496,5 +450,6 @@ private:
 
 } // namespace cogwheel::inline v0::detail
 
+#include <cogwheel/asio/detail/wheel_engine_driver.hpp>
 #include <cogwheel/asio/detail/wheel_engine_stats.hpp>
 #include <cogwheel/asio/detail/wheel_engine_turns.hpp>

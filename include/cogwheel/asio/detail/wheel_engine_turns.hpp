@@ -13,6 +13,8 @@ template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::run_turn(lock_type& lock, bool woken) {
     if (turning_ || !wheel_ || shut_down_) return; // a handler runs the context: the outer turn goes on
     turning_ = true;
+    turn_thread_ = std::this_thread::get_id();
+    wake_before_ = 0;
     bool more = !ended_.empty();
     COGWHEEL_TRY {
         if (more || wheel_->size() != 0) {
@@ -38,7 +40,7 @@ struct wheel_engine<Clock, Locking, Wheel>::counted_turn {
     bool woken;
     std::uint32_t deliveries = engine.work_per_turn_; // ended timers that the turn may still complete
     bool exhausted = false;
-    nanoseconds begin = engine.present();
+    nanoseconds begin = engine.time_.begin_turn();
     std::uint64_t fired_before = engine.counts_.recorded(); // between turns, all that have fired are recorded
 
     ~counted_turn() {
@@ -78,6 +80,7 @@ void wheel_engine<Clock, Locking, Wheel>::deliver_ended(lock_type& lock, std::ui
 template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
     turning_ = false;
+    note_driver();
     if (shut_down_) return;
     if (more || !ended_.empty()) {
         request_turn();

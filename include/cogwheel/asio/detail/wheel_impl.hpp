@@ -100,33 +100,32 @@ public:
             });
     }
 
-    /// Schedules a callable. Returns an empty token and sets `ec` if the wheel takes no timer. `replaces`: see admit().
+    /// Schedules a callable. Returns an empty token if the wheel takes no timer. Sets *ec, unless it is nullptr.
+    /// `replaces`: see admit().
     // Not inlined: g++ 12.2 -O1 could then lose the old value of the variable that is assigned to, if this throws.
     template <class When, class F, class OnCancel>
-    [[gnu::noinline]] token_type schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code& ec,
+    [[gnu::noinline]] token_type schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code* ec,
                                           bool replaces = false) {
         decltype(auto) callable = wrapped(std::forward<F>(f)); // outside the lock: it may be destroyed here
-        lock_type lock = engine::lock();
-        return schedule(lock, when, std::forward<decltype(callable)>(callable), std::forward<OnCancel>(on_cancel), ec,
-                        replaces);
+        const guard lock(mutex_);
+        return schedule_locked(when, std::forward<decltype(callable)>(callable), std::forward<OnCancel>(on_cancel), ec,
+                               replaces);
     }
-    /// The same under the lock.
+    /// The same under the lock. Releases it meanwhile if arming the timer throws.
     template <class When, class F, class OnCancel>
-    token_type schedule(lock_type& lock, When when, F&& f, OnCancel&& on_cancel, std::error_code& ec,
-                        bool replaces = false) {
+    token_type schedule_locked(When when, F&& f, OnCancel&& on_cancel, std::error_code* ec, bool replaces = false) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<engine, payload>;
-        ec.clear();
-        if (const auto how = this->admit(replaces); how != admission::accepted) {
-            ec = error_of(how);
-            return {};
-        }
+        if (ec != nullptr) [[unlikely]]
+            ec->clear();
+        if (const auto how = this->admit(replaces); how != admission::accepted) [[unlikely]]
+            return refused(how, ec);
         timer_node& node = op::create(*this, std::forward<F>(f), std::forward<OnCancel>(on_cancel), this->executor());
         if constexpr (requires { op::payload(node).callable().own_token; })
             op::payload(node).callable().own_token = {*this, node.next_id()};
         COGWHEEL_TRY { this->template arm<payload::kind>(node, when); }
         COGWHEEL_CATCH {
-            drop(lock, node);
+            drop(node);
             COGWHEEL_RETHROW;
         }
         return {*this, node.id()};
@@ -144,8 +143,8 @@ public:
             tokens.emplace_back(); // before the timer exists, because it may fail
             decltype(auto) callable = wrapped(std::move(f));
             COGWHEEL_TRY {
-                tokens.back() = schedule(lock, from_now{saturate_to_ns(delay), now},
-                                         std::forward<decltype(callable)>(callable), no_callable(), ec);
+                tokens.back() = schedule_locked(from_now{saturate_to_ns(delay), now},
+                                                std::forward<decltype(callable)>(callable), no_callable(), &ec);
             }
             COGWHEEL_CATCH {
                 if (lock.owns_lock()) lock.unlock(); // the callable is destroyed next
@@ -176,8 +175,18 @@ public:
     }
 
     bool cancel(timer_id id) override {
-        lock_type lock = engine::lock();
-        return cancel(lock, id);
+        mutex_.lock();
+        timer_node* node = nodes.find(id);
+        if (node == nullptr || !nodes.is_marked(id.index)) [[unlikely]]
+            return cancel_locked(id);
+        // A callable that needs no destructor: there is nothing to deliver or to destroy.
+        wheel_->cancel(*node);
+        this->template note_cancel<timer_kind::callable>();
+        nodes.release_block(*node);
+        if (wheel_->size() == 0) [[unlikely]]
+            this->let_run_return();
+        mutex_.unlock();
+        return true;
     }
     /// The same under the lock. Releases the lock meanwhile if the callable has a destructor.
     bool cancel(lock_type& lock, timer_id id) {
@@ -193,7 +202,7 @@ public:
         if (timer_node* node = e.nodes.find(id)) e.template abort<timer_kind::wait>(*node);
     }
 
-    bool reschedule(timer_id id, nanoseconds delay) override { return reschedule(id, delay, Clock::now()); }
+    bool reschedule(timer_id id, nanoseconds delay) override { return reschedule_to(id, from_present{delay}); }
     bool reschedule(timer_id id, nanoseconds delay, time_point now) override {
         return reschedule_to(id, from_now{delay, now});
     }
@@ -352,10 +361,10 @@ public:
     }
 
 private:
-    using guard = std::lock_guard<typename Locking::mutex>;
     using engine::mutex_;
     using engine::nodes;
     using engine::wheel_;
+    using typename engine::guard;
 
     /// Returns f, or a callable that passes it the token of its timer.
     template <class F>
@@ -384,10 +393,21 @@ private:
         engine::finish(s, lateness);
     }
 
-    void drop(lock_type& lock, timer_node& node) {
-        if (!lock.owns_lock()) lock.lock();
+    [[gnu::noinline]] void drop(timer_node& node) {
+        lock_type lock(mutex_, std::adopt_lock);
         typename engine::completion_context c{*this, lock, outcome::destroyed};
         node.complete(&c);
+        lock.release(); // the caller's
+    }
+
+    // Takes the lock over. Not inlined, so that cancel() saves no registers for it.
+    [[gnu::noinline]] bool cancel_locked(timer_id id) {
+        lock_type lock(mutex_, std::adopt_lock);
+        return cancel(lock, id);
+    }
+    [[gnu::noinline]] token_type refused(admission how, std::error_code* ec) noexcept {
+        if (ec != nullptr) *ec = error_of(how);
+        return {};
     }
 
     template <class When>

@@ -5,6 +5,7 @@
 // whether it is due at once.
 #pragma once
 
+#include <cogwheel/asio/detail/tick_clock.hpp>
 #include <cogwheel/wheel/coalescing.hpp>
 #include <cogwheel/wheel/tick.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
@@ -49,6 +50,11 @@ struct from_now {
     typename Clock::time_point now;
 };
 
+/// A delay from the present. The wheel reads its tick clock, under its lock.
+struct from_present {
+    std::chrono::nanoseconds delay;
+};
+
 /// A range of points. A timer may be due anywhere in it; a search finds a tick that other timers use.
 template <class Clock>
 struct time_range {
@@ -75,7 +81,16 @@ class wheel_time {
 public:
     using time_point = typename Clock::time_point;
 
-    wheel_time(nanoseconds tick_length, time_point origin) noexcept : scale_(tick_length), origin_(origin) {}
+    /// `with_counter`: delays may count from a reading of the processor's counter (tick_clock.hpp).
+    wheel_time(nanoseconds tick_length, time_point origin, bool with_counter) noexcept
+        : scale_(tick_length), clock_(origin, with_counter), origin_(origin) {}
+
+    /// Returns the present, since the origin.
+    nanoseconds present() const noexcept { return clock_.read(); }
+    /// The same at the start of a turn: the tick clock continues from there.
+    nanoseconds begin_turn() noexcept { return clock_.exact(); }
+    /// Returns a point that is not before the present, for deadlines.
+    time_point not_before() noexcept { return point_after(origin_, clock_.not_before()); }
 
     nanoseconds since_origin(time_point t) const noexcept {
         return saturating_add(saturate_to_ns(t.time_since_epoch()), -saturate_to_ns(origin_.time_since_epoch()));
@@ -87,20 +102,21 @@ public:
 
     /// Returns the tick that has been reached: rounds down.
     tick reached(nanoseconds since_origin) const noexcept { return scale_.now(since_origin); }
-    tick reached() const noexcept { return reached(since_origin(Clock::now())); }
+    tick reached() const noexcept { return reached(present()); }
 
     // ---- the tick at which a timer of `wheel` is due ----
 
-    // If the clock was turned back, a delay counts from the wheel's present tick, so that no timer is early.
     // always_inline, as in arm() and schedule(): with several callers, g++ would call it, for 6 instructions more.
     template <class Wheel>
+    [[gnu::always_inline]] due_tick at(const Wheel& wheel, from_present w) noexcept {
+        // At once means in the next turn, which may not have reached the tick of not_before() yet.
+        if (!Clock::is_steady || w.delay <= nanoseconds::zero()) [[unlikely]]
+            return after(wheel, w.delay, clock_.exact());
+        return {scale_.due(clock_.not_before(), w.delay), false};
+    }
+    template <class Wheel>
     [[gnu::always_inline]] due_tick at(const Wheel& wheel, from_now<Clock> w) const noexcept {
-        nanoseconds now = since_origin(w.now);
-        if constexpr (!Clock::is_steady)
-            if (const nanoseconds present = scale_.start_of(wheel.now()); now < present) now = present;
-        if (w.delay <= nanoseconds::zero()) return {scale_.now(now), true};
-        // Not saturating_add(): the delay is above zero, so only the upper end can be passed.
-        return {scale_.due(nanoseconds::max() - w.delay < now ? nanoseconds::max() : now + w.delay), false};
+        return after(wheel, w.delay, since_origin(w.now));
     }
     template <class Wheel>
     due_tick at(const Wheel& wheel, time_point point) const noexcept {
@@ -125,7 +141,18 @@ public:
     }
 
 private:
+    // If the clock was turned back, a delay counts from the wheel's present tick, so that no timer is early.
+    template <class Wheel>
+    [[gnu::always_inline]] due_tick after(const Wheel& wheel, nanoseconds delay, nanoseconds now) const noexcept {
+        if constexpr (!Clock::is_steady)
+            if (const nanoseconds present = scale_.start_of(wheel.now()); now < present) now = present;
+        if (delay <= nanoseconds::zero()) return {scale_.now(now), true};
+        // Not saturating_add(): the delay is above zero, so only the upper end can be passed.
+        return {scale_.due(nanoseconds::max() - delay < now ? nanoseconds::max() : now + delay), false};
+    }
+
     tick_scale scale_;
+    tick_clock<Clock> clock_;
     time_point origin_;
 };
 

@@ -88,6 +88,14 @@ public:
         return abort_all();
     }
 
+    /// The same, and sets `now` to a point that is not before the present, for a deadline.
+    std::size_t cancel(typename Engine::time_point& now) {
+        const lock_type lock = engine_->lock();
+        if (!empty()) engine_->request_turn_to_abort();
+        now = engine_->not_before();
+        return empty() ? 0 : abort_all();
+    }
+
     /// The same for the wait that was started first.
     std::size_t cancel_one() {
         const lock_type lock = engine_->lock();
@@ -105,6 +113,15 @@ public:
         if (empty()) return false;
         engine_->rearm(*this, when);
         return true;
+    }
+
+    /// Moves the waits to `delay` from now, which `at` becomes. Preconditions: delay > 0. Otherwise as reschedule().
+    bool reschedule(std::chrono::nanoseconds delay, typename Engine::time_point& at) {
+        const lock_type lock = engine_->lock();
+        const auto until = point_after(engine_->not_before(), delay);
+        if (!empty()) engine_->rearm(*this, until);
+        at = until;
+        return !empty();
     }
 
     /// Moves the waits to `at` if that is sooner. Preconditions: the engine's lock is held. Errors: as reschedule().

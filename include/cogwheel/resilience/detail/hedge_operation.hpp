@@ -360,9 +360,8 @@ private:
     void set_timer(std::uint64_t serial) {
         basic_timer_token<clock> timer;
         COGWHEEL_TRY {
-            std::error_code ignored;
-            timer = state_->schedule(from_now<clock>{options_.delay, clock::now()}, elapsed{&*state_, id_, serial},
-                                     no_callable(), ignored);
+            timer =
+                state_->schedule(from_present{options_.delay}, elapsed{&*state_, id_, serial}, no_callable(), nullptr);
         }
         COGWHEEL_CATCH {
             return; // no memory for a timer: the same

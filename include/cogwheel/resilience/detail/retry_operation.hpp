@@ -185,7 +185,7 @@ private:
         step_state s;
         COGWHEEL_TRY {
             s = begin(own, [&](retry_operation& o) {
-                o.state_->start_wait(wait_handler<retry_operation>(o), from_now<clock>{delay, clock::now()});
+                o.state_->start_wait(wait_handler<retry_operation>(o), from_present{delay});
             });
         }
         COGWHEEL_CATCH {

@@ -95,10 +95,9 @@ private:
     }
 
     void read_again(Engine& engine) noexcept {
-        const typename Engine::from_now at_once{{}, Engine::clock_type::now()};
         COGWHEEL_TRY {
             for (const member* m = members_.front(); m != nullptr; m = members_.next(*m))
-                if (timer_node* node = engine.nodes.find(m->timer)) engine.rearm(*node, at_once);
+                if (timer_node* node = engine.nodes.find(m->timer)) engine.rearm(*node, from_present{});
         }
         COGWHEEL_CATCH {
             // No memory: the waits read the clock within their recheck time.
@@ -153,7 +152,7 @@ public:
         return [this](timer_id id) {
             waits_->join(*wheel, member_);
             member_.timer = id;
-            return from_now<clock>{std::min(left(), recheck_), clock::now()};
+            return from_present{std::min(left(), recheck_)};
         };
     }
 

@@ -215,10 +215,10 @@ private:
             if (!r->removed) r->impl->expired(r);
         };
         if (executor_ == nullptr) {
-            r->token = wheel_->schedule(at, std::move(expire), no_callable(), refused);
+            r->token = wheel_->schedule(at, std::move(expire), no_callable(), &refused);
         } else {
             auto post_there = [timer = keyed_executor::armed(executor_), expire] { timer.owner().post(expire); };
-            r->token = wheel_->schedule(at, std::move(post_there), no_callable(), refused);
+            r->token = wheel_->schedule(at, std::move(post_there), no_callable(), &refused);
         }
         if (!refused) r->due = due;
         return refused;

@@ -112,7 +112,7 @@ public:
             if (const auto target = to.lock()) target->dropped(number);
         };
         t = std::bit_cast<any_token>(
-            wheel_->schedule(point_at<time_point>(due), std::move(expired), std::move(dropped), refused, admitted));
+            wheel_->schedule(point_at<time_point>(due), std::move(expired), std::move(dropped), &refused, admitted));
         return refused;
     }
     void cancel(const any_token& t) noexcept override {

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A timer with its callable in one object, for a connection that starts and stops the same timer again and again: what
+// libev's ev_timer, folly's HHWheelTimer::Callback and Seastar's timer are. The cheapest timer of a timer_wheel.
+//
+//     struct session {
+//         void timed_out();
+//         cogwheel::callback_timer<cogwheel::member_call<&session::timed_out>> idle;
+//         explicit session(cogwheel::timer_wheel& wheel) : idle(wheel, {this}) {}
+//         void read() { idle.schedule(30s); } // starts it, or pushes it back: usually one store
+//     };
+//
+// - The object is the timer: no block of memory, no handle, no call through a type-erased function. With a callable of
+//   two words it has 56 bytes. If it begins a cache line, each call touches this line of the timer only.
+// - The callable stays in the object. It runs once for each schedule() that is not followed by another one in time.
+// - Nothing runs if the timer is cancelled: by cancel(), cancel_all(), stop() or a destructor.
+// Take a timer_token for a timer whose owner should not hold an object; a wheel_timer for waits with error codes, for
+// coroutines, and for code that was written for steady_timer.
+#pragma once
+
+#include <cogwheel/asio/detail/callback_arrival.hpp>
+#include <cogwheel/asio/timer_wheel.hpp>
+
+#include <cassert>
+
+namespace cogwheel::inline v0 {
+
+/// A callable of one word that calls a member function of an object.
+template <auto Function>
+struct member_call;
+template <class T, bool Noexcept, void (T::*Function)() noexcept(Noexcept)>
+struct member_call<Function> {
+    T* object;
+    void operator()() const noexcept(Noexcept) { (object->*Function)(); }
+};
+
+/// A timer that runs `F` on its associated executor, or in a turn of the wheel if F has none.
+///
+/// Executor: use, move and destroy the timer on the executor on which F runs: in its strand, or on the one thread of its
+///   context. Without an associated executor that is the wheel's executor; then no other thread may run a turn
+///   meanwhile, which debug builds check. With one (asio::bind_executor), turns may run on any thread. F may use, move
+///   and destroy its timer. After it has destroyed the timer, it must not use its own captures, unless it can be called
+///   as const, and is trivially copyable: then a copy runs.
+/// Lifetime: the wheel may be destroyed first; then schedule() returns false. The execution contexts of the wheel and
+///   of F's executor must outlive the timer. A pending timer keeps the wheel's context running, but not F's.
+/// Complexity: O(1) for each function. Exception safety: if a function throws, nothing has changed. If F throws, the
+///   exception leaves run(), as with Asio's handlers.
+template <class F, any_timer_wheel Wheel = timer_wheel>
+class callback_timer : private timer_node {
+    using engine = typename std::remove_reference_t<decltype(detail::impl_of(std::declval<const Wheel&>()))>::engine;
+    using lock_type = typename engine::lock_type;
+    using completion_context = typename engine::completion_context;
+    using arrival = detail::callback_arrival<callback_timer, F>;
+    template <class, class, bool>
+    friend class detail::callback_arrival;
+
+    static constexpr timer_kind kind = timer_kind::object;
+
+public:
+    using clock_type = typename Wheel::clock_type;
+    using time_point = typename clock_type::time_point;
+
+    /// Makes a timer that is not pending.
+    callback_timer(const Wheel& wheel, F f)
+        requires std::invocable<F&> // not of the class: F may have a pointer to its timer
+        : engine_(&detail::impl_of(wheel)), f_(std::move(f)), arrival_(f_, wheel.get_executor()) {
+        const lock_type lock = engine_->lock();
+        engine_->join();
+    }
+
+    /// Takes the callable over, and the time if `other` is pending. `other` then has a moved-from callable.
+    callback_timer(callback_timer&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
+        : engine_(other.engine_), f_(std::move(other.f_)), arrival_(other.arrival_) {
+        const lock_type lock = engine_->lock();
+        engine_->join();
+        take(other);
+    }
+    /// The same, after it has cancelled this timer. It may take over a timer of another wheel of the same type. Lambdas
+    /// with captures cannot be assigned.
+    callback_timer& operator=(callback_timer&& other) noexcept(std::is_nothrow_move_assignable_v<F>)
+        requires std::is_move_assignable_v<F>
+    {
+        if (this == &other) return *this;
+        leave();
+        engine_ = other.engine_;
+        f_ = std::move(other.f_);
+        const lock_type lock = engine_->lock();
+        engine_->join();
+        take(other);
+        return *this;
+    }
+
+    /// Cancels the timer.
+    ~callback_timer() { leave(); }
+
+    /// Runs the callable after `delay`; with a delay of zero or less, in the next turn. A pending timer is moved; a later
+    /// expiry usually costs one store. Returns false if the wheel has stopped, or has max_pending timers.
+    /// Errors: std::bad_alloc; nothing changes.
+    template <class Rep, class Period>
+    bool schedule(std::chrono::duration<Rep, Period> delay) {
+        return schedule_on(*engine_, detail::from_present{saturate_to_ns(delay)});
+    }
+    /// The same, counted from `now`, the caller's clock reading. This saves a reading.
+    template <class Rep, class Period>
+    bool schedule(std::chrono::duration<Rep, Period> delay, time_point now) {
+        return schedule_on(*engine_, detail::from_now<clock_type>{saturate_to_ns(delay), now});
+    }
+    /// The same, with a point in time.
+    bool schedule_at(time_point at) { return schedule_on(*engine_, at); }
+
+    /// Returns whether the timer was pending. If so, the callable does not run.
+    bool cancel() noexcept { return cancel_on(*engine_); }
+
+    /// These three are the same for a caller that has the wheel at hand. If the timer is not in the cache, the work on
+    /// the wheel does not wait for it: with a million timers, this saves a third. Preconditions: it is the timer's wheel.
+    template <class Rep, class Period>
+    bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
+        return schedule_on(detail::impl_of(wheel), detail::from_present{saturate_to_ns(delay)});
+    }
+    template <class Rep, class Period>
+    bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, time_point now) {
+        return schedule_on(detail::impl_of(wheel), detail::from_now<clock_type>{saturate_to_ns(delay), now});
+    }
+    bool cancel(const Wheel& wheel) noexcept { return cancel_on(detail::impl_of(wheel)); }
+
+    /// Returns whether the callable will run, unless the timer is cancelled or moved.
+    bool pending() const noexcept {
+        const guard lock(engine_->mutex());
+        return armed() || arrival_.under_way();
+    }
+
+    /// Returns the start of the tick at which the timer is due, or time_point::min() if no tick is.
+    time_point expiry() const noexcept {
+        const guard lock(engine_->mutex());
+        return armed() ? engine_->start_of(deadline()) : time_point::min();
+    }
+
+    F& callable() noexcept { return f_; }
+    const F& callable() const noexcept { return f_; }
+
+private:
+    using guard = typename engine::guard;
+
+    template <class When>
+    bool schedule_on(engine& e, When when) {
+        __builtin_prefetch(this, 1); // the lock would wait for the line
+        const guard lock(e.mutex());
+        check_use(e);
+        if (armed()) {
+            e.rearm(*this, when);
+            return true;
+        }
+        if (completion() == nullptr) [[unlikely]]
+            attach();
+        if (e.admit() != detail::admission::accepted) [[unlikely]]
+            return false;
+        e.template arm<kind>(*this, when);
+        arrival_.forget(); // the node has another id now
+        return true;
+    }
+
+    bool cancel_on(engine& e) noexcept {
+        __builtin_prefetch(this, 1);
+        const guard lock(e.mutex());
+        check_use(e);
+        if (!armed()) [[unlikely]]
+            return arrival_.withdraw(*this);
+        e.template disarm<kind>(*this);
+        return true;
+    }
+
+    // Gives the node an index at the first schedule(), and after the timer was moved from.
+    [[gnu::noinline]] void attach() {
+        assert(static_cast<void*>(&engine_) == static_cast<timer_node*>(this) + 1);
+        engine_->nodes.attach(*this);
+        completion(&end);
+    }
+
+    static void end(timer_node& node, void* context) {
+        auto& c = *static_cast<completion_context*>(context);
+        auto& self = static_cast<callback_timer&>(node);
+        if (c.how == detail::outcome::discarded) return c.engine.template disarm<kind>(node);
+        if (c.how == detail::outcome::collected) return c.engine.template note_cancel<kind>();
+        if (c.engine.is_first_of_tick(node)) [[unlikely]]
+            return c.engine.begin_tick(node, context);
+        c.engine.template note_expiry<kind, F>(node);
+        if (self.arrival_.send(self, c.engine, c.lock)) return;
+        self.run(c.lock);
+        c.engine.check_loop_stopped();
+    }
+
+    // Calls f without the lock. f may destroy the timer.
+    void run(lock_type& lock) {
+        const detail::relock_on_exit relock(lock);
+        lock.unlock();
+        if constexpr (std::is_trivially_copyable_v<F> && std::invocable<const F&>) {
+            const F copy = f_;
+            copy();
+        } else {
+            f_();
+        }
+    }
+
+    void check_use([[maybe_unused]] const engine& e) const noexcept {
+        assert(&e == engine_ && "give the wheel from which the timer was made");
+        assert((detail::has_executor<F> || !engine_->in_turn_elsewhere()) &&
+               "use a callback_timer on the executor of its callable; bind a strand if several threads run the wheel");
+    }
+
+    void take(callback_timer& other) noexcept {
+        if (other.completion() != nullptr) engine_->nodes.relocate(other, *this);
+        completion(other.completion());
+        other.completion(nullptr);
+        arrival_.take(other.arrival_);
+    }
+
+    void leave() noexcept {
+        lock_type lock = engine_->lock();
+        check_use(*engine_);
+        if (armed())
+            engine_->template disarm<kind>(*this);
+        else
+            arrival_.withdraw(*this);
+        if (completion() != nullptr) engine_->nodes.detach(*this);
+        completion(nullptr);
+        engine_->leave(lock);
+    }
+
+    engine* engine_; // directly behind the node: the wheel prefetches what it points to (node_table::adjacent)
+    [[no_unique_address]] F f_;
+    [[no_unique_address]] arrival arrival_; // empty without an associated executor
+};
+
+template <class F, class Clock, class Locking, timing_wheel Wheel, class Executor>
+callback_timer(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&, F)
+    -> callback_timer<F, basic_timer_wheel<Clock, Locking, Wheel, Executor>>;
+
+} // namespace cogwheel::inline v0

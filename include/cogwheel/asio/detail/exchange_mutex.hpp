@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The mutex of a wheel. To lock and unlock it costs one locked instruction, where std::mutex needs two. A locked
+// instruction waits for the stores before it, so a second one makes the cache misses of two timers wait for each other.
+//
+// - lock() exchanges a word, unlock() stores to it.
+// - A thread that finds the mutex locked tries again for about 2 us, and then sleeps: it does not take the processor
+//   away from the thread that holds the mutex.
+// - unlock() must not overlook a thread that is about to sleep. Usually each side needs a fence for that: its store
+//   before its load (Dekker's algorithm). Here membarrier(2) gives the thread that sleeps both fences, so that unlock()
+//   needs none. Where the kernel has no membarrier(2), unlock() has a fence.
+// Not fair, as std::mutex. Not recursive. Without Linux, multi_threaded uses std::mutex (locking.hpp).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace cogwheel::inline v0::detail {
+
+/// Meets the standard's Lockable requirements.
+/// Lifetime: unlock() reads the mutex after another thread may have locked it. So the last owner must not destroy it
+/// while another unlock() may still run: a wheel's mutex lives as long as its execution context.
+class exchange_mutex {
+public:
+    exchange_mutex() noexcept : needs_fence_(!register_barrier()) {}
+    exchange_mutex(const exchange_mutex&) = delete;
+    exchange_mutex& operator=(const exchange_mutex&) = delete;
+
+    [[gnu::always_inline]] void lock() noexcept {
+        if (word_.exchange(locked, std::memory_order_acquire) != unlocked) [[unlikely]]
+            lock_slowly();
+    }
+    [[gnu::always_inline]] bool try_lock() noexcept {
+        return word_.exchange(locked, std::memory_order_acquire) == unlocked;
+    }
+    [[gnu::always_inline]] void unlock() noexcept {
+        if (needs_fence_) [[unlikely]]
+            return unlock_with_fence();
+        word_.store(unlocked, std::memory_order_release);
+        std::atomic_signal_fence(std::memory_order_seq_cst); // the compiler must not exchange these two
+        if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+            wake_one();
+    }
+
+private:
+    using word = std::uint32_t; // of futex(2)
+    static constexpr word unlocked = 0, locked = 1;
+
+    void lock_slowly() noexcept;
+    void unlock_with_fence() noexcept;
+    void wake_one() noexcept;
+    static bool register_barrier() noexcept;
+
+    std::atomic<word> word_{unlocked};
+    std::atomic<word> sleepers_{0};
+    const bool needs_fence_;
+};
+
+} // namespace cogwheel::inline v0::detail

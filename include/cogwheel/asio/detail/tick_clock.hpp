@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The clock of one wheel. exact() reads the system's clock, for turns. not_before() is for deadlines: it returns a time
+// that is not before the present, and at most 0.1 ms after it. A reading of the system's clock is fenced, so the cache
+// misses of two timers do not overlap. not_before() reads the processor's counter, which has no fence, and adds what
+// has passed since the last reading of the system's clock, the anchor (docs/adr/0014).
+//
+// - Never before the present: the kernel slews its clock by at most 22.6 % (adjtimex(2)). The counts since the anchor
+//   are taken as 23 % longer than they are, and 2 us more.
+// - At most 0.1 ms after the present: an anchor is used for at most 0.2 ms. Then not_before() reads the system's clock.
+// - The counter is used only if the kernel uses it for this clock. A counter that steps back, or far ahead, ends the
+//   use of its anchor. If the system's clock gets ahead of not_before(), the counter is wrong, and is not used again.
+// Elsewhere, and for other clocks, both functions read the clock.
+#pragma once
+
+#include <cogwheel/asio/detail/counter_rate.hpp>
+#include <cogwheel/wheel/tick.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+namespace cogwheel::inline v0::detail {
+
+/// The counter with which a clock advances. Specialised for std::chrono::steady_clock below, and by tests.
+template <class Clock>
+struct tick_counter {
+    static constexpr bool exists = false;
+};
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(COGWHEEL_NO_TICK_COUNTER)
+template <>
+struct tick_counter<std::chrono::steady_clock> {
+    static constexpr bool exists = true;
+
+    /// Reads the counter, not fenced.
+    static std::uint64_t read() noexcept {
+#ifdef __x86_64__
+        return __builtin_ia32_rdtsc();
+#else
+        std::uint64_t count;
+        asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+        return count;
+#endif
+    }
+    /// Reads the clock that the kernel does not slew.
+    static std::chrono::nanoseconds unslewed() noexcept;
+    /// Returns whether the kernel trusts the counter: it is the present source of its clocks.
+    static bool is_trusted() noexcept;
+};
+#endif
+
+/// Thread safety: none; the wheel's lock guards it.
+template <class Clock>
+class tick_clock {
+    using counter = tick_counter<Clock>;
+    using nanoseconds = std::chrono::nanoseconds;
+
+public:
+    static constexpr nanoseconds most_ahead = std::chrono::microseconds(100);
+
+    tick_clock() noexcept = default;
+    /// Starts at `origin`. `with_counter`: not_before() may use the counter.
+    tick_clock(typename Clock::time_point origin, bool with_counter) noexcept : origin_(ns_of(origin)) {
+        if constexpr (counter::exists) use_ = with_counter && counter::is_trusted();
+    }
+
+    /// Returns the time since the origin.
+    nanoseconds read() const noexcept { return saturating_add(ns_of(Clock::now()), -origin_); }
+    /// The same, and not_before() continues from there.
+    nanoseconds exact() noexcept {
+        if constexpr (counter::exists)
+            if (use_) return anchored();
+        return read();
+    }
+
+    /// Returns a time since the origin: not before the present, at most `most_ahead` after it. Never goes back, unless
+    /// the clock does.
+    [[gnu::always_inline]] nanoseconds not_before() noexcept {
+        if constexpr (counter::exists) {
+            const std::uint64_t age = counter::read() - anchor_count_;
+            if (age < usable_) [[likely]] {
+                const nanoseconds by_count = anchor_ + nanoseconds((age * per_count_) >> counter_rate::shift);
+                const nanoseconds now = by_count > latest_ ? by_count : latest_;
+                latest_ = now;
+                return now;
+            }
+            return not_before_by_system();
+        } else {
+            return read();
+        }
+    }
+
+private:
+    static constexpr nanoseconds longest_use = std::chrono::microseconds(200);
+    static constexpr nanoseconds slack = std::chrono::microseconds(2); // the counter is read a little early
+    static constexpr nanoseconds longest_reading = std::chrono::microseconds(3);
+    static constexpr std::uint64_t slew_percent = 23;
+
+    static nanoseconds ns_of(typename Clock::time_point t) noexcept { return saturate_to_ns(t.time_since_epoch()); }
+
+    [[gnu::noinline]] nanoseconds not_before_by_system() noexcept {
+        const nanoseconds now = exact();
+        return latest_ = now > latest_ ? now : latest_;
+    }
+
+    // Reads the clock and sets the anchor. Without a counter it would be called for nothing, so it is a template.
+    template <class Counter = counter>
+    [[gnu::noinline]] nanoseconds anchored() noexcept {
+        const std::uint64_t before = Counter::read();
+        const nanoseconds now = read();
+        const std::uint64_t after = Counter::read();
+        if (usable_ != 0 && has_outrun(after - anchor_count_, now)) {
+            use_ = false;
+            usable_ = 0;
+            return now;
+        }
+        if (now >= next_sample_) {
+            const std::uint64_t first = Counter::read();
+            const nanoseconds unslewed = Counter::unslewed();
+            rate_.observe({first, Counter::read(), unslewed});
+            next_sample_ = now + std::chrono::milliseconds(1);
+            usable_ = 0;
+            if (rate_.known()) {
+                per_count_ = rate_.per_count() + rate_.per_count() / 100 * slew_percent;
+                usable_now_ =
+                    (static_cast<std::uint64_t>(longest_use.count()) << counter_rate::shift) / rate_.per_count();
+            }
+        }
+        // If the thread was suspended between the readings, the anchor would be too far ahead.
+        const bool at_once = after - before < usable_now_ / static_cast<std::uint64_t>(longest_use / longest_reading);
+        usable_ = rate_.known() && at_once ? usable_now_ : 0;
+        anchor_count_ = before;
+        anchor_ = now + slack;
+        return now;
+    }
+
+    // Returns whether the clock has advanced more than the counts since the anchor explain.
+    bool has_outrun(std::uint64_t age, nanoseconds now) const noexcept {
+        constexpr std::uint64_t largest = std::uint64_t{1} << 63;
+        return age < largest / per_count_ && now > anchor_ + nanoseconds((age * per_count_) >> counter_rate::shift);
+    }
+
+    // What not_before() needs comes first.
+    std::uint64_t anchor_count_ = 0;
+    std::uint64_t usable_ = 0; // counts after the anchor; zero: no anchor
+    std::uint64_t per_count_ = 0;
+    nanoseconds anchor_{}; // since the origin
+    nanoseconds latest_{};
+
+    nanoseconds origin_{};
+    bool use_ = false;
+    std::uint64_t usable_now_ = 0;
+    nanoseconds next_sample_{};
+    counter_rate rate_{};
+};
+
+} // namespace cogwheel::inline v0::detail

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The engine and its driver: when it is armed and called off, and what its waits and the posted turns do. The rules are
+// in wheel_engine.hpp, which includes this file.
+#pragma once
+
+#include <cogwheel/asio/detail/wheel_engine.hpp>
+
+namespace cogwheel::inline v0::detail {
+
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_engine<Clock, Locking, Wheel>::request_turn() {
+    if (turning_ || turn_coming() || shut_down_) return;
+    COGWHEEL_TRY {
+        asio::require(executor_, asio::execution::blocking.never).execute(posted_turn(*this));
+        turn_posted_ = true;
+        wake_before_ = 0;
+    }
+    COGWHEEL_CATCH {
+        if (planned_ != never) return cancel_wait();
+        plan(time_.reached() + 1); // not at once: memory may be available again by then
+    }
+}
+
+// Not inlined: the usual cancel() saves no registers for it.
+template <class Clock, class Locking, timing_wheel Wheel>
+[[gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::let_run_return() noexcept {
+    if (planned_ == never || turning_ || turn_coming()) return;
+    if (!rearmed_quickly_) return cancel_wait();
+    COGWHEEL_TRY { request_turn(); }
+    COGWHEEL_CATCH { // never: while a wait is planned, request_turn() does not throw
+    }
+}
+
+template <class Clock, class Locking, timing_wheel Wheel>
+[[gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::wake_earlier_by(due_tick a) {
+    if (turning_ || turn_coming()) return;
+    if (a.at_once || a.due <= wheel_->now() || (planned_ == never && (wheel_->size() != 0 || !ended_.empty())))
+        request_turn();
+    else if (a.due.value < planned_)
+        plan(a.due);
+}
+
+// Arms the driver. Preconditions: no turn is coming. Errors: std::bad_alloc; a replaced wait then comes as a turn.
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_engine<Clock, Locking, Wheel>::plan(tick until) {
+    COGWHEEL_TRY { driver_->arm(start_of(until), serial_ + 1); }
+    COGWHEEL_CATCH {
+        wait_cancelled_ = planned_ != never;
+        planned_ = never;
+        note_driver();
+        COGWHEEL_RETHROW;
+    }
+    ++serial_;
+    planned_ = until.value;
+    note_driver();
+}
+
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_engine<Clock, Locking, Wheel>::plan_for(tick due) {
+    if (due.value >= planned_ || turn_coming()) return;
+    COGWHEEL_TRY { plan(due); }
+    COGWHEEL_CATCH {
+        if (!turn_coming()) request_turn();
+    }
+}
+
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_engine<Clock, Locking, Wheel>::wake(std::uint64_t serial) {
+    lock_type lock(mutex_);
+    bool woken = false;
+    if (serial == serial_) {
+        if (wait_cancelled_)
+            rearmed_quickly_ = wheel_ && wheel_->size() != 0;
+        else
+            woken = true;
+        wait_cancelled_ = false;
+        planned_ = never;
+        note_driver();
+    } else if (planned_ != never || turn_coming()) {
+        return; // another wait or turn has replaced this one
+    }
+    if (woken) counts_.wake_up();
+    run_turn(lock, woken);
+}
+
+// A wait or a posted turn was destroyed without a call: the executor had no memory, or its context is gone.
+// A failing post or arm() calls these two with the lock held. So they check serial_ and turn_posted_ without the
+// lock: the engine sets both only after the post or arm() has succeeded.
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_engine<Clock, Locking, Wheel>::wake_lost(std::uint64_t serial) noexcept {
+    if (serial != serial_) return;
+    lock_type lock(mutex_);
+    wait_cancelled_ = false;
+    planned_ = never;
+    note_driver();
+    replace_lost_turn();
+}
+
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_engine<Clock, Locking, Wheel>::turn_lost() noexcept {
+    if (!turn_posted_) return;
+    lock_type lock(mutex_);
+    turn_posted_ = false;
+    note_driver();
+    replace_lost_turn();
+}
+
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_engine<Clock, Locking, Wheel>::replace_lost_turn() noexcept {
+    if (!wheel_ || (wheel_->size() == 0 && ended_.empty())) return;
+    COGWHEEL_TRY { request_turn(); }
+    COGWHEEL_CATCH {
+        // The next call that arms or ends a timer requests a turn.
+    }
+}
+
+} // namespace cogwheel::inline v0::detail

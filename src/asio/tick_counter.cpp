@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/asio/detail/tick_clock.hpp>
+
+#ifdef __linux__
+#include <array>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/timex.h>
+#include <time.h>
+#include <unistd.h>
+#endif
+
+namespace cogwheel::inline v0::detail {
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(COGWHEEL_NO_TICK_COUNTER)
+
+using counter = tick_counter<std::chrono::steady_clock>;
+
+std::chrono::nanoseconds counter::unslewed() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC_RAW, &now); // fails for bad arguments only
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+bool counter::is_trusted() noexcept {
+    // With the signal of a precise clock, the kernel may slew by half of the time.
+    timex state{};
+    if (::adjtimex(&state) != -1 && (state.status & STA_PPSTIME) != 0) return false;
+    // The kernel has checked the source of its clocks: that it is invariant, and the same for all processors.
+    const int file = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    std::array<char, 64> name{};
+    const ssize_t length = ::read(file, name.data(), name.size());
+    ::close(file);
+    if (length <= 0) return false;
+    std::string_view source(name.data(), static_cast<std::size_t>(length));
+    if (source.back() == '\n') source.remove_suffix(1);
+#ifdef __x86_64__
+    return source == "tsc";
+#else
+    return source == "arch_sys_counter";
+#endif
+}
+
+#endif
+
+} // namespace cogwheel::inline v0::detail

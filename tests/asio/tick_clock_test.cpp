@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// not_before() is never before the present, and at most 0.1 ms after it: under any slew, with steps of the counter, and
+// if the thread is suspended between two readings.
+#include "support/counted_world.hpp"
+#include "support/random.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cogwheel_tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+using world = counted_world;
+using clock_under_test = cogwheel::detail::tick_clock<counted_clock>;
+
+constexpr double most_slew = 0.226; // of the kernel: 10 % by the tick, 12.5 % by the offset, 2 x 0.05 %
+
+/// A clock, and what the world says about its answers.
+class checked_clock {
+public:
+    explicit checked_clock(bool with_counter = true) : origin_(counted_clock::now()), clock_(origin_, with_counter) {}
+
+    /// Runs long enough for the rate to be known.
+    void settle() {
+        for (int i = 0; i < 40; ++i) {
+            world::pass(1e6);
+            clock_.exact();
+        }
+    }
+
+    struct answer {
+        double early, late; // ns; zero or less: neither
+    };
+    answer not_before() {
+        const double before = world::clock;
+        const auto said = static_cast<double>(clock_.not_before().count());
+        const double after = world::clock;
+        const double origin = static_cast<double>(origin_.time_since_epoch().count());
+        return {before - origin - said - 1, said - (after - origin)}; // the clock has whole nanoseconds
+    }
+    /// Returns how many readings of the system's clock `calls` calls need.
+    int system_readings(int calls) {
+        int n = 0;
+        for (int i = 0; i < calls; ++i) {
+            const double before = world::unslewed;
+            not_before();
+            n += world::unslewed - before > world::per_reading + 1 ? 1 : 0;
+        }
+        return n;
+    }
+    auto exact() { return clock_.exact(); }
+    auto raw_not_before() { return clock_.not_before(); }
+
+private:
+    counted_clock::time_point origin_;
+    clock_under_test clock_;
+};
+
+constexpr double most_late = 100'000;
+
+} // namespace
+
+TEST_CASE("tick_clock_with_any_slew_is_never_early_and_at_most_a_tenth_of_a_millisecond_late") {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        CAPTURE(seed);
+        random_source random(seed);
+        const double frequencies[] = {2.6, 1.0, 5.2, 0.024, 0.0625, 3.3};
+        world::begin(frequencies[seed % 6]);
+        checked_clock clock;
+        clock.settle();
+        for (int i = 0; i < 20'000; ++i) {
+            if (random.below(50) == 0) // a slew that begins at any point, also right after an anchor
+                world::rate = 1 + most_slew * (static_cast<double>(random.below(2'001)) / 1000 - 1);
+            if (random.below(400) == 0) clock.exact();
+            world::pass(static_cast<double>(random.below(random.below(20) == 0 ? 300'000 : 2'000)));
+            const auto a = clock.not_before();
+            REQUIRE(a.early <= 0);
+            REQUIRE(a.late <= most_late);
+        }
+    }
+}
+
+TEST_CASE("tick_clock_of_a_thread_that_is_suspended_at_any_point_stays_within_its_bounds") {
+    world::begin();
+    checked_clock clock;
+    clock.settle();
+    random_source random(7);
+    world::before_reading = [&] {
+        if (random.below(30) == 0) world::pass(static_cast<double>(random.below(3'000'000)));
+    };
+    for (int i = 0; i < 200'000; ++i) {
+        world::pass(static_cast<double>(random.below(5'000)));
+        const auto a = clock.not_before();
+        REQUIRE(a.early <= 0);
+        REQUIRE(a.late <= most_late);
+    }
+}
+
+TEST_CASE("tick_clock_reads_the_system_clock_once_in_a_fifth_of_a_millisecond") {
+    world::begin();
+    checked_clock clock;
+    clock.settle();
+    // Each call takes 20 ns here: 10,000 in 0.2 ms.
+    CHECK(clock.system_readings(100'000) <= 15);
+    CHECK(clock.system_readings(100'000) >= 8);
+}
+
+TEST_CASE("tick_clock_never_goes_back") {
+    world::begin();
+    checked_clock clock;
+    clock.settle();
+    random_source random(3);
+    auto last = clock.raw_not_before();
+    for (int i = 0; i < 100'000; ++i) {
+        world::pass(static_cast<double>(random.below(3'000)));
+        if (random.below(100) == 0) clock.exact();
+        const auto now = clock.raw_not_before();
+        REQUIRE(now >= last);
+        last = now;
+    }
+}
+
+TEST_CASE("tick_clock_whose_counter_steps_back_beyond_its_anchor_reads_the_system_clock") {
+    world::begin();
+    checked_clock clock;
+    clock.settle();
+    for (const double step : {-1e6, -1e9, -6e12}) {
+        clock.exact();
+        world::pass(1'000);
+        world::step_counter(step / 2.6);
+        for (int i = 0; i < 100; ++i) {
+            world::pass(50'000);
+            const auto a = clock.not_before();
+            REQUIRE(a.early <= 0);
+            REQUIRE(a.late <= most_late);
+        }
+    }
+}
+
+TEST_CASE("tick_clock_whose_counter_steps_ahead_is_late_by_no_more_than_its_anchor_allows") {
+    world::begin();
+    checked_clock clock;
+    clock.settle();
+    for (const double step : {1e5, 3e5, 1e6, 1e9}) {
+        clock.exact();
+        world::step_counter(step);
+        for (int i = 0; i < 100; ++i) {
+            world::pass(20'000);
+            const auto a = clock.not_before();
+            REQUIRE(a.early <= 0);
+            REQUIRE(a.late <= 300'000); // an anchor's whole life, and its slew
+        }
+        CHECK(clock.not_before().late <= most_late);
+    }
+}
+
+TEST_CASE("tick_clock_whose_counter_becomes_slow_stops_using_it") {
+    world::begin();
+    checked_clock clock;
+    clock.settle();
+    world::frequency /= 2;            // no kernel slews by so much
+    for (int i = 0; i < 5'000; ++i) { // it notices at an anchor
+        world::pass(10'000);
+        clock.not_before();
+    }
+    CHECK(clock.system_readings(1'000) == 1'000);
+    CHECK(clock.not_before().early <= 0);
+}
+
+TEST_CASE("tick_clock_does_not_use_the_counter_before_it_knows_its_rate_or_if_it_may_not") {
+    world::begin();
+    checked_clock fresh;
+    CHECK(fresh.system_readings(100) == 100);
+    checked_clock without(false);
+    without.settle();
+    CHECK(without.system_readings(100) == 100);
+    world::trusted = false;
+    checked_clock unsound;
+    unsound.settle();
+    CHECK(unsound.system_readings(100) == 100);
+}
+
+TEST_CASE("tick_clock_after_the_machine_was_suspended_is_within_its_bounds") {
+    world::begin();
+    checked_clock clock;
+    clock.settle();
+    for (const double asleep : {1e6, 1e9, 3.6e12}) {
+        clock.exact();
+        world::count += asleep * world::frequency; // the steady clock does not count the time asleep
+        const auto a = clock.not_before();
+        CHECK(a.early <= 0);
+        CHECK(a.late <= most_late);
+        clock.exact();
+        world::count = 1; // the counter began anew
+        CHECK(clock.not_before().early <= 0);
+        CHECK(clock.not_before().late <= most_late);
+        clock.settle();
+    }
+}
