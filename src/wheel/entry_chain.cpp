@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The rarely called functions of the chunk pool, and the sort for a jump: a radix sort with digits of 8 bits.
+// The rarely called functions of the chunk pool, and the sort of a few entries for a jump.
 #include "trimming.hpp"
 
 #include <cogwheel/wheel/detail/entry_chain.hpp>
@@ -50,20 +50,49 @@ void chunk_pool::trim() noexcept {
     carving_ = 0;
 }
 
-void entry_chain::sort(chunk_pool& pool, std::uint32_t base, unsigned bits) {
-    constexpr unsigned digit_bits = 8;
-    for (unsigned shift = 0; shift < bits; shift += digit_bits) {
-        std::array<entry_chain, 1U << digit_bits> digits{};
-        while (!empty()) {
-            chunk* c = pop_front();
-            for (std::uint32_t i = 0; i < c->count; ++i) {
-                const entry e = c->entries[i];
-                digits[((e.tick - base) >> shift) % digits.size()].push(pool, e);
-            }
-            pool.give(c);
-        }
-        for (entry_chain& d : digits) append(d);
+namespace {
+
+void sort_by_insertion(entry* entries, std::uint32_t count, std::uint32_t base) noexcept {
+    for (std::uint32_t i = 1; i < count; ++i) {
+        const entry e = entries[i];
+        std::uint32_t at = i;
+        for (; at != 0 && entries[at - 1].tick - base > e.tick - base; --at) entries[at] = entries[at - 1];
+        entries[at] = e;
     }
+}
+
+// Moves the entries to `out`, in order of eight bits of (tick - base).
+void sort_by_digit(const entry* in, std::uint32_t count, entry* out, std::uint32_t base, unsigned shift) noexcept {
+    std::array<std::uint32_t, 256> places{};
+    const auto digit = [&](entry e) { return ((e.tick - base) >> shift) % places.size(); };
+    for (std::uint32_t i = 0; i < count; ++i) ++places[digit(in[i])];
+    for (std::uint32_t sum = 0; std::uint32_t& place : places) place = std::exchange(sum, sum + place);
+    for (std::uint32_t i = 0; i < count; ++i) out[places[digit(in[i])]++] = in[i];
+}
+
+} // namespace
+
+std::uint32_t entry_chain::append_sorted(chunk_pool& pool, entry_chain& from, std::uint32_t base,
+                                         unsigned bits) noexcept {
+    constexpr std::uint32_t few = 32; // so many are sorted faster without digits
+    std::array<entry, max_sorted> entries, scratch;
+    entry *in = entries.data(), *out = scratch.data();
+    std::uint32_t count = 0;
+    while (!from.empty()) {
+        chunk* c = from.pop_front();
+        std::copy_n(c->entries.data(), c->count, in + count);
+        count += c->count;
+        pool.give(c); // before the pushes, so that they cannot fail
+    }
+    if (count <= few)
+        sort_by_insertion(in, count, base);
+    else
+        for (unsigned shift = 0; shift < bits; shift += 8) {
+            sort_by_digit(in, count, out, base, shift);
+            std::swap(in, out);
+        }
+    for (std::uint32_t i = 0; i < count; ++i) push(pool, in[i]);
+    return count;
 }
 
 } // namespace cogwheel::inline v0::detail

@@ -23,6 +23,12 @@
 
 namespace cogwheel_tests {
 
+/// Counts the operations after which a jump was unfinished, by its phase.
+struct operations_in_jumps {
+    std::size_t gathering = 0, sorting = 0;
+};
+inline operations_in_jumps in_jumps;
+
 template <cogwheel::timing_wheel Wheel>
 class wheel_rig {
 public:
@@ -31,7 +37,9 @@ public:
           wheel_(nodes_, h.slots, cogwheel::tick{h.start}),
           model_(h.start),
           settled_(h.start),
-          timers_(h.timers) {}
+          timers_(h.timers) {
+        cogwheel::wheel_access::set_sort_limit(wheel_, h.sort_limit);
+    }
 
     ~wheel_rig() {
         if (!fault_.empty()) wheel_.clear([](cogwheel::timer_node&) {});
@@ -45,6 +53,8 @@ public:
         for (std::size_t i = 0; i + script_op::size <= operations.size() && fault_.empty(); i += script_op::size) {
             const script_op op = script_op::decode(operations.subspan(i));
             perform(op);
+            in_jumps.gathering += cogwheel::wheel_access::gathering(wheel_) ? 1U : 0U;
+            in_jumps.sorting += cogwheel::wheel_access::sorting(wheel_) ? 1U : 0U;
             compare(op, i / script_op::size % header_.check_every == 0);
             if (!fault_.empty()) fault_ = "operation " + std::to_string(i / script_op::size) + ": " + fault_;
         }

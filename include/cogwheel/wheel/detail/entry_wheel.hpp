@@ -18,10 +18,12 @@
 // Why entries and not linked timers, with figures: docs/adr/0001. Why rings of the same entries: docs/adr/0006.
 #pragma once
 
+#include <cogwheel/wheel/detail/entry_jump.hpp>
 #include <cogwheel/wheel/detail/slot_ring.hpp>
 #include <cogwheel/wheel/level_census.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
+#include <memory>
 #include <vector>
 
 namespace cogwheel::inline v0 {
@@ -184,7 +186,7 @@ protected:
 private:
     friend cogwheel::wheel_access;
     static constexpr std::size_t garbage_slack = 1024; // dead entries (8 kB) that stay without a sweep
-    static constexpr std::size_t jump_chunks = 520;    // for the two digits of its sort, in addition to one per slot
+    static constexpr std::size_t jump_chunks = due_buckets::bucket_count + 4; // partly filled ones
     static constexpr std::uint32_t prefetch_distance = 16;
 
     // How much one next_due() may spend on dead entries, in entries read: about 0.1 ms.
@@ -221,7 +223,6 @@ private:
     void consume(turn&, entry);
     void fire(turn&, timer_node&);
     void walk(turn&, std::uint64_t stop);
-    void jump(std::uint64_t stop);
     void cascade() noexcept;
     bool descend(turn&);
     entry* first_overdue() noexcept;
@@ -230,6 +231,31 @@ private:
     void accept_overdue() noexcept;
     void sweep_overdue() noexcept;
     void keep_living_overdue(entry_chain&, std::uint32_t position) noexcept;
+
+    // A jump (entry_wheel_jump.cpp). While it gathers, reach_ is zero, so that no new entry takes the fast way.
+    enum class jump_phase : std::uint8_t { none, gathering, sorting };
+    bool gathering() const noexcept { return phase_ == jump_phase::gathering; }
+    std::uint64_t reach() const noexcept { return outer_.empty() ? horizon : near_.size(); }
+    void begin_jump(std::uint64_t stop);
+    bool gather(work_budget&);
+    void gather_one(entry);
+    bool gather_slots(work_budget&) noexcept;
+    void sort_due(work_budget&);
+    bool split(work_budget&);
+    void put_while_gathering(entry, std::uint64_t at, std::uint64_t from);
+    void take_out(slot_ring&, std::size_t slot_index) noexcept;
+    void drop_jump() noexcept;
+    const char* check_jump() const;
+
+    // Returns true if the slot holds entries that a jump has yet to gather. Their ticks are relative to its base.
+    // Preconditions: gathering().
+    bool ungathered(const slot_ring& ring, std::size_t slot_index) const noexcept {
+        return ring.start_of(ring.slots[slot_index].low) <= walked_;
+    }
+    // Preconditions: the entry has not been gathered.
+    std::uint64_t tick_before_jump(entry e) const noexcept {
+        return jump_->base + 1 + (e.tick - static_cast<std::uint32_t>(jump_->base) - 1);
+    }
 
     // These functions move entries. An entry has 32 bits of its tick; walked_ supplies the others.
     std::uint64_t full_tick(entry e) const noexcept {
@@ -240,6 +266,7 @@ private:
         return static_cast<std::int32_t>(e.tick - static_cast<std::uint32_t>(walked_)) > 0;
     }
     void keep(entry e, std::uint64_t at) { near_.put(chunks_, at & near_.mask, e, at); }
+    slot_ring& outer_for(std::uint64_t at, std::uint64_t from) noexcept;
     void put_outer(entry, std::uint64_t at, std::uint64_t from);
     void put_anywhere(entry, std::uint64_t at, std::uint64_t from);
     bool keep_if_all_future(chunk&) noexcept;
@@ -248,7 +275,7 @@ private:
 
     bool confirm_low(slot_ring&, std::size_t slot_index, std::uint32_t& allowance) noexcept;
     slot_ring* next_to_sweep() noexcept;
-    void sweep() noexcept;
+    void sweep();
     void refile_living(slot_ring&, std::size_t slot_index, chunk*) noexcept;
     void drop_entries() noexcept;
     std::uint64_t next_cascade() const noexcept;
@@ -263,10 +290,10 @@ private:
 
     node_table& nodes_;
     std::uint64_t now_;    // the latest tick given to advance()
-    std::uint64_t walked_; // advance() has taken the due entries out of all slots up to this tick; <= now_
-    std::uint64_t reach_;  // near_ takes entries up to this many ticks ahead
+    std::uint64_t walked_; // advance() has taken the due entries out of all slots up to this tick, or a jump does so
+    std::uint64_t reach_;  // near_ takes entries up to this many ticks ahead; zero while a jump gathers
     std::size_t size_ = 0;
-    std::size_t entries_ = 0; // in slots, ready_ and descending_; without the overdue entries
+    std::size_t entries_ = 0; // in slots, ready_, descending_ and jump_; without the overdue entries
     slot_ring near_;          // slots of one tick
     chunk_pool chunks_;
 
@@ -274,7 +301,7 @@ private:
     // entries never join this chain.
     entry_chain ready_;
     std::uint32_t ready_position_ = 0;
-    bool ready_sorted_ = false; // true after jump(): then all entries are due
+    bool ready_sorted_ = false; // true during a jump: then all entries are due, and they are in order of ticks
 
     // The overdue timers, first in, first out. now_ only grows, so this is also the order of ticks.
     entry_chain overdue_;     // armed before this advance()
@@ -290,6 +317,10 @@ private:
     std::uint64_t next_cascade_ = slot_ring::never; // no outer slot with entries begins before this tick
     entry_chain descending_;                        // the entries of outer slots that begin at walked_ + 1, taken out
     std::uint32_t descending_position_ = 0;
+
+    std::unique_ptr<entry_jump> jump_; // made by the first jump, or by reserve()
+    jump_phase phase_ = jump_phase::none;
+    std::uint32_t sort_limit_ = entry_chain::max_sorted; // splits buckets with more entries than this
 
     std::size_t sweep_ring_ = 0; // 0: near_
     std::size_t sweep_slot_ = 0;
