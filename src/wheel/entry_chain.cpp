@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The rarely called functions of the chunk pool, and the sort of a few entries for a jump.
-#include "trimming.hpp"
-
+// The rarely called functions of the chunk pool, except trim(), and the sort of a few entries for a jump.
 #include <cogwheel/wheel/detail/entry_chain.hpp>
 
 #include <algorithm>
@@ -17,6 +15,8 @@ void chunk_pool::add_group() {
 }
 
 chunk* chunk_pool::carve() {
+    if (trimming_)
+        if (chunk* c = take_from_trimming()) return c;
     while (carving_ < groups_.size() && groups_[carving_].carved == group_size) ++carving_;
     if (carving_ == groups_.size()) add_group();
     group& from = groups_[carving_];
@@ -30,24 +30,11 @@ void chunk_pool::reserve(std::size_t count) {
     std::size_t room = 0;
     for (const group& g : groups_) room += group_size - g.carved;
     for (const chunk* c = free_; c != nullptr && room < count; c = c->next) ++room;
-    for (; room < count; room += group_size) add_group();
-}
-
-void chunk_pool::trim() noexcept {
-    std::vector<std::uint16_t> free = piece_counters(groups_.size()); // the number of free chunks per group
-    if (free.empty()) return;
-    for (const chunk* c = free_; c != nullptr; c = c->next) ++free[c->group];
-    const auto goes = [&](std::size_t g) { return groups_[g].carved == free[g]; };
-    filter_list(
-        free_, static_cast<chunk*>(nullptr), [](const chunk* c) { return c->next; },
-        [](chunk* c, chunk* next) { c->next = next; }, [&](const chunk* c) { return !goes(c->group); });
-    slab_memory::return_run unused(memory_);
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-        if (!goes(g)) continue;
-        groups_[g].carved = 0;
-        unused.add(reinterpret_cast<std::byte*>(groups_[g].chunks), group_size * sizeof(chunk));
+    if (trimming_) {
+        for (const chunk* c = trimming_->uncounted; c != nullptr && room < count; c = c->next) ++room;
+        for (const trimming::counted& g : trimming_->groups) room += g.count;
     }
-    carving_ = 0;
+    for (; room < count; room += group_size) add_group();
 }
 
 namespace {

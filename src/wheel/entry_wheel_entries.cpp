@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The entries of entry_wheel: filing, sweeping, trimming, and the search for the next due tick.
+// The entries of entry_wheel: filing, sweeping, and the search for the next due tick.
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 
 #include <algorithm>
@@ -100,7 +100,6 @@ void entry_wheel::schedule_anew(timer_node& node, std::uint64_t due) {
 }
 
 [[gnu::noinline]] void entry_wheel::schedule_slowly(timer_node& node, std::uint64_t due) {
-    if (gathering()) filed(node, overdue_bit); // an entry of the last timer of this node must not cover the new one
     try {
         file(node, due);
     } catch (...) {
@@ -343,7 +342,8 @@ slot_ring* entry_wheel::next_to_sweep() noexcept {
 
 // Sweeps two chunks: takes each out of its slot and puts its live entries back. file() calls this once per new entry
 // while more than half of the entries are dead. While a jump gathers, lets it look at as many entries instead: it drops
-// dead ones too. Errors: std::bad_alloc, only while a jump gathers.
+// dead ones too. It may take an entry of the last timer of the node that is being filed for a live one: this leaves one
+// more dead entry. Errors: std::bad_alloc, only while a jump gathers.
 void entry_wheel::sweep() {
     ++sweeps_;
     if (gathering()) {
@@ -358,11 +358,17 @@ void entry_wheel::sweep() {
         slot& s = ring->slots[sweep_slot_];
         if (sweep_left_ == 0) sweep_left_ = s.entries / chunk::capacity + 1;
         --sweep_left_;
-        chunk* head = s.chain.pop_front();
-        s.entries -= head->count;
-        if (s.chain.empty()) ring->take(sweep_slot_);
-        refile_living(*ring, sweep_slot_, head);
+        refile_first_chunk(*ring, sweep_slot_);
     }
+}
+
+// Takes the first chunk out of a slot, and puts its live entries back. Preconditions: the slot is not empty.
+void entry_wheel::refile_first_chunk(slot_ring& ring, std::size_t slot_index) noexcept {
+    slot& s = ring.slots[slot_index];
+    chunk* head = s.chain.pop_front();
+    s.entries -= head->count;
+    if (s.chain.empty()) ring.take(slot_index);
+    refile_living(ring, slot_index, head);
 }
 
 // Puts the live entries of a chunk back into their slot, and drops the dead ones.
@@ -378,25 +384,6 @@ void entry_wheel::refile_living(slot_ring& ring, std::size_t s, chunk* c) noexce
         else
             forget(e, node);
     }
-}
-
-bool entry_wheel::trim() noexcept {
-    if (advancing_) return false;
-    if (size_ == 0) {
-        clear([](timer_node&) {}); // an advance() that ended early may have left entries in its own chains
-    } else {
-        if (walked_ < now_ || phase_ != jump_phase::none || !ready_.empty() || !descending_.empty() ||
-            overdue_pending())
-            return false;
-        for_each_ring([&](slot_ring& ring) {
-            for (std::size_t s = 0; s < ring.size(); ++s)
-                for (entry_chain all = ring.take(s); !all.empty();) refile_living(ring, s, all.pop_front());
-        });
-    }
-    sweep_left_ = 0;
-    chunks_.trim();
-    nodes_.trim();
-    return true;
 }
 
 void entry_wheel::reserve(std::size_t timers) {

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <cogwheel/wheel/detail/slab_memory.hpp>
+#include <cogwheel/wheel/work_budget.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -65,9 +67,14 @@ public:
     /// Allocates groups, so that `count` further chunks need no allocation. Errors: std::bad_alloc.
     void reserve(std::size_t count);
 
-    /// Gives the memory of groups without a chunk in use back to the system. Complexity: O(groups + chunks not in use).
-    /// Errors: none; without memory for its own counters (2 bytes per group) it does nothing.
-    void trim() noexcept;
+    /// Begins to give the memory of groups without a chunk in use back to the system; trim() goes on. Legal before the
+    /// last trim() has ended. Complexity: O(groups). Errors: none; without memory for its own counters (24 bytes per
+    /// group), trim() does nothing.
+    void begin_trim() noexcept;
+
+    /// Takes a step. Returns false after the last one. Between the steps, all functions are legal. What is given meanwhile
+    /// stays in memory. Complexity of all steps: O(groups + chunks not in use).
+    bool trim(work_budget& budget) noexcept;
 
     std::size_t footprint() const noexcept { return memory_.footprint(); }
 
@@ -79,10 +86,27 @@ private:
         std::size_t carved; // chunks constructed so far: one at a time, so that an unused chunk costs no page fault
     };
 
+    /// A trim that is under way. Free chunks are in free_, in `uncounted`, or in the list of their group.
+    struct trimming {
+        struct counted {
+            chunk* first = nullptr;
+            chunk* last = nullptr;
+            std::size_t count = 0;
+        };
+        std::vector<counted> groups;
+        chunk* uncounted = nullptr;
+        bool begun = false;   // free_ has become `uncounted`
+        std::size_t next = 0; // all groups before this one are done
+    };
+
     chunk* carve();
+    chunk* take_from_trimming() noexcept;
     void add_group();
+    bool count_free(work_budget& budget) noexcept;
+    void keep_group(trimming::counted&) noexcept;
 
     chunk* free_ = nullptr;
+    std::unique_ptr<trimming> trimming_;
     std::size_t carving_ = 0; // all groups before this one are carved completely
     std::vector<group> groups_;
     slab_memory memory_;

@@ -22,6 +22,7 @@
 #include <cogwheel/wheel/detail/slot_ring.hpp>
 #include <cogwheel/wheel/level_census.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
+#include <cogwheel/wheel/trim_position.hpp>
 
 #include <memory>
 #include <vector>
@@ -159,8 +160,14 @@ public:
     /// Drops all dead entries. Gives memory that neither the wheel nor the node_table uses back to the system. Useful
     /// after a burst of timers. Does nothing and returns false while a timer is due: inside a completion function, or
     /// while advance() has timers left to fire.
-    /// Complexity: O(slots + entries + memory not in use); O(nodes of the table) if no timer is pending.
+    /// Complexity: O(slots + entries + nodes not in use + memory given back).
     bool trim() noexcept;
+
+    /// Takes a step of trim(). Returns false after the last one, or if the first one did nothing: see at.done(). Between
+    /// the steps, all functions are legal. What ends meanwhile may stay in memory, and later steps do not wait for timers
+    /// that are due by then. Legal inside a completion function, except for the first step, which does nothing there.
+    /// Complexity: that of the budget, and of next_due() for the first step.
+    bool trim(trim_position& at, work_budget budget) noexcept;
 
     /// Returns the bytes allocated by the wheel, without those of the node_table.
     std::size_t footprint() const noexcept;
@@ -276,7 +283,13 @@ private:
     bool confirm_low(slot_ring&, std::size_t slot_index, std::uint32_t& allowance) noexcept;
     slot_ring* next_to_sweep() noexcept;
     void sweep();
+    void refile_first_chunk(slot_ring&, std::size_t slot_index) noexcept;
     void refile_living(slot_ring&, std::size_t slot_index, chunk*) noexcept;
+    bool trim_may_begin() noexcept;
+    bool drop_leftovers(work_budget&) noexcept;
+    void drop_chunk(entry_chain&, std::uint32_t& position, work_budget&) noexcept;
+    void drop_overdue_chunk(work_budget&) noexcept;
+    bool trim_slots(trim_position&, work_budget&) noexcept;
     void drop_entries() noexcept;
     std::uint64_t next_cascade() const noexcept;
     std::size_t all_slots() const noexcept;
