@@ -65,7 +65,7 @@ bool chunk_pool::count_free(work_budget& budget) noexcept {
             t.next = std::min<std::size_t>(t.next, c->group); // take() may have passed the group already
             c->next = in.first;
             in.first = c;
-            budget.charge(2 * work_budget::entry);
+            budget.charge(4 * work_budget::entry); // a miss that no prefetch can hide
         }
         if (t.begun) return true;
         t.begun = true;

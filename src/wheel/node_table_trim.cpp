@@ -66,7 +66,7 @@ bool node_table::count_free(work_budget& budget) noexcept {
             while (t.uncounted[c] != nullptr) {
                 if (budget.spent()) return false;
                 timer_node& node = *std::exchange(t.uncounted[c], next_free(*t.uncounted[c]));
-                budget.charge(2 * work_budget::entry);
+                budget.charge(4 * work_budget::entry); // a miss that no prefetch can hide
                 if (trimming::counted* in = note_free(index(node))) {
                     next_free(node, in->count == 1 ? nullptr : find(in->first));
                     in->first = index(node);
@@ -91,7 +91,7 @@ bool node_table::count_places(work_budget& budget) noexcept {
         const std::uint32_t i = t.uncounted_places;
         place& at = *reinterpret_cast<place*>(pages_[page_of(i)].at(i));
         t.uncounted_places = at.next_free;
-        budget.charge(2 * work_budget::entry);
+        budget.charge(4 * work_budget::entry); // a miss that no prefetch can hide
         if (trimming::counted* in = note_free(i)) {
             at.next_free = in->first;
             in->first = i;
