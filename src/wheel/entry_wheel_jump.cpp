@@ -4,10 +4,10 @@
 // The jump of entry_wheel: an advance() by more than a revolution. It takes the due entries out of all slots and puts
 // them in order, instead of a walk for each revolution. It works in slices, within the budget of advance().
 //
-// walked_ is the end of the jump from its beginning on. So the wheel files timers as usual, except that a slot may still
-// hold entries from before the jump. Such a slot is known by its lower bound, which walked_ has passed (ungathered()).
-// The first new entry for it sends the old ones to jump_->taken, so the two kinds never mix in one slot.
-// Timers that are armed meanwhile are due after walked_: they fire after all timers of the jump.
+// walked_ is the end of the jump from its beginning on. So the wheel files timers as usual, except that a slot may
+// still hold entries from before the jump. Such a slot is known by its lower bound, which walked_ has passed
+// (ungathered()). The first new entry for it sends the old ones to jump_->taken, so the two kinds never mix in one
+// slot. Timers that are armed meanwhile are due after walked_: they fire after all timers of the jump.
 #include "prefetch_ahead.hpp"
 
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
@@ -16,7 +16,8 @@
 
 namespace cogwheel::inline v0::detail {
 
-// Starts a jump to `stop`. Preconditions: descending_ and ready_ are empty. Errors: std::bad_alloc; then nothing changes.
+// Starts a jump to `stop`. Preconditions: descending_ and ready_ are empty. Errors: std::bad_alloc; then nothing
+// changes.
 void entry_wheel::begin_jump(std::uint64_t stop) {
     if (!jump_) jump_ = std::make_unique<entry_jump>();
     for (slot_ring& ring : outer_) ring.make();

@@ -53,8 +53,8 @@ bool entry_wheel::trim_may_begin() noexcept {
     return walked_ == now_ && phase_ == jump_phase::none && ready_.empty() && descending_.empty() && !overdue_pending();
 }
 
-// If no timer is pending, drops the entries that an advance() that ended early has left in its own chains. Returns false
-// if the budget is spent before the end.
+// If no timer is pending, drops the entries that an advance() that ended early has left in its own chains. Returns
+// false if the budget is spent before the end.
 bool entry_wheel::drop_leftovers(work_budget& budget) noexcept {
     COGWHEEL_TRY {
         while (size_ == 0 && !advancing_) {

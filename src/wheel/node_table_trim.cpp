@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// trim() of node_table, in steps. It first moves the free nodes and places to lists, one for each page, and counts them.
-// Then it visits the pages in order: it gives a page of which all nodes are free back to the system, and returns the
-// list of another page to its free list. If a free list becomes empty meanwhile, refill() and attach() use these lists.
+// trim() of node_table, in steps. It first moves the free nodes and places to lists, one for each page, and counts
+// them. Then it visits the pages in order: it gives a page of which all nodes are free back to the system, and returns
+// the list of another page to its free list. If a free list becomes empty meanwhile, refill() and attach() use these
+// lists.
 //
 // Rejected: a count of used nodes per page, kept by allocate() and release(). Each of them would read one more line.
 #include <cogwheel/detail/exceptions.hpp>

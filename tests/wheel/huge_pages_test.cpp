@@ -3,6 +3,7 @@
 //
 // Tables in huge pages: asked for where there are some; timers do not notice.
 #include "support/huge_pages.hpp"
+#include "support/resident_pages.hpp"
 
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
@@ -71,3 +72,21 @@ TEST_CASE("huge_pages_timers_do_not_notice") {
     t.wheel.advance({2000}, work_budget::unlimited(), &t);
     CHECK(t.fired == 101'000);
 }
+
+#ifdef __linux__
+TEST_CASE("huge_pages_a_trim_in_small_steps_gives_back_as_many") {
+    table t(true);
+    cogwheel_tests::page_set pages;
+    std::vector<timer_node*> mine;
+    for (std::uint32_t i = 0; i < 200'000; ++i) {
+        mine.push_back(&t.nodes.allocate(32));
+        pages.add(mine.back(), 32);
+    }
+    for (timer_node* node : mine) t.nodes.release(*node, 32);
+    t.nodes.begin_trim();
+    std::size_t steps = 1;
+    for (work_budget step = 1; t.nodes.trim(step); step = 2'000) ++steps;
+    CHECK(steps > 400);
+    CHECK(pages.resident() == 0);
+}
+#endif

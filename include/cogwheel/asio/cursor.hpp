@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Where a call in slices continues: basic_timer_wheel::for_each_pending(), snapshot() and trim(). A new cursor is at the
-// beginning. Use a cursor with one wheel.
+// Where a call in slices continues: basic_timer_wheel::for_each_pending(), snapshot() and trim(). A new cursor is at
+// the beginning. Use a cursor with one wheel.
 //
 //     cogwheel::pending_cursor cursor;
 //     while (wheel.for_each_pending(cursor, visit)) co_await asio::post(asio::use_awaitable); // other handlers run

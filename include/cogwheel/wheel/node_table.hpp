@@ -191,7 +191,8 @@ public:
     void trim() noexcept;
 
     /// The same in steps. begin_trim() begins, also if another trim is not yet finished. trim(budget) takes a step, and
-    /// returns false after the last one. Between the steps, all functions are legal. Nodes that are freed meanwhile stay.
+    /// returns false after the last one. Between the steps, all functions are legal. Nodes that are freed meanwhile
+    /// stay.
     void begin_trim() noexcept;
     bool trim(work_budget& budget) noexcept;
 
@@ -263,8 +264,8 @@ private:
         deadline(n, reinterpret_cast<std::uintptr_t>(next));
     }
 
-    /// A trim that is under way (src/wheel/node_table_trim.cpp). Free nodes and places are in their free list, in a list of
-    /// those that are not counted yet, or in the list of their page.
+    /// A trim that is under way (src/wheel/node_table_trim.cpp). Free nodes and places are in their free list, in a
+    /// list of those that are not counted yet, or in the list of their page.
     struct trimming {
         struct counted {
             std::uint32_t first = none;

@@ -72,8 +72,8 @@ public:
     /// group), trim() does nothing.
     void begin_trim() noexcept;
 
-    /// Takes a step. Returns false after the last one. Between the steps, all functions are legal. What is given meanwhile
-    /// stays in memory. Complexity of all steps: O(groups + chunks not in use).
+    /// Takes a step. Returns false after the last one. Between the steps, all functions are legal. What is given
+    /// meanwhile stays in memory. Complexity of all steps: O(groups + chunks not in use).
     bool trim(work_budget& budget) noexcept;
 
     std::size_t footprint() const noexcept { return memory_.footprint(); }
@@ -173,8 +173,8 @@ struct entry_chain {
         return true;
     }
 
-    /// Appends all entries of `from`, in order of (tick - base), of which at most the lowest `bits` bits differ. Stable.
-    /// Leaves `from` empty. Returns the number of entries.
+    /// Appends all entries of `from`, in order of (tick - base), of which at most the lowest `bits` bits differ.
+    /// Stable. Leaves `from` empty. Returns the number of entries.
     /// Preconditions: from.has_at_most(max_sorted); bits <= 32. Complexity: O(entries x bits / 8).
     std::uint32_t append_sorted(chunk_pool& pool, entry_chain& from, std::uint32_t base, unsigned bits) noexcept;
 };

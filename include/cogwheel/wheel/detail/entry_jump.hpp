@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The state of a jump: of an advance() by more than a revolution, from the tick `base` to the wheel's walked_. A jump has
-// two phases, which can stop after any entry (src/wheel/entry_wheel_jump.cpp):
+// The state of a jump: of an advance() by more than a revolution, from the tick `base` to the wheel's walked_. A jump
+// has two phases, which can stop after any entry (src/wheel/entry_wheel_jump.cpp):
 //
 // 1. It gathers the entries of all slots that hold a due one. Due entries go to 256 buckets, by the highest bits of
 //    their distance from `base`. The other entries go back to slots.
@@ -15,7 +15,6 @@
 
 #include <cogwheel/wheel/detail/entry_chain.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -36,7 +35,7 @@ public:
     void begin(std::uint64_t end) noexcept {
         const auto bits = static_cast<unsigned>(std::bit_width(end - 1));
         depth_ = 0;
-        open(bits, std::min(bits, first_bits));
+        open(bits, bits < first_bits ? bits : first_bits);
     }
 
     /// Adds an entry to the deepest level. Errors: std::bad_alloc; then nothing changes.
@@ -67,7 +66,7 @@ public:
     /// empty() has not been called since.
     void split() noexcept {
         const unsigned bits = deepest().shift;
-        open(bits, std::min(bits, next_bits));
+        open(bits, bits < next_bits ? bits : next_bits);
     }
 
     /// Returns the number of lowest bits in which the distances of the deepest level differ.

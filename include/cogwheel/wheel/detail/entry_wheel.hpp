@@ -7,6 +7,7 @@
 //
 // - schedule, cancel, reschedule: O(1), one cache miss (the node's own line). No store needs this line for its address.
 // - advance: O(slots passed + entries of slots with a due entry). To pass any number of ticks costs O(slots) at most.
+//   The budget bounds each call.
 //
 // An entry is only a hint to look at its node, so the wheel never unlinks an entry:
 // - cancel() makes the node's generation even. The entry stays, and is dead.
@@ -91,7 +92,8 @@ public:
 
     /// Moves now() to `to` (an earlier tick leaves now() as it is). Fires the due timers in order of ticks: calls each
     /// node's completion function with `context`. That function may call any function of the wheel except advance(). A
-    /// timer that it arms fires in the next advance() at the earliest.
+    /// timer that it arms fires in the next advance() at the earliest. All functions are legal between two calls of
+    /// which the first had too small a budget. The second may pass a later tick.
     /// Errors: std::bad_alloc if an entry cannot be moved. Nothing is lost, and the next call tries again.
     /// Exception safety: if a completion function throws, the wheel is as if it had returned. The next call continues
     /// with the next timer.
@@ -163,9 +165,10 @@ public:
     /// Complexity: O(slots + entries + nodes not in use + memory given back).
     bool trim() noexcept;
 
-    /// Takes a step of trim(). Returns false after the last one, or if the first one did nothing: see at.done(). Between
-    /// the steps, all functions are legal. What ends meanwhile may stay in memory, and later steps do not wait for timers
-    /// that are due by then. Legal inside a completion function, except for the first step, which does nothing there.
+    /// Takes a step of trim(). Returns false after the last one, or if the first one did nothing: see at.done().
+    /// Between the steps, all functions are legal. What ends meanwhile may stay in memory, and later steps do not wait
+    /// for timers that are due by then. Legal inside a completion function, except for the first step, which does
+    /// nothing there.
     /// Complexity: that of the budget, and of next_due() for the first step.
     bool trim(trim_position& at, work_budget budget) noexcept;
 
