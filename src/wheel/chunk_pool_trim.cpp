@@ -62,7 +62,7 @@ bool chunk_pool::count_free(work_budget& budget) noexcept {
             }
             trimming::counted& in = t.groups[c->group];
             if (in.count++ == 0) in.last = c;
-            t.next = std::min<std::size_t>(t.next, c->group); // take() may have passed the group already
+            t.reused = std::min<std::size_t>(t.reused, c->group);
             c->next = in.first;
             in.first = c;
             budget.charge(4 * work_budget::entry); // a miss that no prefetch can hide
@@ -86,7 +86,7 @@ chunk* chunk_pool::take_from_trimming() noexcept {
     trimming& t = *trimming_;
     free_ = t.uncounted;
     t.uncounted = nullptr;
-    for (; free_ == nullptr && t.next < t.groups.size(); ++t.next) keep_group(t.groups[t.next]);
+    for (; free_ == nullptr && t.reused < t.groups.size(); ++t.reused) keep_group(t.groups[t.reused]);
     if (free_ == nullptr) return nullptr;
     chunk* c = free_;
     free_ = c->next;

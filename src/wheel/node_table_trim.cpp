@@ -112,7 +112,7 @@ node_table::trimming::counted* node_table::note_free(std::uint32_t index) noexce
     trimming::counted& in = t.pages[number];
     if (in.count++ == 0) in.last = index;
     in.newest = std::max(in.newest, generation_at(index));
-    t.next = std::min(t.next, number); // take_from_trimming() may have passed the page already
+    t.reused = std::min(t.reused, number);
     return &in;
 }
 
@@ -142,8 +142,10 @@ void node_table::take_from_trimming(std::size_t stride) noexcept {
         classes_[c].free = std::exchange(t.uncounted[c], nullptr);
     }
     const auto is_filled = [&] { return places ? free_place_ != none : classes_[class_of(stride)].free != nullptr; };
-    for (std::size_t number = t.next; number < t.pages.size() && !is_filled(); ++number)
+    for (std::size_t number = t.reused; number < t.pages.size() && !is_filled(); ++number) {
         if (pages_[number].stride == stride) keep_page(number);
+        if (t.pages[t.reused].count == 0) ++t.reused;
+    }
 }
 
 std::size_t node_table::free_in_trimming(std::size_t stride, std::size_t enough) const noexcept {

@@ -276,8 +276,9 @@ private:
         std::vector<counted> pages;
         std::array<timer_node*, class_count> uncounted{};
         std::uint32_t uncounted_places = none;
-        bool begun = false;   // the free lists have become the uncounted ones
-        std::size_t next = 0; // all pages before this one are done
+        bool begun = false;     // the free lists have become the uncounted ones
+        std::size_t next = 0;   // all pages before this one are done
+        std::size_t reused = 0; // the lists of all pages before this one are empty
     };
     bool count_free(work_budget& budget) noexcept;
     bool count_places(work_budget& budget) noexcept;

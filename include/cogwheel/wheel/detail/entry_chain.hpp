@@ -95,8 +95,9 @@ private:
         };
         std::vector<counted> groups;
         chunk* uncounted = nullptr;
-        bool begun = false;   // free_ has become `uncounted`
-        std::size_t next = 0; // all groups before this one are done
+        bool begun = false;     // free_ has become `uncounted`
+        std::size_t next = 0;   // all groups before this one are done
+        std::size_t reused = 0; // the lists of all groups before this one are empty
     };
 
     chunk* carve();
