@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The rarely called functions of the chunk pool, and the sort for a jump: a radix sort with digits of 8 bits.
-#include "trimming.hpp"
-
+// The rarely called functions of the chunk pool, except trim(), and the sort of a few entries for a jump.
 #include <cogwheel/wheel/detail/entry_chain.hpp>
 
 #include <algorithm>
@@ -17,6 +15,8 @@ void chunk_pool::add_group() {
 }
 
 chunk* chunk_pool::carve() {
+    if (trimming_)
+        if (chunk* c = take_from_trimming()) return c;
     while (carving_ < groups_.size() && groups_[carving_].carved == group_size) ++carving_;
     if (carving_ == groups_.size()) add_group();
     group& from = groups_[carving_];
@@ -30,40 +30,56 @@ void chunk_pool::reserve(std::size_t count) {
     std::size_t room = 0;
     for (const group& g : groups_) room += group_size - g.carved;
     for (const chunk* c = free_; c != nullptr && room < count; c = c->next) ++room;
+    if (trimming_) {
+        for (const chunk* c = trimming_->uncounted; c != nullptr && room < count; c = c->next) ++room;
+        for (const trimming::counted& g : trimming_->groups) room += g.count;
+    }
     for (; room < count; room += group_size) add_group();
 }
 
-void chunk_pool::trim() noexcept {
-    std::vector<std::uint16_t> free = piece_counters(groups_.size()); // the number of free chunks per group
-    if (free.empty()) return;
-    for (const chunk* c = free_; c != nullptr; c = c->next) ++free[c->group];
-    const auto goes = [&](std::size_t g) { return groups_[g].carved == free[g]; };
-    filter_list(
-        free_, static_cast<chunk*>(nullptr), [](const chunk* c) { return c->next; },
-        [](chunk* c, chunk* next) { c->next = next; }, [&](const chunk* c) { return !goes(c->group); });
-    slab_memory::return_run unused(memory_);
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-        if (!goes(g)) continue;
-        groups_[g].carved = 0;
-        unused.add(reinterpret_cast<std::byte*>(groups_[g].chunks), group_size * sizeof(chunk));
+namespace {
+
+void sort_by_insertion(entry* entries, std::uint32_t count, std::uint32_t base) noexcept {
+    for (std::uint32_t i = 1; i < count; ++i) {
+        const entry e = entries[i];
+        std::uint32_t at = i;
+        for (; at != 0 && entries[at - 1].tick - base > e.tick - base; --at) entries[at] = entries[at - 1];
+        entries[at] = e;
     }
-    carving_ = 0;
 }
 
-void entry_chain::sort(chunk_pool& pool, std::uint32_t base, unsigned bits) {
-    constexpr unsigned digit_bits = 8;
-    for (unsigned shift = 0; shift < bits; shift += digit_bits) {
-        std::array<entry_chain, 1U << digit_bits> digits{};
-        while (!empty()) {
-            chunk* c = pop_front();
-            for (std::uint32_t i = 0; i < c->count; ++i) {
-                const entry e = c->entries[i];
-                digits[((e.tick - base) >> shift) % digits.size()].push(pool, e);
-            }
-            pool.give(c);
-        }
-        for (entry_chain& d : digits) append(d);
+// Moves the entries to `out`, in order of eight bits of (tick - base).
+void sort_by_digit(const entry* in, std::uint32_t count, entry* out, std::uint32_t base, unsigned shift) noexcept {
+    std::array<std::uint32_t, 256> places{};
+    const auto digit = [&](entry e) { return ((e.tick - base) >> shift) % places.size(); };
+    for (std::uint32_t i = 0; i < count; ++i) ++places[digit(in[i])];
+    for (std::uint32_t sum = 0; std::uint32_t& place : places) place = std::exchange(sum, sum + place);
+    for (std::uint32_t i = 0; i < count; ++i) out[places[digit(in[i])]++] = in[i];
+}
+
+} // namespace
+
+std::uint32_t entry_chain::append_sorted(chunk_pool& pool, entry_chain& from, std::uint32_t base,
+                                         unsigned bits) noexcept {
+    constexpr std::uint32_t few = 32; // so many are sorted faster without digits
+    std::array<entry, max_sorted> entries, scratch;
+    entry *in = entries.data(), *out = scratch.data();
+    std::uint32_t count = 0;
+    while (!from.empty()) {
+        chunk* c = from.pop_front();
+        std::copy_n(c->entries.data(), c->count, in + count);
+        count += c->count;
+        pool.give(c); // before the pushes, so that they cannot fail
     }
+    if (count <= few)
+        sort_by_insertion(in, count, base);
+    else
+        for (unsigned shift = 0; shift < bits; shift += 8) {
+            sort_by_digit(in, count, out, base, shift);
+            std::swap(in, out);
+        }
+    for (std::uint32_t i = 0; i < count; ++i) push(pool, in[i]);
+    return count;
 }
 
 } // namespace cogwheel::inline v0::detail

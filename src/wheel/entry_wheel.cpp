@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// advance() of entry_wheel: the walk over the slots, the jump, and the expiry of timers.
+// advance() of entry_wheel: the walk over the slots, and the expiry of timers. The jump is in entry_wheel_jump.cpp.
+#include "prefetch_ahead.hpp"
+
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 
 #include <algorithm>
@@ -28,20 +30,6 @@ entry_wheel::entry_wheel(node_table& nodes, std::size_t slots, const std::vector
 
 entry_wheel::~entry_wheel() = default;
 
-// Prefetches for the entries after `position`. The declaration says always_inline: GCC considers a function that only
-// prefetches to have no effect, and drops its calls.
-inline void entry_wheel::prefetch_ahead(const chunk& c, std::uint32_t position) const noexcept {
-    const auto look = [&](std::uint32_t ahead) -> const entry* {
-        if (position + ahead < c.count) return &c.entries[position + ahead];
-        const chunk* next = c.next;
-        return next != nullptr && position + ahead - c.count < next->count ? &next->entries[position + ahead - c.count]
-                                                                           : nullptr;
-    };
-    if (const entry* e = look(2 * prefetch_distance)) nodes_.prefetch_place(e->index);
-    if (const entry* e = look(prefetch_distance)) nodes_.prefetch_node(e->index);
-    if (const entry* e = look(prefetch_distance / 2)) nodes_.prefetch_adjacent(e->index);
-}
-
 advance_result entry_wheel::advance(tick to, work_budget budget, void* context) {
     assert(!advancing_ && "advance() called from a completion function");
     struct scope {
@@ -57,6 +45,10 @@ advance_result entry_wheel::advance(tick to, work_budget budget, void* context) 
     while (!t.budget.spent()) {
         if (!ready_.empty()) {
             fire_ready(t);
+            continue;
+        }
+        if (phase_ != jump_phase::none) {
+            if (!gathering() || gather(t.budget)) sort_due(t.budget);
             continue;
         }
         if (!descending_.empty() && !descend(t)) break;
@@ -78,7 +70,7 @@ advance_result entry_wheel::advance(tick to, work_budget budget, void* context) 
         if (walked_ == stop) return {t.fired, !overdue_new_.empty()};
         walk(t, stop);
     }
-    const bool left = !ready_.empty() || walked_ < now_ || first_overdue() != nullptr;
+    const bool left = !ready_.empty() || phase_ != jump_phase::none || walked_ < now_ || first_overdue() != nullptr;
     return {t.fired, left || !overdue_new_.empty(), left && !interrupted_};
 }
 
@@ -95,7 +87,7 @@ void entry_wheel::fire(turn& t, timer_node& node) {
 // Moves walked_ forward to the next slot that may hold a due entry, and takes the entries of that slot as ready_. Stops
 // before that at `stop`, or when the budget is spent.
 void entry_wheel::walk(turn& t, std::uint64_t stop) {
-    if (stop - walked_ > slots()) return jump(stop);
+    if (stop - walked_ > slots()) return begin_jump(stop);
     while (walked_ < stop && !t.budget.spent()) {
         if (next_cascade_ == walked_ + 1) {
             cascade();
@@ -188,69 +180,6 @@ void entry_wheel::consume(turn& t, entry e) {
     ++ready_position_;
     --entries_;
     t.budget.charge(work_budget::entry);
-}
-
-// Advances by more than a revolution: takes all due entries out and sorts them, instead of a walk for each revolution.
-// The budget does not limit this work. For 1M due timers it takes about 30 ms, without the time to fire them.
-void entry_wheel::jump(std::uint64_t stop) {
-    // Reserves each chunk that the code below can leave partly filled. So an allocation can fail only here, before any
-    // change.
-    for (slot_ring& ring : outer_) ring.make();
-    chunks_.reserve(std::min(all_slots(), entries_) + jump_chunks);
-    const std::uint64_t base = walked_;
-    const std::uint64_t delta = stop - base;
-    entry_chain due;
-    for_each_ring([&](slot_ring& ring) {
-        for (std::size_t s = 0; s < ring.size(); ++s) {
-            if (!ring.occupied.test(s) || ring.start_of(ring.slots[s].low) > stop) continue;
-            entry_chain taken = ring.take(s);
-            if (&ring != &near_) ++ring.cascades;
-            while (!taken.empty()) {
-                chunk* c = taken.pop_front();
-                for (std::uint32_t i = 0; i < c->count; ++i) {
-                    const entry e = c->entries[i];
-                    const std::uint32_t ahead = e.tick - static_cast<std::uint32_t>(base) - 1;
-                    if (ahead >= delta && ahead <= horizon) {
-                        put_anywhere(e, base + 1 + ahead, stop);
-                        continue;
-                    }
-                    prefetch_ahead(*c, i);
-                    timer_node* node = nodes_.find(e.index);
-                    --entries_;
-                    if (!covers(e, node)) continue;
-                    if (deadline(*node) > stop) {
-                        push_for(*node, deadline(*node), stop);
-                    } else { // the entry moves to the deadline of its node
-                        due.push(chunks_, {e.index, static_cast<std::uint32_t>(deadline(*node))});
-                        ++entries_;
-                        filed(*node, deadline(*node));
-                    }
-                }
-                chunks_.give(c);
-            }
-        }
-    });
-    walked_ = stop;
-    next_cascade_ = next_cascade();
-    ready_ = due;
-    ready_sorted_ = true;
-
-    const auto low_base = static_cast<std::uint32_t>(base);
-    if (delta >> 32 == 0) {
-        ready_.sort(chunks_, low_base, static_cast<unsigned>(std::bit_width(delta)));
-        return;
-    }
-    // The key has more than 32 bits, but an entry has only 32. So sorts by the low halves, then by the high halves,
-    // which take the place of the low ones meanwhile.
-    const auto relabel = [&](unsigned shift) {
-        for (chunk* c = ready_.head; c != nullptr; c = c->next)
-            for (std::uint32_t i = 0; i < c->count; ++i)
-                c->entries[i].tick = static_cast<std::uint32_t>(deadline(*nodes_.find(c->entries[i].index)) >> shift);
-    };
-    ready_.sort(chunks_, 0, 32);
-    relabel(32);
-    ready_.sort(chunks_, 0, 32);
-    relabel(0);
 }
 
 } // namespace cogwheel::inline v0::detail

@@ -11,6 +11,7 @@ namespace cogwheel::inline v0::detail {
 std::size_t entry_wheel::footprint() const noexcept {
     std::size_t bytes = near_.footprint() + chunks_.footprint();
     for (const slot_ring& ring : outer_) bytes += ring.footprint();
+    if (jump_) bytes += sizeof *jump_;
     return bytes;
 }
 
@@ -45,15 +46,30 @@ std::size_t entry_wheel::due(tick at, std::size_t limit) const noexcept {
     const auto always = [](entry) { return true; };
     const auto by_then = [&](entry e) { return full_tick(e) <= at.value; };
     if (!count(overdue_, overdue_position_, always) || !count(overdue_new_, 0, always)) return found;
+    bool enough = false;
+    if (phase_ != jump_phase::none) {
+        jump_->due.for_each([&](const entry_chain& bucket, auto) {
+            if (!enough) enough = !count(bucket, 0, always);
+        });
+        const auto before = [&](entry e) { return !gathering() || tick_before_jump(e) <= at.value; };
+        if (!enough) enough = !count(jump_->taken, jump_->position, before);
+        const auto look_back = [&](const slot_ring& ring) {
+            for (std::size_t s = 0; gathering() && !enough && s < ring.slots.size(); ++s)
+                if (ungathered(ring, s)) enough = !count(ring.slots[s].chain, 0, before);
+        };
+        look_back(near_);
+        for (const slot_ring& ring : outer_) look_back(ring);
+        if (enough) return found;
+    }
     if (!(ready_sorted_ ? count(ready_, ready_position_, always) : count(ready_, ready_position_, by_then)) ||
         !count(descending_, descending_position_, by_then) || at.value <= walked_)
         return found;
-    bool enough = false;
     const auto look = [&](const slot_ring& ring) {
         const std::uint64_t first = walked_ + ring.slot_ticks;
         if (enough || ring.slots.empty() || ring.start_of(at.value) < ring.start_of(first)) return;
         ring.search(first, ring.turned(at.value) - ring.turned(first) + 1, [&](std::size_t s, std::uint64_t) {
-            if (ring.slots[s].low <= at.value) enough = !count(ring.slots[s].chain, 0, by_then);
+            if (ring.slots[s].low <= at.value && !(gathering() && ungathered(ring, s)))
+                enough = !count(ring.slots[s].chain, 0, by_then);
             return !enough;
         });
     };
@@ -79,27 +95,31 @@ const char* entry_wheel::check_invariants() const {
     const auto check = [&](const slot_ring& ring) {
         for (std::size_t s = 0; s < ring.slots.size(); ++s) {
             const slot& slot = ring.slots[s];
+            const bool before_jump = gathering() && ungathered(ring, s);
+            const std::uint64_t passed = before_jump ? jump_->base : walked_;
             std::uint32_t here = 0;
             slot.chain.for_each([&](entry e) {
                 ++here;
                 const timer_node* node = nodes_.find(e.index);
                 cover(e, node, false);
-                expect(ring.place(full_tick(e)) == s, "an entry in a slot that is not its tick's");
+                expect(ring.place(before_jump ? tick_before_jump(e) : full_tick(e)) == s,
+                       "an entry in a slot that is not its tick's");
                 const bool matters = node != nullptr && static_cast<std::uint32_t>(filed(*node)) == e.tick &&
                                      !is_overdue(filed(*node)) && (node->armed() || filed(*node) > now_);
                 expect(!matters || slot.low <= filed(*node), "a lower bound above an entry");
-                expect(!matters || ring.start_of(filed(*node)) > walked_, "a live entry that was passed by");
+                expect(!matters || ring.start_of(filed(*node)) > passed, "a live entry that was passed by");
             });
             entries += here;
             expect(here == slot.entries, "a slot that miscounts its entries");
             expect(ring.occupied.test(s) == (here != 0), "an occupancy bit that is wrong");
-            expect(here == 0 || &ring == &near_ || !descending_.empty() || next_cascade_ <= ring.start_of(slot.low),
+            expect(here == 0 || &ring == &near_ || !descending_.empty() || gathering() ||
+                       next_cascade_ <= ring.start_of(slot.low),
                    "a far slot that nobody will take out in time");
         }
     };
     check(near_);
     for (const slot_ring& ring : outer_) check(ring);
-    expect(next_cascade_ > walked_, "walked past a far slot");
+    expect(gathering() || next_cascade_ > walked_, "walked past a far slot");
     const auto count = [&](const entry_chain& chain, std::uint32_t done) {
         chain.for_each([&](entry e) {
             if (done != 0) {
@@ -112,6 +132,12 @@ const char* entry_wheel::check_invariants() const {
     };
     count(ready_, ready_position_);
     count(descending_, descending_position_);
+    if (jump_) {
+        count(jump_->taken, jump_->position);
+        jump_->due.for_each([&](const entry_chain& bucket, auto) { count(bucket, 0); });
+    }
+    const char* const jump_fault = check_jump();
+    expect(jump_fault == nullptr, jump_fault);
     std::uint32_t position = overdue_position_;
     std::size_t overdue = 0;
     const auto count_overdue = [&](entry e) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The entries of entry_wheel: filing, sweeping, trimming, and the search for the next due tick.
+// The entries of entry_wheel: filing, sweeping, and the search for the next due tick.
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 
 #include <algorithm>
@@ -30,14 +30,28 @@ void entry_wheel::push(timer_node& node, std::uint64_t at) {
     push_on(node, at);
 }
 
-// Puts an entry into the nearest outer ring that reaches from `from` to `at`, or into the last ring if none reaches so
-// far.
-void entry_wheel::put_outer(entry e, std::uint64_t at, std::uint64_t from) {
+// Returns the nearest outer ring that reaches from `from` to `at`, or the last ring if none reaches so far.
+inline slot_ring& entry_wheel::outer_for(std::uint64_t at, std::uint64_t from) noexcept {
     auto ring = outer_.begin();
     while (ring->turned(at) - ring->turned(from) > ring->size() && ring + 1 != outer_.end()) ++ring;
-    ring->make();
-    ring->put(chunks_, ring->place(at), e, at);
-    next_cascade_ = std::min(next_cascade_, ring->start_of(at));
+    return *ring;
+}
+
+void entry_wheel::put_outer(entry e, std::uint64_t at, std::uint64_t from) {
+    if (gathering()) [[unlikely]]
+        return put_while_gathering(e, at, from);
+    slot_ring& ring = outer_for(at, from);
+    ring.make();
+    ring.put(chunks_, ring.place(at), e, at);
+    next_cascade_ = std::min(next_cascade_, ring.start_of(at));
+}
+
+// Puts an entry into a slot while a jump gathers. The entries from before the jump leave this slot first.
+void entry_wheel::put_while_gathering(entry e, std::uint64_t at, std::uint64_t from) {
+    slot_ring& ring = at - from <= reach() ? near_ : outer_for(at, from);
+    const std::size_t s = ring.place(at);
+    if (ungathered(ring, s)) take_out(ring, s);
+    ring.put(chunks_, s, e, at);
 }
 
 // Puts an entry back that entries_ counts already. Chooses the ring by the distance from `from`.
@@ -210,7 +224,7 @@ void entry_wheel::forget(entry e, timer_node* node) noexcept {
 
 std::optional<tick> entry_wheel::next_due() {
     if (size_ == 0) return std::nullopt;
-    if (advancing_ || !ready_.empty() || walked_ < now_) return tick{now_};
+    if (advancing_ || !ready_.empty() || phase_ != jump_phase::none || walked_ < now_) return tick{now_};
     if (overdue_pending()) return tick{now_};
     for (std::uint32_t allowance = confirm_allowance;;) {
         std::uint64_t best = slot_ring::never;
@@ -327,9 +341,16 @@ slot_ring* entry_wheel::next_to_sweep() noexcept {
 }
 
 // Sweeps two chunks: takes each out of its slot and puts its live entries back. file() calls this once per new entry
-// while more than half of the entries are dead.
-void entry_wheel::sweep() noexcept {
+// while more than half of the entries are dead. While a jump gathers, lets it look at as many entries instead: it drops
+// dead ones too. It may take an entry of the last timer of the node that is being filed for a live one: this leaves one
+// more dead entry. Errors: std::bad_alloc, only while a jump gathers.
+void entry_wheel::sweep() {
     ++sweeps_;
+    if (gathering()) {
+        work_budget two_chunks = std::int64_t{4} * chunk::capacity * work_budget::entry;
+        gather(two_chunks);
+        return;
+    }
     for (int chunks = 0; chunks < 2; ++chunks) {
         if (sweep_left_ == 0) ++sweep_slot_;
         slot_ring* ring = next_to_sweep();
@@ -337,11 +358,17 @@ void entry_wheel::sweep() noexcept {
         slot& s = ring->slots[sweep_slot_];
         if (sweep_left_ == 0) sweep_left_ = s.entries / chunk::capacity + 1;
         --sweep_left_;
-        chunk* head = s.chain.pop_front();
-        s.entries -= head->count;
-        if (s.chain.empty()) ring->take(sweep_slot_);
-        refile_living(*ring, sweep_slot_, head);
+        refile_first_chunk(*ring, sweep_slot_);
     }
+}
+
+// Takes the first chunk out of a slot, and puts its live entries back. Preconditions: the slot is not empty.
+void entry_wheel::refile_first_chunk(slot_ring& ring, std::size_t slot_index) noexcept {
+    slot& s = ring.slots[slot_index];
+    chunk* head = s.chain.pop_front();
+    s.entries -= head->count;
+    if (s.chain.empty()) ring.take(slot_index);
+    refile_living(ring, slot_index, head);
 }
 
 // Puts the live entries of a chunk back into their slot, and drops the dead ones.
@@ -359,30 +386,14 @@ void entry_wheel::refile_living(slot_ring& ring, std::size_t s, chunk* c) noexce
     }
 }
 
-bool entry_wheel::trim() noexcept {
-    if (advancing_) return false;
-    if (size_ == 0) {
-        clear([](timer_node&) {}); // an advance() that ended early may have left entries in its own chains
-    } else {
-        if (walked_ < now_ || !ready_.empty() || !descending_.empty() || overdue_pending()) return false;
-        for_each_ring([&](slot_ring& ring) {
-            for (std::size_t s = 0; s < ring.size(); ++s)
-                for (entry_chain all = ring.take(s); !all.empty();) refile_living(ring, s, all.pop_front());
-        });
-    }
-    sweep_left_ = 0;
-    chunks_.trim();
-    nodes_.trim();
-    return true;
-}
-
 void entry_wheel::reserve(std::size_t timers) {
     if (timers == 0) return;
     for (slot_ring& ring : outer_) ring.make();
+    if (!jump_) jump_ = std::make_unique<entry_jump>();
     // Dead entries double the number of entries. A slot may have two partly filled chunks: its last one, and the one in
-    // which next_due() stopped. A jump adds a third.
+    // which next_due() stopped. A jump that takes the slot's entries out adds a third, with new entries.
     const std::size_t most = 2 * timers + garbage_slack;
-    chunks_.reserve(2 * (most / chunk::capacity) + 3 * std::min(all_slots(), most) + jump_chunks + 4);
+    chunks_.reserve(2 * (most / chunk::capacity) + 3 * std::min(all_slots(), most) + std::min(jump_chunks, most) + 4);
 }
 
 void entry_wheel::drop_entries() noexcept {
@@ -391,6 +402,7 @@ void entry_wheel::drop_entries() noexcept {
     });
     ready_.give_to(chunks_);
     descending_.give_to(chunks_);
+    drop_jump();
     overdue_.give_to(chunks_);
     overdue_new_.give_to(chunks_);
     ready_position_ = descending_position_ = overdue_position_ = 0;

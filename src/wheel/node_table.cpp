@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The rarely called functions of node_table: those that make and release pages, and those for embedded nodes.
-#include "trimming.hpp"
-
+// The rarely called functions of node_table: those that make pages, and those for embedded nodes.
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <algorithm>
@@ -45,7 +43,10 @@ std::uint32_t node_table::page_with_room(std::size_t stride, std::size_t class_i
 
 void node_table::refill(std::size_t class_index) {
     free_blocks& c = classes_[class_index];
-    c.page = page_with_room(min_block << class_index % sizes, class_index, c.page);
+    const std::size_t stride = min_block << class_index % sizes;
+    if (trimming_) take_from_trimming(stride, class_index);
+    if (c.free != nullptr) return;
+    c.page = page_with_room(stride, class_index, c.page);
     page& p = pages_[c.page];
     // Constructs a few blocks at a time, which lie in one page of the system. So an unused block costs no page fault.
     const std::uint32_t first = index_of(c.page, p.used);
@@ -67,10 +68,12 @@ void node_table::reserve(std::size_t count, std::size_t bytes, mark m) {
     for (const timer_node* n = classes_[index].free; n != nullptr && room < count; n = next_free(*n)) ++room;
     for (const page& p : pages_)
         if (p.stride == stride && p.size_class() == index) room += page_size - p.used;
+    if (trimming_ && room < count) room += free_in_trimming(index, count - room);
     for (; room < count; room += page_size) new_page(stride, index);
 }
 
 void node_table::attach(timer_node& node) {
+    if (free_place_ == none && trimming_) take_from_trimming(sizeof(place), 0);
     if (free_place_ == none) {
         place_page_ = page_with_room(sizeof(place), 0, place_page_);
         page& p = pages_[place_page_];
@@ -119,44 +122,6 @@ std::uint32_t node_table::generation_at(std::uint32_t index) const noexcept {
                                      : generation(*reinterpret_cast<const timer_node*>(p.at(index)));
 }
 
-void node_table::trim() noexcept {
-    std::vector<std::uint16_t> free = detail::piece_counters(pages_.size()); // the number of free nodes per page
-    if (free.empty()) return;
-    for (const free_blocks& c : classes_)
-        for (const timer_node* n = c.free; n != nullptr; n = next_free(*n)) ++free[page_of(index(*n))];
-    const auto place_at = [this](std::uint32_t i) -> place& {
-        return *reinterpret_cast<place*>(pages_[page_of(i)].at(i));
-    };
-    for (std::uint32_t i = free_place_; i != none; i = place_at(i).next_free) ++free[page_of(i)];
-
-    for (std::size_t number = 0; number < pages_.size(); ++number)
-        free[number] = pages_[number].used != 0 && pages_[number].used == free[number] ? trimmed : std::uint16_t{0};
-    const auto stays = [&free](std::uint32_t index) { return free[page_of(index)] != trimmed; };
-
-    for (free_blocks& c : classes_) {
-        detail::filter_list(
-            c.free, static_cast<timer_node*>(nullptr), [](const timer_node* n) { return next_free(*n); },
-            [](timer_node* n, timer_node* next) { next_free(*n, next); },
-            [&](const timer_node* n) { return stays(index(*n)); });
-        c.page = none;
-    }
-    detail::filter_list(
-        free_place_, none, [&](std::uint32_t i) { return place_at(i).next_free; },
-        [&](std::uint32_t i, std::uint32_t next) { place_at(i).next_free = next; }, stays);
-    place_page_ = none;
-
-    detail::slab_memory::return_run unused(memory_);
-    for (std::size_t number = 0; number < pages_.size(); ++number) {
-        page& p = pages_[number];
-        if (p.used != 0 && free[number] != trimmed) continue;
-        std::uint32_t floor = p.floor();
-        for (std::size_t i = 0; i < p.used; ++i) floor = std::max(floor, generation_at(index_of(number, i)) + 2);
-        p.floor(floor);
-        p.used = 0;
-        unused.add(p.at(index_of(number, 0)), page_size * p.stride);
-    }
-}
-
 bool node_table::release_all() noexcept {
     std::uint32_t lowest = ~0U, highest = 0, floor = generation_floor_;
     for (std::size_t number = 0; number < pages_.size(); ++number) {
@@ -169,6 +134,7 @@ bool node_table::release_all() noexcept {
         floor = std::max(floor, p.floor());
     }
     const bool used_up = is_used_up(highest) || lowest < generation_floor_;
+    trimming_.reset();
     memory_.release();
     pages_.clear();
     limit_ = 0;

@@ -40,11 +40,19 @@ void slab_memory::add_slab(std::size_t bytes) {
 #endif
 }
 
-void slab_memory::return_run::flush() noexcept {
+// With huge pages, releases only whole ones. To release a part would split the page into small pages.
+std::size_t slab_memory::return_run::page_size() const noexcept {
 #ifdef __linux__
     static const auto system_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    // With huge pages, releases only whole ones. To release a part would split the page into small pages.
-    const std::uintptr_t page = huge_ ? std::max(huge_page, system_page) : system_page;
+    return huge_ ? std::max(huge_page, system_page) : system_page;
+#else
+    return 1;
+#endif
+}
+
+void slab_memory::return_run::flush() noexcept {
+#ifdef __linux__
+    const std::uintptr_t page = page_size();
     const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(begin_) + page - 1) / page * page;
     const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end_) / page * page;
     // The memory is private: the system takes the pages at once, and later accesses find zeros (madvise(2)).

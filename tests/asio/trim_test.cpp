@@ -58,3 +58,36 @@ TEST_CASE("trim_while_a_due_timer_has_not_fired_does_nothing") {
     CHECK(fired == 1);
     CHECK(w.wheel.trim());
 }
+
+TEST_CASE("trim_by_cursor_other_calls_are_legal_between_its_slices") {
+    virtual_wheel w;
+    int fired = 0;
+    std::vector<manual_timer_wheel::token_type> tokens;
+    for (int i = 0; i < 20'000; ++i) tokens.push_back(w.wheel.schedule(1s, [&] { ++fired; }));
+    for (int i = 0; i < 20'000; i += 2) tokens[static_cast<std::size_t>(i)].cancel();
+    CHECK(w.wheel.stats().dead_entries == 10'000);
+    trim_cursor cursor;
+    int slices = 1;
+    for (; w.wheel.trim(cursor); ++slices) {
+        CHECK_FALSE(cursor.done());
+        w.wheel.schedule(2s, [&] { ++fired; });
+    }
+    CHECK(cursor.done());
+    CHECK_FALSE(w.wheel.trim(cursor));
+    CHECK(slices > 5);
+    CHECK(w.wheel.stats().dead_entries == 0);
+    w.pass(2s);
+    CHECK(fired == 10'000 + slices - 1);
+}
+
+TEST_CASE("trim_by_cursor_while_a_timer_is_due_does_nothing") {
+    virtual_wheel w;
+    w.wheel.schedule(10ms, [] {});
+    manual_clock::advance(10ms);
+    trim_cursor cursor;
+    CHECK_FALSE(w.wheel.trim(cursor));
+    CHECK_FALSE(cursor.done());
+    w.run();
+    CHECK_FALSE(w.wheel.trim(cursor));
+    CHECK_FALSE(cursor.done());
+}

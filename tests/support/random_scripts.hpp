@@ -47,6 +47,7 @@ std::size_t run_random(std::uint64_t first_seed, std::size_t scripts, std::size_
 template <class Wheel>
 void compare_with_reference() {
     std::size_t operations = 0;
+    in_jumps = {};
     operations += run_random<Wheel>(1, 2000 / share, 4, 6, 200);
     operations += run_random<Wheel>(2'000, 2000 / share, 4, 16, 200);
     operations += run_random<Wheel>(4'000, 600 / share, 4, 64, 500);
@@ -56,6 +57,8 @@ void compare_with_reference() {
     operations += run_random<Wheel>(12'000, 10 / share, 4, 4000, 3'000);
     operations += run_random<Wheel>(14'000, 10 / share, 512, 4000, 3'000);
     MESSAGE("random operations compared: " << operations);
+    CHECK(in_jumps.gathering >= 30'000 / share); // so that operations between the slices of a jump are tested
+    CHECK(in_jumps.sorting >= 8'000 / share);
     CHECK(operations >= 1'000'000 / share);
 }
 

@@ -17,11 +17,18 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace cogwheel_tests {
+
+/// Counts the operations after which a jump was unfinished, by its phase.
+struct operations_in_jumps {
+    std::size_t gathering = 0, sorting = 0;
+};
+inline operations_in_jumps in_jumps;
 
 template <cogwheel::timing_wheel Wheel>
 class wheel_rig {
@@ -31,7 +38,9 @@ public:
           wheel_(nodes_, h.slots, cogwheel::tick{h.start}),
           model_(h.start),
           settled_(h.start),
-          timers_(h.timers) {}
+          timers_(h.timers) {
+        cogwheel::wheel_access::set_sort_limit(wheel_, h.sort_limit);
+    }
 
     ~wheel_rig() {
         if (!fault_.empty()) wheel_.clear([](cogwheel::timer_node&) {});
@@ -45,6 +54,9 @@ public:
         for (std::size_t i = 0; i + script_op::size <= operations.size() && fault_.empty(); i += script_op::size) {
             const script_op op = script_op::decode(operations.subspan(i));
             perform(op);
+            if (trimming_ && !wheel_.trim(*trimming_, op.raw[1] % 40)) trimming_.reset();
+            in_jumps.gathering += cogwheel::wheel_access::gathering(wheel_) ? 1U : 0U;
+            in_jumps.sorting += cogwheel::wheel_access::sorting(wheel_) ? 1U : 0U;
             compare(op, i / script_op::size % header_.check_every == 0);
             if (!fault_.empty()) fault_ = "operation " + std::to_string(i / script_op::size) + ": " + fault_;
         }
@@ -106,8 +118,11 @@ private:
         case verb::clear:
             clear();
             break;
-        case verb::trim:
-            wheel_.trim(); // false half-way through a turn
+        case verb::trim: // false half-way through a turn
+            if (op.raw[2] % 4 == 0)
+                wheel_.trim();
+            else
+                trimming_ = cogwheel::trim_position{}; // in steps, of which each later operation takes one
             break;
         case verb::advance_to_next:
             if (const auto next = wheel_.next_due()) advance(next->value, op.budget());
@@ -250,6 +265,7 @@ private:
         ended(t);
         expect(nodes_.find(t.id) == nullptr, "the id of a timer that fires is still valid");
         expect(wheel_.size() == model_.size(), "size() is wrong inside a handler");
+        if (trimming_ && !wheel_.trim(*trimming_, t.op.raw[1] % 40)) trimming_.reset();
         react(t);
     }
 
@@ -385,6 +401,7 @@ private:
     std::uint64_t lives_ = 0;
     std::uint64_t fired_ = 0;
     std::uint64_t cascades_ = 0, sweeps_ = 0;
+    std::optional<cogwheel::trim_position> trimming_; // a trim in steps that is under way
     bool advancing_ = false, leftover_ = false, overdue_armed_ = false;
     std::string fault_;
 };

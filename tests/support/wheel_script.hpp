@@ -19,6 +19,7 @@ namespace script_detail {
 inline constexpr std::uint64_t last = ~std::uint64_t{0} >> 1;
 inline constexpr std::array<std::size_t, 4> slot_choices{4, 8, 1, 512};
 inline constexpr std::array<std::size_t, 4> timer_choices{16, 64, 4000, 6};
+inline constexpr std::array<std::uint32_t, 4> sort_limit_choices{1024, 1, 2, 7};
 inline constexpr std::array<std::uint64_t, 16> start_choices{
     0,    0,        1,          (1ULL << 31) - 20,   (1ULL << 32) - 20,   (1ULL << 32) + 3,    1ULL << 40,   12345,
     last, last - 1, last - 300, last - (1ULL << 20), last - (1ULL << 31), last - (1ULL << 33), 987654321987, 0};
@@ -36,8 +37,9 @@ struct script_header {
 
     std::size_t slots = 4;
     std::uint64_t start = 0;
-    std::size_t timers = 16;     ///< how many the script knows, pending or not
-    std::size_t check_every = 1; ///< operations between two walks over the invariants
+    std::size_t timers = 16;         ///< how many the script knows, pending or not
+    std::uint32_t sort_limit = 1024; ///< a jump sorts so many timers at once
+    std::size_t check_every = 1;     ///< operations between two walks over the invariants
 
     static script_header decode(script_view bytes);
 };
@@ -87,6 +89,7 @@ inline script_header script_header::decode(script_view bytes) {
     h.slots = script_detail::slot_choices[bytes[0] % script_detail::slot_choices.size()];
     h.start = script_detail::start_choices[bytes[1] % script_detail::start_choices.size()];
     h.timers = script_detail::timer_choices[bytes[2] % script_detail::timer_choices.size()];
+    h.sort_limit = script_detail::sort_limit_choices[bytes[3] / 64];
     h.check_every = h.timers > 1000 ? 64 : 1;
     return h;
 }

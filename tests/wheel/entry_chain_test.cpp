@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,33 @@ TEST_CASE("chunk_pool_reserve_makes_room_beside_what_is_taken") {
     CHECK(pool.footprint() == footprint);
 }
 
+TEST_CASE("chunk_pool_trim_in_steps_chunks_come_and_go_meanwhile_and_none_is_lost") {
+    cogwheel_tests::random_source random(9);
+    chunk_pool pool;
+    constexpr std::size_t most = 64 * 40;
+    std::vector<chunk*> mine;
+    std::size_t footprint = 0;
+    for (std::size_t round = 0; round < 60; ++round) {
+        while (mine.size() < most) mine.push_back(pool.take());
+        if (footprint == 0) footprint = pool.footprint();
+        CHECK(pool.footprint() == footprint); // so all chunks were found again
+        CHECK(std::set<chunk*>(mine.begin(), mine.end()).size() == most);
+        for (chunk*& c : mine) std::swap(c, mine[random.below(mine.size())]);
+        for (const std::size_t keep = most / 2 * (round % 3); mine.size() > keep; mine.pop_back())
+            pool.give(mine.back());
+        pool.begin_trim();
+        for (cogwheel::work_budget step = 0; pool.trim(step); step = static_cast<std::int64_t>(random.below(2'000))) {
+            for (std::uint64_t i = random.below(40); i != 0 && mine.size() < most; --i) mine.push_back(pool.take());
+            for (std::uint64_t i = random.below(30); i != 0 && !mine.empty(); --i) {
+                pool.give(mine.back());
+                mine.pop_back();
+            }
+            if (random.below(20) == 0) pool.begin_trim(); // another one begins
+            if (random.below(100) == 0) break;            // this one is left unfinished
+        }
+    }
+}
+
 TEST_CASE("entry_chain_sort_is_stable_and_relative_to_its_base") {
     cogwheel_tests::random_source random(7);
     const std::uint32_t bases[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff};
@@ -94,11 +122,13 @@ TEST_CASE("entry_chain_sort_is_stable_and_relative_to_its_base") {
             }
             // By number within an instant, as stable_sort would leave them: libstdc++ 12's warns with Clang 19.
             std::ranges::sort(want, {}, [&](auto e) { return std::pair(e.first - base, e.second); });
-            chain.sort(pool, base, static_cast<unsigned>(std::bit_width(range)));
+            entry_chain sorted;
+            CHECK(sorted.append_sorted(pool, chain, base, static_cast<unsigned>(std::bit_width(range))) == 500);
             CAPTURE(base);
             CAPTURE(range);
-            CHECK(contents(chain) == want);
-            chain.give_to(pool);
+            CHECK(chain.empty());
+            CHECK(contents(sorted) == want);
+            sorted.give_to(pool);
         }
     }
 }

@@ -3,6 +3,7 @@
 //
 // Tables in huge pages: asked for where there are some; timers do not notice.
 #include "support/huge_pages.hpp"
+#include "support/resident_pages.hpp"
 
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
@@ -71,3 +72,27 @@ TEST_CASE("huge_pages_timers_do_not_notice") {
     t.wheel.advance({2000}, work_budget::unlimited(), &t);
     CHECK(t.fired == 101'000);
 }
+
+#ifdef __linux__
+TEST_CASE("huge_pages_a_trim_in_small_steps_gives_back_as_many") {
+    std::size_t resident[2];
+    for (const bool in_steps : {false, true}) {
+        table t(true);
+        cogwheel_tests::page_set pages;
+        std::vector<timer_node*> mine;
+        for (std::uint32_t i = 0; i < 200'000; ++i) {
+            mine.push_back(&t.nodes.allocate(32));
+            pages.add(mine.back(), 32);
+        }
+        for (timer_node* node : mine) t.nodes.release(*node, 32);
+        t.nodes.begin_trim();
+        std::size_t steps = 1;
+        for (work_budget step = 0; t.nodes.trim(step); step = in_steps ? work_budget(2'000) : work_budget::unlimited())
+            ++steps;
+        CHECK((steps > 400) == in_steps);
+        resident[in_steps ? 1 : 0] = pages.resident();
+        CHECK(pages.resident() < huge_page / cogwheel_tests::page_set::page()); // less than one
+    }
+    CHECK(resident[0] == resident[1]);
+}
+#endif

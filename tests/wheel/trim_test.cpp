@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // trim(): memory that nothing uses goes back to the system; nothing else changes, and no id is ever valid twice.
+#include "support/random.hpp"
 #include "support/wheel_access.hpp"
 #include "support/wheels_under_test.hpp"
 
@@ -243,4 +244,99 @@ TEST_CASE_TEMPLATE("trim_while_a_walk_is_unfinished_does_nothing", Wheel, EVERY_
     b.advance(3);
     CHECK(b.wheel.trim());
     CHECK(b.wheel.size() == 1);
+}
+
+TEST_CASE_TEMPLATE("trim_in_steps_does_no_more_than_its_budget_pays_for", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
+    std::vector<timer_id> ids;
+    for (std::size_t i = 0; i < timers; ++i) ids.push_back(b.arm(1 + i % 100'000));
+    for (std::size_t i = 0; i < timers; ++i)
+        if (i % 1000 != 0) b.cancel(ids[i]);
+    constexpr std::int64_t units = 2'000;
+    trim_position at;
+    std::size_t steps = 1, entries = b.wheel.entries();
+    for (; b.wheel.trim(at, units) && steps < 10'000; ++steps) {
+        CHECK(entries - b.wheel.entries() <= units / work_budget::entry + 1024); // the last slot may exceed the budget
+        entries = b.wheel.entries();
+        CHECK(b.wheel.check_invariants() == nullptr);
+    }
+    CHECK(at.done());
+    CHECK(steps >= timers * 2 * work_budget::entry / units);
+    CHECK(b.wheel.entries() == 10);
+    CHECK_FALSE(b.wheel.trim(at, units)); // the position is at its end
+    CHECK(at.done());
+    for (std::size_t i = 0; i < timers; i += 1000) CHECK(b.nodes.find(ids[i]) != nullptr);
+}
+
+TEST_CASE_TEMPLATE("trim_in_steps_a_full_slot_is_cleaned_chunk_by_chunk", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
+    std::vector<timer_id> ids;
+    for (std::size_t i = 0; i < timers; ++i) ids.push_back(b.arm(3));
+    for (std::size_t i = 0; i < timers; ++i)
+        if (i % 100 != 0) b.cancel(ids[i]);
+    trim_position at;
+    std::size_t steps = 1;
+    for (; b.wheel.trim(at, 300) && steps < 10'000; ++steps) CHECK(b.wheel.check_invariants() == nullptr);
+    CHECK(steps >= timers * work_budget::entry / 300 / 2);
+    CHECK(b.wheel.entries() == timers / 100);
+    b.advance(3);
+    CHECK(b.fired == timers / 100);
+}
+
+TEST_CASE_TEMPLATE("trim_in_steps_nodes_come_and_go_meanwhile_and_none_is_lost", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
+    random_source random(3);
+    std::vector<timer_node*> mine;
+    std::size_t footprint = 0;
+    for (int round = 0; round < 20; ++round) {
+        while (mine.size() < timers) mine.push_back(&b.make());
+        for (timer_node* node : mine) CHECK(b.nodes.find(wheel_access::index(*node)) == node);
+        if (footprint == 0) footprint = b.nodes.footprint();
+        CHECK(b.nodes.footprint() == footprint); // so all nodes were found again
+        for (timer_node*& node : mine) std::swap(node, mine[random.below(mine.size())]);
+        for (std::size_t keep = timers / 2 * static_cast<std::size_t>(round % 3); mine.size() > keep; mine.pop_back())
+            b.nodes.release(*mine.back(), 32);
+        b.nodes.begin_trim();
+        for (work_budget step = 0; b.nodes.trim(step); step = 1 + static_cast<std::int64_t>(random.below(3'000))) {
+            for (std::uint64_t i = random.below(40); i != 0 && mine.size() < timers; --i) mine.push_back(&b.make());
+            for (std::uint64_t i = random.below(20); i != 0 && !mine.empty(); --i) {
+                b.nodes.release(*mine.back(), 32);
+                mine.pop_back();
+            }
+            if (random.below(100) == 0) b.nodes.begin_trim(); // another one begins
+            if (random.below(200) == 0) break;                // this one is left unfinished
+        }
+    }
+    std::sort(mine.begin(), mine.end());
+    CHECK(std::adjacent_find(mine.begin(), mine.end()) == mine.end());
+}
+
+TEST_CASE_TEMPLATE("trim_in_steps_timers_fire_meanwhile", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
+    std::size_t armed = 0;
+    for (; armed < timers; ++armed) b.arm(1 + armed % 3'000);
+    trim_position at;
+    std::uint64_t now = 0;
+    while (b.wheel.trim(at, 500) || now < 3'000) {
+        if (now < 2'500 && armed < 3 * timers) b.arm(now + 1 + armed++ % 400);
+        b.wheel.advance({now += now % 500 == 0 ? 700 : 1}, work_budget(2'000), &b); // may leave some due
+        if (now % 16 == 0) CHECK(b.wheel.check_invariants() == nullptr);
+    }
+    CHECK(at.done());
+    while (b.wheel.advance({now + 1'000}, work_budget::unlimited(), &b).more) {
+    }
+    CHECK(b.fired == armed);
+    CHECK(b.wheel.check_invariants() == nullptr);
+}
+
+TEST_CASE_TEMPLATE("trim_in_steps_while_a_timer_is_due_does_nothing", Wheel, EVERY_WHEEL) {
+    blocks<Wheel> b;
+    for (int i = 0; i < 100; ++i) b.arm(4);
+    b.wheel.advance({4}, work_budget::expiries(1), &b);
+    trim_position at;
+    CHECK_FALSE(b.wheel.trim(at, 100));
+    CHECK_FALSE(at.done());
+    b.advance(4);
+    CHECK_FALSE(b.wheel.trim(at, 100)); // a new trim needs a new position
+    CHECK_FALSE(at.done());
 }

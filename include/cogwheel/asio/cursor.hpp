@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Where a walk in slices continues: basic_timer_wheel::for_each_pending() and snapshot(). A new cursor is at the
-// beginning. Use a cursor with one wheel.
+// Where a call in slices continues: basic_timer_wheel::for_each_pending(), snapshot() and trim(). A new cursor is at
+// the beginning. Use a cursor with one wheel.
 //
 //     cogwheel::pending_cursor cursor;
 //     while (wheel.for_each_pending(cursor, visit)) co_await asio::post(asio::use_awaitable); // other handlers run
 #pragma once
 
 #include <cogwheel/wheel/level_census.hpp>
+#include <cogwheel/wheel/trim_position.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +32,25 @@ class snapshot_cursor {
     level_census census_;  // of level_, as far as slot_
 };
 
+class trim_cursor {
+public:
+    /// Returns true after the last slice of a trim(); false if the first one did nothing.
+    bool done() const noexcept { return done_; }
+
+private:
+    friend detail::cursor_access;
+    trim_position position_; // in the core wheel
+    bool begun_ = false;
+    bool waits_ = false; // the core wheel is done; then comes the table of waits
+    bool done_ = false;
+};
+
 namespace detail {
 struct cursor_access {
+    static trim_position& position(trim_cursor& c) noexcept { return c.position_; }
+    static bool& begun(trim_cursor& c) noexcept { return c.begun_; }
+    static bool& waits(trim_cursor& c) noexcept { return c.waits_; }
+    static bool& done(trim_cursor& c) noexcept { return c.done_; }
     static std::uint32_t& next(pending_cursor& c) noexcept { return c.next_; }
     static std::size_t& level(snapshot_cursor& c) noexcept { return c.level_; }
     static std::size_t& slot(snapshot_cursor& c) noexcept { return c.slot_; }

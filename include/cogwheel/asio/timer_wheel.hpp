@@ -294,9 +294,17 @@ public:
     /// Gives memory that no timer uses back to the system, for instance after a burst. Without this call, the wheel's
     /// pool never shrinks. On systems other than Linux the memory stays.
     /// Effects: pending timers and all tokens, also stale ones, stay as they are. Returns false and does nothing if a
-    ///   timer may be due and has not fired yet, or inside a handler that the wheel calls at expiry.
-    /// Complexity: that of cancel_all(), under the wheel's lock.
+    ///   timer may be due and has not fired yet, or inside a handler that the wheel calls at expiry. Memory that other
+    ///   threads cease to use meanwhile may stay.
+    /// Complexity: O(slots + timers + memory not in use). Takes the wheel's lock again for each slice of about 0.1 ms.
     bool trim() { return impl().trim(); }
+    /// The same in slices of about 0.1 ms, so that other handlers can run in between. Begin with a new cursor, and call
+    /// it until it returns false. Then `cursor.done()` is what trim() returns. Only the first slice looks whether a
+    /// timer is due.
+    ///
+    ///     cogwheel::trim_cursor cursor;
+    ///     while (wheel.trim(cursor)) co_await asio::post(asio::use_awaitable);
+    bool trim(trim_cursor& cursor) { return impl().trim(cursor); }
 
     /// Cancels all timers as cancel_all() does, and refuses later ones: later waits complete with errc::stopped.
     /// Returns how many timers it cancelled. A handler may call it. Does not wait for handlers.

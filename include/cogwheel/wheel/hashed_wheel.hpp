@@ -6,7 +6,7 @@
 //
 // - schedule, cancel, reschedule: O(1), amortised.
 // - advance: O(slots passed + entries of slots with a due entry). The first term is at most O(slots), even if advance()
-//   passes many revolutions.
+//   passes many revolutions. The budget of advance() bounds each call, also then.
 // - Never early. Earlier ticks fire before later ones, however many ticks one advance() passes. The order within a tick
 //   is deterministic, but not specified.
 // - size() is always exact, even inside a completion function.

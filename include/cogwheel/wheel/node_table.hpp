@@ -16,6 +16,7 @@
 
 #include <cogwheel/wheel/detail/slab_memory.hpp>
 #include <cogwheel/wheel/timer_node.hpp>
+#include <cogwheel/wheel/work_budget.hpp>
 
 #include <array>
 #include <bit>
@@ -23,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 namespace cogwheel::inline v0 {
@@ -190,12 +192,16 @@ public:
 
     /// Gives pages of the table in which no node is in use back to the system (Linux only). Old ids stay stale. Later
     /// nodes use these pages again. A page with a retired node stays. With huge pages, only whole huge pages (2 MB) go
-    /// back.
-    /// Preconditions: the table's wheel holds entries of armed nodes only. The wheel's trim() ensures that, then calls
-    /// this function.
-    /// Complexity: O(pages + blocks and places not in use + nodes of the pages given back).
-    /// Errors: none. If it cannot allocate its counters (2 bytes per page), it does nothing.
+    /// back. A wheel may still hold entries for nodes of these pages: they are dead.
+    /// Complexity: O(pages + blocks and places not in use).
+    /// Errors: none. If it cannot allocate its counters (16 bytes per page), it does nothing.
     void trim() noexcept;
+
+    /// The same in steps. begin_trim() begins, also if another trim is not yet finished. trim(budget) takes a step, and
+    /// returns false after the last one. Between the steps, all functions are legal. Nodes that are freed meanwhile
+    /// stay.
+    void begin_trim() noexcept;
+    bool trim(work_budget& budget) noexcept;
 
     /// Frees all pages. Later nodes start at generations that no id has had. Returns false if half of the
     /// generations are used up: after 2^30 lives of one node, counted over all earlier calls too. The caller must not
@@ -284,12 +290,33 @@ private:
         deadline(n, reinterpret_cast<std::uintptr_t>(next));
     }
 
+    /// A trim that is under way (src/wheel/node_table_trim.cpp). Free nodes and places are in their free list, in a
+    /// list of those that are not counted yet, or in the list of their page.
+    struct trimming {
+        struct counted {
+            std::uint32_t first = none;
+            std::uint32_t last = none;
+            std::uint32_t newest = 0; // the highest generation
+            std::uint16_t count = 0;
+        };
+        std::vector<counted> pages;
+        std::array<timer_node*, class_count> uncounted{};
+        std::uint32_t uncounted_places = none;
+        bool begun = false;     // the free lists have become the uncounted ones
+        std::size_t next = 0;   // all pages before this one are done
+        std::size_t reused = 0; // the lists of all pages before this one are empty
+    };
+    bool count_free(work_budget& budget) noexcept;
+    bool count_places(work_budget& budget) noexcept;
+    trimming::counted* note_free(std::uint32_t index) noexcept;
+    void keep_page(std::size_t number) noexcept;
+    void take_from_trimming(std::size_t stride, std::size_t class_index) noexcept;
+    std::size_t free_in_trimming(std::size_t class_index, std::size_t enough) const noexcept;
+
     void refill(std::size_t class_index);
     std::uint32_t page_with_room(std::size_t stride, std::size_t class_index, std::uint32_t current);
     std::uint32_t new_page(std::size_t stride, std::size_t class_index);
     std::uint32_t generation_at(std::uint32_t index) const noexcept;
-
-    static constexpr std::uint16_t trimmed = 0xffff; // trim() marks a page with it, in place of the count of free nodes
 
     adjacent adjacent_;
     bool huge_pages_ = false;
@@ -299,6 +326,7 @@ private:
     std::array<free_blocks, class_count> classes_{};
     std::uint32_t free_place_ = none;
     std::uint32_t place_page_ = none;
+    std::unique_ptr<trimming> trimming_;
     std::uint32_t generation_floor_ = 16; // first one of new nodes: not zero, which names no timer
 };
 

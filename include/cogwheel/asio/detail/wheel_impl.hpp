@@ -15,6 +15,9 @@
 
 #include <asio/associated_cancellation_slot.hpp>
 
+#include <thread>
+#include <utility>
+
 namespace cogwheel::inline v0::detail {
 
 /// Marks the links of a list of impls that no wheel uses.
@@ -239,11 +242,35 @@ public:
         return engine::abort_all([](timer_node&) {});
     }
 
-    bool trim() {
+    /// Takes one slice of a trim. Returns false after the last one, or if the first one did nothing.
+    bool trim(trim_cursor& cursor) {
         const guard lock(mutex_);
-        if (this->is_behind() || !wheel_->trim()) return false;
-        this->waits.trim();
-        return true;
+        if (cursor_access::done(cursor)) return false;
+        if (!std::exchange(cursor_access::begun(cursor), true) && this->is_behind()) {
+            cursor_access::position(cursor).next = trim_position::phase::refused;
+            return false;
+        }
+        work_budget budget = trim_at_a_time;
+        if (!cursor_access::waits(cursor)) {
+            if constexpr (requires(Wheel& w, trim_position& at) { w.trim(at, budget); }) {
+                trim_position& at = cursor_access::position(cursor);
+                if (wheel_->trim(at, budget)) return true;
+                if (!at.done()) return false;
+            } else if (!wheel_->trim()) {
+                return false;
+            }
+            this->waits.begin_trim();
+            cursor_access::waits(cursor) = true;
+        }
+        cursor_access::done(cursor) = !this->waits.trim(budget);
+        return !cursor_access::done(cursor);
+    }
+    bool trim() {
+        trim_cursor cursor;
+        while (trim(cursor)) {
+            if constexpr (engine::concurrent) std::this_thread::yield(); // to a thread that waits for the lock
+        }
+        return cursor.done();
     }
 
     template <class Visitor>
@@ -375,6 +402,7 @@ private:
             return self_calling<std::decay_t<F>, token_type>{std::forward<F>(f)};
     }
 
+    static constexpr std::int64_t trim_at_a_time = 16'384; // units of work: about 0.1 ms
     // So many slots take about 20 us if they are not in the cache, so many nodes about 50 us.
     static constexpr std::size_t slots_at_a_time = 4096, nodes_at_a_time = 512;
 

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <cogwheel/wheel/detail/slab_memory.hpp>
+#include <cogwheel/wheel/work_budget.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -65,9 +67,14 @@ public:
     /// Allocates groups, so that `count` further chunks need no allocation. Errors: std::bad_alloc.
     void reserve(std::size_t count);
 
-    /// Gives the memory of groups without a chunk in use back to the system. Complexity: O(groups + chunks not in use).
-    /// Errors: none; without memory for its own counters (2 bytes per group) it does nothing.
-    void trim() noexcept;
+    /// Begins to give the memory of groups without a chunk in use back to the system; trim() goes on. Legal before the
+    /// last trim() has ended. Complexity: O(groups). Errors: none; without memory for its own counters (24 bytes per
+    /// group), trim() does nothing.
+    void begin_trim() noexcept;
+
+    /// Takes a step. Returns false after the last one. Between the steps, all functions are legal. What is given
+    /// meanwhile stays in memory. Complexity of all steps: O(groups + chunks not in use).
+    bool trim(work_budget& budget) noexcept;
 
     std::size_t footprint() const noexcept { return memory_.footprint(); }
 
@@ -79,10 +86,28 @@ private:
         std::size_t carved; // chunks constructed so far: one at a time, so that an unused chunk costs no page fault
     };
 
+    /// A trim that is under way. Free chunks are in free_, in `uncounted`, or in the list of their group.
+    struct trimming {
+        struct counted {
+            chunk* first = nullptr;
+            chunk* last = nullptr;
+            std::size_t count = 0;
+        };
+        std::vector<counted> groups;
+        chunk* uncounted = nullptr;
+        bool begun = false;     // free_ has become `uncounted`
+        std::size_t next = 0;   // all groups before this one are done
+        std::size_t reused = 0; // the lists of all groups before this one are empty
+    };
+
     chunk* carve();
+    chunk* take_from_trimming() noexcept;
     void add_group();
+    bool count_free(work_budget& budget) noexcept;
+    void keep_group(trimming::counted&) noexcept;
 
     chunk* free_ = nullptr;
+    std::unique_ptr<trimming> trimming_;
     std::size_t carving_ = 0; // all groups before this one are carved completely
     std::vector<group> groups_;
     slab_memory memory_;
@@ -137,9 +162,22 @@ struct entry_chain {
             for (std::uint32_t i = 0; i < c->count; ++i) f(c->entries[i]);
     }
 
-    /// Sorts the entries by the low `bits` bits of (tick - base); stable. Complexity: O(entries x bits / 8).
-    /// Errors: std::bad_alloc if the pool cannot supply a chunk; then entries are lost. The caller reserves chunks.
-    void sort(chunk_pool& pool, std::uint32_t base, unsigned bits);
+    /// The largest number of entries that append_sorted() takes: about 15 us, and 16 kB of the stack.
+    static constexpr std::uint32_t max_sorted = 1024;
+
+    /// Returns true if the chain has at most `count` entries. Complexity: O(count / 62).
+    bool has_at_most(std::size_t count) const noexcept {
+        for (const chunk* c = head; c != nullptr; c = c->next) {
+            if (c->count > count) return false;
+            count -= c->count;
+        }
+        return true;
+    }
+
+    /// Appends all entries of `from`, in order of (tick - base), of which at most the lowest `bits` bits differ.
+    /// Stable. Leaves `from` empty. Returns the number of entries.
+    /// Preconditions: from.has_at_most(max_sorted); bits <= 32. Complexity: O(entries x bits / 8).
+    std::uint32_t append_sorted(chunk_pool& pool, entry_chain& from, std::uint32_t base, unsigned bits) noexcept;
 };
 
 } // namespace cogwheel::inline v0::detail

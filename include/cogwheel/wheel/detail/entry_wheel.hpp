@@ -7,6 +7,7 @@
 //
 // - schedule, cancel, reschedule: O(1), one cache miss (the node's own line). No store needs this line for its address.
 // - advance: O(slots passed + entries of slots with a due entry). To pass any number of ticks costs O(slots) at most.
+//   The budget bounds each call.
 //
 // An entry is only a hint to look at its node, so the wheel never unlinks an entry:
 // - cancel() makes the node's generation even. The entry stays, and is dead.
@@ -18,10 +19,13 @@
 // Why entries and not linked timers, with figures: docs/adr/0001. Why rings of the same entries: docs/adr/0006.
 #pragma once
 
+#include <cogwheel/wheel/detail/entry_jump.hpp>
 #include <cogwheel/wheel/detail/slot_ring.hpp>
 #include <cogwheel/wheel/level_census.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
+#include <cogwheel/wheel/trim_position.hpp>
 
+#include <memory>
 #include <vector>
 
 namespace cogwheel::inline v0 {
@@ -88,7 +92,8 @@ public:
 
     /// Moves now() to `to` (an earlier tick leaves now() as it is). Fires the due timers in order of ticks: calls each
     /// node's completion function with `context`. That function may call any function of the wheel except advance(). A
-    /// timer that it arms fires in the next advance() at the earliest.
+    /// timer that it arms fires in the next advance() at the earliest. All functions are legal between two calls of
+    /// which the first had too small a budget. The second may pass a later tick.
     /// Errors: std::bad_alloc if an entry cannot be moved. Nothing is lost, and the next call tries again.
     /// Exception safety: if a completion function throws, the wheel is as if it had returned. The next call continues
     /// with the next timer.
@@ -157,8 +162,15 @@ public:
     /// Drops all dead entries. Gives memory that neither the wheel nor the node_table uses back to the system. Useful
     /// after a burst of timers. Does nothing and returns false while a timer is due: inside a completion function, or
     /// while advance() has timers left to fire.
-    /// Complexity: O(slots + entries + memory not in use); O(nodes of the table) if no timer is pending.
+    /// Complexity: O(slots + entries + nodes not in use + memory given back).
     bool trim() noexcept;
+
+    /// Takes a step of trim(). Returns false after the last one, or if the first one did nothing: see at.done().
+    /// Between the steps, all functions are legal. What ends meanwhile may stay in memory, and later steps do not wait
+    /// for timers that are due by then. Legal inside a completion function, except for the first step, which does
+    /// nothing there.
+    /// Complexity: that of the budget, and of next_due() for the first step.
+    bool trim(trim_position& at, work_budget budget) noexcept;
 
     /// Returns the bytes allocated by the wheel, without those of the node_table.
     std::size_t footprint() const noexcept;
@@ -184,7 +196,7 @@ protected:
 private:
     friend cogwheel::wheel_access;
     static constexpr std::size_t garbage_slack = 1024; // dead entries (8 kB) that stay without a sweep
-    static constexpr std::size_t jump_chunks = 520;    // for the two digits of its sort, in addition to one per slot
+    static constexpr std::size_t jump_chunks = due_buckets::bucket_count + 4; // partly filled ones
     static constexpr std::uint32_t prefetch_distance = 16;
 
     // How much one next_due() may spend on dead entries, in entries read: about 0.1 ms.
@@ -221,7 +233,6 @@ private:
     void consume(turn&, entry);
     void fire(turn&, timer_node&);
     void walk(turn&, std::uint64_t stop);
-    void jump(std::uint64_t stop);
     void cascade() noexcept;
     bool descend(turn&);
     entry* first_overdue() noexcept;
@@ -230,6 +241,31 @@ private:
     void accept_overdue() noexcept;
     void sweep_overdue() noexcept;
     void keep_living_overdue(entry_chain&, std::uint32_t position) noexcept;
+
+    // A jump (entry_wheel_jump.cpp). While it gathers, reach_ is zero, so that no new entry takes the fast way.
+    enum class jump_phase : std::uint8_t { none, gathering, sorting };
+    bool gathering() const noexcept { return phase_ == jump_phase::gathering; }
+    std::uint64_t reach() const noexcept { return outer_.empty() ? horizon : near_.size(); }
+    void begin_jump(std::uint64_t stop);
+    bool gather(work_budget&);
+    void gather_one(entry);
+    bool gather_slots(work_budget&) noexcept;
+    void sort_due(work_budget&);
+    bool split(work_budget&);
+    void put_while_gathering(entry, std::uint64_t at, std::uint64_t from);
+    void take_out(slot_ring&, std::size_t slot_index) noexcept;
+    void drop_jump() noexcept;
+    const char* check_jump() const;
+
+    // Returns true if the slot holds entries that a jump has yet to gather. Their ticks are relative to its base.
+    // Preconditions: gathering().
+    bool ungathered(const slot_ring& ring, std::size_t slot_index) const noexcept {
+        return ring.start_of(ring.slots[slot_index].low) <= walked_;
+    }
+    // Preconditions: the entry has not been gathered.
+    std::uint64_t tick_before_jump(entry e) const noexcept {
+        return jump_->base + 1 + (e.tick - static_cast<std::uint32_t>(jump_->base) - 1);
+    }
 
     // These functions move entries. An entry has 32 bits of its tick; walked_ supplies the others.
     std::uint64_t full_tick(entry e) const noexcept {
@@ -240,6 +276,7 @@ private:
         return static_cast<std::int32_t>(e.tick - static_cast<std::uint32_t>(walked_)) > 0;
     }
     void keep(entry e, std::uint64_t at) { near_.put(chunks_, at & near_.mask, e, at); }
+    slot_ring& outer_for(std::uint64_t at, std::uint64_t from) noexcept;
     void put_outer(entry, std::uint64_t at, std::uint64_t from);
     void put_anywhere(entry, std::uint64_t at, std::uint64_t from);
     bool keep_if_all_future(chunk&) noexcept;
@@ -248,8 +285,14 @@ private:
 
     bool confirm_low(slot_ring&, std::size_t slot_index, std::uint32_t& allowance) noexcept;
     slot_ring* next_to_sweep() noexcept;
-    void sweep() noexcept;
+    void sweep();
+    void refile_first_chunk(slot_ring&, std::size_t slot_index) noexcept;
     void refile_living(slot_ring&, std::size_t slot_index, chunk*) noexcept;
+    bool trim_may_begin() noexcept;
+    bool drop_leftovers(work_budget&) noexcept;
+    void drop_chunk(entry_chain&, std::uint32_t& position, work_budget&) noexcept;
+    void drop_overdue_chunk(work_budget&) noexcept;
+    bool trim_slots(trim_position&, work_budget&) noexcept;
     void drop_entries() noexcept;
     std::uint64_t next_cascade() const noexcept;
     std::size_t all_slots() const noexcept;
@@ -263,10 +306,10 @@ private:
 
     node_table& nodes_;
     std::uint64_t now_;    // the latest tick given to advance()
-    std::uint64_t walked_; // advance() has taken the due entries out of all slots up to this tick; <= now_
-    std::uint64_t reach_;  // near_ takes entries up to this many ticks ahead
+    std::uint64_t walked_; // advance() has taken the due entries out of all slots up to this tick, or a jump does so
+    std::uint64_t reach_;  // near_ takes entries up to this many ticks ahead; zero while a jump gathers
     std::size_t size_ = 0;
-    std::size_t entries_ = 0; // in slots, ready_ and descending_; without the overdue entries
+    std::size_t entries_ = 0; // in slots, ready_, descending_ and jump_; without the overdue entries
     slot_ring near_;          // slots of one tick
     chunk_pool chunks_;
 
@@ -274,7 +317,7 @@ private:
     // entries never join this chain.
     entry_chain ready_;
     std::uint32_t ready_position_ = 0;
-    bool ready_sorted_ = false; // true after jump(): then all entries are due
+    bool ready_sorted_ = false; // true during a jump: then all entries are due, and they are in order of ticks
 
     // The overdue timers, first in, first out. now_ only grows, so this is also the order of ticks.
     entry_chain overdue_;     // armed before this advance()
@@ -290,6 +333,10 @@ private:
     std::uint64_t next_cascade_ = slot_ring::never; // no outer slot with entries begins before this tick
     entry_chain descending_;                        // the entries of outer slots that begin at walked_ + 1, taken out
     std::uint32_t descending_position_ = 0;
+
+    std::unique_ptr<entry_jump> jump_; // made by the first jump, or by reserve()
+    jump_phase phase_ = jump_phase::none;
+    std::uint32_t sort_limit_ = entry_chain::max_sorted; // splits buckets with more entries than this
 
     std::size_t sweep_ring_ = 0; // 0: near_
     std::size_t sweep_slot_ = 0;

@@ -5,7 +5,10 @@
 // and only the pages behind them are released.
 #pragma once
 
+#include <cogwheel/wheel/work_budget.hpp>
+
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace cogwheel::inline v0::detail {
@@ -41,6 +44,10 @@ public:
         return_run& operator=(const return_run&) = delete;
         ~return_run() { flush(); }
 
+        /// Returns true if the run ends with a whole page. A trim in steps stops only there: the part of a page would
+        /// stay in memory.
+        bool is_whole() const noexcept { return reinterpret_cast<std::uintptr_t>(end_) % page_size() == 0; }
+
         void add(std::byte* piece, std::size_t bytes) noexcept {
             if (piece != end_) {
                 flush();
@@ -50,12 +57,18 @@ public:
         }
 
     private:
+        std::size_t page_size() const noexcept;
         void flush() noexcept;
 
         bool huge_;
         std::byte* begin_ = nullptr;
         std::byte* end_ = nullptr;
     };
+
+    /// Returns what it costs to give so many bytes back to the system: about 0.1 us for each 4 kB.
+    static constexpr std::int64_t price(std::size_t bytes) noexcept {
+        return static_cast<std::int64_t>(bytes / 4096) * 128 * work_budget::slot;
+    }
 
     /// Frees all slabs. Preconditions: no piece is in use.
     void release() noexcept;
