@@ -23,9 +23,9 @@ An echo server in which each thread has its own event loop, timer wheel and list
 
 A duration D is a number and a unit: 500ms, 1.5s, 2m, 1h.
 
-SIGTERM or SIGINT ends the server. It closes the listening sockets, sends back what has arrived, and closes each connection
-that has nothing to send. A second signal ends the process at once.
-Exit code: 0, or 1 if connections were cut at the end of --drain or a thread failed, or 2 if the server could not start.
+SIGTERM or SIGINT ends the server. It closes the listening sockets, sends back what has arrived, and closes each
+connection that has nothing to send. A second signal ends the process at once.
+Exit code: 0; 1 if connections were cut at the end of --drain, or a thread failed; 2 if the server could not start.
 )";
 
 options parse_options(int argc, char** argv) {
