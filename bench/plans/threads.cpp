@@ -3,6 +3,8 @@
 //
 // The same work on one thread and on two: on timers that the threads share, and with a loop for each thread. The rows
 // of a pair differ in their number of threads only, so their wall times show what the second thread gains.
+#include "workloads/threads.hpp"
+
 #include "contenders/binding.hpp"
 #include "contenders/guarded.hpp"
 #include "contenders/steady_timer.hpp"

@@ -68,24 +68,14 @@ private:
     template <bool Measures, class F>
     static std::uint64_t each(live_set<C>& set, const numbers& list, operation_times& times, F f) {
         std::uint64_t trues = 0;
-        const auto timed = [&times](auto g) {
-            if constexpr (Measures)
-                times.time(g);
-            else
-                g();
-        };
+        const auto timed = [&times](auto g) { times.template time<Measures>(g); };
         for (std::size_t from = 0; from < list.size(); from += batch) {
             const std::size_t to = std::min(from + batch, list.size());
             const auto apply = [&] {
                 for (std::size_t i = from; i < to; ++i)
                     trues += set.apply(list[i], [&](C& c, handle& h, std::uint32_t n) { return f(timed, c, h, n); });
             };
-            (*set).work(to - from, [&] {
-                if constexpr (Measures)
-                    times.batch(apply);
-                else
-                    apply();
-            });
+            (*set).work(to - from, [&] { times.template batch<Measures>(apply); });
         }
         return trues;
     }
