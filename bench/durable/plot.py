@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""plot.py FILE.json [OUTPUT=docs/bench/durable-lateness.svg]: draws how late durable tasks start, as run.py has measured it: for
-each rate, the share of tasks that start later than a time. Needs matplotlib (Debian: python3-matplotlib). The same figures
-give the same bytes."""
+"""plot.py FILE.json... [OUTPUT.svg]: draws how late durable tasks start, as run.py has measured it: for each rate, the share
+of tasks that start later than a time. Of several files, the first that has a contender counts. OUTPUT is
+docs/bench/durable-lateness.svg if not given. Needs matplotlib (Debian: python3-matplotlib). The same figures give the same
+bytes."""
 
 import json
 import pathlib
@@ -34,9 +35,13 @@ def curve(rows):
 
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
-    figures = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
-    output = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/bench/durable-lateness.svg"
-    rows = [r for r in figures["rows"] if "late us" in r]
+    files = [pathlib.Path(name) for name in sys.argv[1:]]
+    output = files.pop() if files and files[-1].suffix == ".svg" else root / "docs/bench/durable-lateness.svg"
+    rows = []
+    for file in files:
+        drawn_before = {r["contender"] for r in rows}
+        rows += [r for r in json.loads(file.read_text(encoding="utf-8"))["rows"]
+                 if "late us" in r and r["contender"] not in drawn_before]
     rates = sorted({r["rate"] for r in rows})
     figure, axes = pyplot.subplots(2, len(rates), figsize=(11, 7), sharex=True, sharey=True, squeeze=False)
     drawn = {}

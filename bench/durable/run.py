@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""run.py DURABLE_BENCH [--json FILE] [--rounds 3] [--only WORD]... [--rates 200,1000,5000] [--seconds 8] [--quick]
+"""run.py DURABLE_BENCH [--json FILE] [--rounds 3] [--only PATTERN]... [--rates 200,1000,5000] [--seconds 8] [--quick]
 run.py --show FILE: prints the tables of an earlier run.
 
 Durable tasks on Redis: how late they start, and what they cost the server; Cogwheel beside BullMQ, Sidekiq, RQ and Celery.
@@ -19,6 +19,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -81,7 +82,7 @@ def main():
     parser.add_argument("binary", type=lambda p: pathlib.Path(p).resolve(), help="durable_bench")
     parser.add_argument("--json", help="the file for the figures of all legs")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", action="append", default=[], help="parts or contenders whose names have this word")
+    parser.add_argument("--only", action="append", default=[], help="parts or contenders whose names match this regular expression; all of several")
     parser.add_argument("--rates", type=lambda t: [int(v) for v in t.split(",")], default=[200, 1000, 5000])
     parser.add_argument("--seconds", type=int, default=8, help="of tasks in a leg of lateness")
     parser.add_argument("--node", help="a folder whose node_modules has bullmq and ioredis; default: a temporary one")
@@ -108,7 +109,7 @@ def main():
             for part, contender, run in plan((*mine, *others), options):
                 absent = any(contender.name.split(",")[0] == n.split(",")[0] for n in figures["missing"])
                 words = f"{part}: {contender.name}"
-                if absent or not all(w in words for w in options.only):
+                if absent or not all(re.search(pattern, words) for pattern in options.only):
                     continue
                 row = {"round": number, "part": part, "contender": contender.name}
                 try:

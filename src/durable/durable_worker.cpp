@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t max_name = 200;
 constexpr std::uint32_t max_batch = 128;
+constexpr milliseconds loop_delay(1); // what a turn of the wheel may be late beside its tick
 
 [[noreturn]] void refuse(const char* what, const std::string& value, const std::string& range) {
     throw std::invalid_argument(std::string("cogwheel::durable_worker_options: ") + what + " is " + value + ": give " +
@@ -93,6 +94,8 @@ durable_worker_impl::durable_worker_impl(std::shared_ptr<durable_queue_impl> que
     : queue_(std::move(queue)),
       options_((options.validate(), std::move(options))),
       random_(fresh_bits()),
+      lead_(queue_->wheel().start_of(tick{1}) - queue_->wheel().start_of(tick{0}) + loop_delay),
+      near_timer_(queue_->executor()),
       finish_timer_(queue_->executor()) {
     if (!options_.executor) options_.executor = queue_->wheel_executor();
     constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";

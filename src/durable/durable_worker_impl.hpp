@@ -5,7 +5,8 @@
 //
 // The way of a task:
 //
-//     claim loop -> held (a timer of the wheel) -> ready -> begin batch -> delivery (the handler runs) -> finish batch
+//     claim loop -> held (a timer of the wheel) -> near -> ready -> begin batch -> delivery (the handler runs)
+//         -> finish batch
 //
 // worker_claims.cpp has the loops that claim, beat and extend; worker_begins.cpp the way from the timer to the handler;
 // worker_finishes.cpp the way of the answers, and the end of the worker.
@@ -56,10 +57,16 @@ private:
         std::optional<begin_request> sent{};     // to repeat it if the answer is lost
         std::uint64_t missed = 0;                // runs that this begin leaves out
         std::uint32_t shard = 0;
-        bool ready = false; // its timer has fired: it is in ready_, in a batch or parked
+        bool ready = false; // its time has come: it is in ready_, in a batch or parked
         timer_token timer{};
     };
     using held_ptr = std::shared_ptr<held_task>;
+
+    struct near_task {
+        steady_clock::time_point at; // when to ask for it
+        held_ptr task;
+        bool operator<(const near_task& o) const noexcept { return at > o.at; } // the earliest is the top of a heap
+    };
 
     struct shard_state {
         bool own = false;
@@ -88,6 +95,8 @@ private:
     // worker_begins.cpp
     void hold(std::uint32_t shard, stored_task&&);
     void arm(const held_ptr&, steady_clock::time_point);
+    void await_exactly(const held_ptr&, steady_clock::time_point);
+    void arm_near_timer();
     void fired(const held_ptr&);
     void pump();
     void post_begin(std::uint32_t shard);
@@ -138,6 +147,9 @@ private:
     std::uint64_t listener_ = 0;
 
     std::unordered_map<std::string, held_ptr> held_; // by id
+    const steady_clock::duration lead_; // so much before it is asked for, the wheel makes a task near
+    std::vector<near_task> near_;       // a heap
+    asio::steady_timer near_timer_;     // for its top
     std::deque<held_ptr> ready_;
     std::vector<held_ptr> parked_; // the server did not answer their begin
     std::unordered_map<const delivery*, delivery_ptr> running_;

@@ -43,13 +43,39 @@ void durable_worker_impl::hold(std::uint32_t shard, stored_task&& task) {
 }
 
 void durable_worker_impl::arm(const held_ptr& h, steady_clock::time_point at) {
-    // Also if the wheel cancels its timers: then the server says that it is early, and the task is armed again.
-    auto fire = asio::bind_executor(queue_->executor(), [weak = weak_from_this(), h] {
-        if (const auto self = weak.lock()) self->fired(h);
+    if (at - lead_ <= steady_clock::now()) return await_exactly(h, at);
+    auto near = asio::bind_executor(queue_->executor(), [weak = weak_from_this(), h, at] {
+        if (const auto self = weak.lock()) self->await_exactly(h, at);
     });
     std::error_code ec;
-    h->timer = queue_->wheel().schedule(at, fire, fire, ec, true);
+    h->timer = queue_->wheel().schedule(at - lead_, near, near, ec, true); // also if the wheel cancels its timers
     if (ec) end(ec);
+}
+
+// The wheel may be a tick late. So it brings a task before its time, and one timer asks for the next task of all.
+void durable_worker_impl::await_exactly(const held_ptr& h, steady_clock::time_point at) {
+    const auto found = held_.find(h->task.id);
+    if (h->ready || found == held_.end() || found->second != h || draining_ || ended_) return;
+    near_.push_back({at, h});
+    std::push_heap(near_.begin(), near_.end());
+    if (near_.front().task == h) arm_near_timer();
+}
+
+void durable_worker_impl::arm_near_timer() {
+    if (near_.empty()) return;
+    near_timer_.expires_at(near_.front().at);
+    near_timer_.async_wait([weak = weak_from_this()](std::error_code ec) {
+        const auto self = weak.lock();
+        if (ec || self == nullptr) return;
+        const auto now = steady_clock::now();
+        while (!self->near_.empty() && self->near_.front().at <= now) {
+            std::pop_heap(self->near_.begin(), self->near_.end());
+            const held_ptr h = std::move(self->near_.back().task);
+            self->near_.pop_back();
+            self->fired(h);
+        }
+        self->arm_near_timer();
+    });
 }
 
 void durable_worker_impl::fired(const held_ptr& h) {

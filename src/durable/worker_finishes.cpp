@@ -197,6 +197,7 @@ asio::awaitable<void> durable_worker_impl::wait_for_server() {
 }
 
 void durable_worker_impl::release_all() {
+    near_.clear();
     ready_.clear();
     parked_.clear();
     for (shard_state& s : shards_) {
@@ -242,6 +243,8 @@ void durable_worker_impl::end(std::error_code ec) {
     for (const auto& [key, d] : running_) d->stop();
     for (auto& [id, h] : std::exchange(held_, {})) h->timer.cancel();
     running_.clear();
+    near_timer_.cancel();
+    near_.clear();
     ready_.clear();
     parked_.clear();
     for (shard_state& s : shards_) {

@@ -43,6 +43,28 @@ TEST_CASE("worker_runs_each_task_once_and_none_early") {
     }
 }
 
+TEST_CASE("lateness_of_a_task_does_not_depend_on_the_tick_of_the_wheel") {
+    for (const durable_backend b : durable_backends()) {
+        durable_rig rig(b);
+        rig.queue.reset();
+        rig.wheel = timer_wheel(rig.io, {.tick = 400ms});
+        rig.make_queue();
+        durable_worker_options o = quick_worker();
+        o.horizon = 4s; // so that the timers of the wheel claim in time
+        worker_rig w(rig, o);
+        w.run();
+        std::vector<durable_task> tasks;
+        for (int i = 0; i < 40; ++i) // over two ticks
+            tasks.push_back(worker_task("t" + std::to_string(i), 1500ms + std::chrono::milliseconds(i * 20)));
+        rig.get<std::vector<durable_added>>([&](auto h) { rig.queue->schedule_all(tasks, on_duplicate::reject, h); });
+        rig.run_until([&] { return w.worker.stats().done == 40; });
+        std::vector<std::chrono::microseconds> late;
+        for (const auto& d : w.deliveries) late.push_back(d.lateness);
+        std::ranges::nth_element(late, late.begin() + 20);
+        CHECK(late[20] < 100ms); // the wheel alone: 200 ms
+    }
+}
+
 TEST_CASE("worker_retries_until_the_attempts_are_used_up") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);

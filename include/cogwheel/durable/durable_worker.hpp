@@ -7,9 +7,9 @@
 //     auto handler = [](cogwheel::durable_delivery& task) -> asio::awaitable<void> { co_await send(task.body()); };
 //     co_await worker.run(handler, asio::use_awaitable);
 //
-// A worker claims tasks up to one second before they are due, and puts them into the timing wheel of this process. The
-// wheel fires; the server then decides: begin() succeeds for one worker, not before the due time, and not after
-// cancel(). So lateness is a round trip plus a tick, and not half of a polling interval.
+// A worker claims tasks up to one second before they are due, and puts them into the timing wheel of this process. When
+// a task is due, the server decides: begin() succeeds for one worker, not before the due time, and not after cancel().
+// So lateness is a round trip, whatever the tick of the wheel, and not half of a polling interval.
 //
 // - A worker that dies loses its claims after claim_lease, and its running attempts after `lease`. Another worker then
 //   makes the next attempt. While a handler runs, the wheel extends its lease.
