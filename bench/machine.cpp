@@ -65,6 +65,14 @@ std::size_t sleeps() {
     return static_cast<std::size_t>(usage.ru_nvcsw);
 }
 
+std::size_t context_switches() {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return static_cast<std::size_t>(usage.ru_nvcsw + usage.ru_nivcsw);
+}
+
+double thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
 int pin(int cpu) {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);

@@ -42,6 +42,12 @@ std::size_t resident();
 /// Times that this process has gone to sleep of its own accord.
 std::size_t sleeps();
 
+/// How often the system has taken the processor from this thread, or the thread has given it up.
+std::size_t context_switches();
+
+/// For how long this thread has run, user and system.
+double thread_cpu_ns();
+
 /// Binds this process to one processor: `cpu`, or the last one allowed when negative. Returns which.
 int pin(int cpu);
 void unpin();

@@ -32,6 +32,14 @@ entrants entrants_of([[maybe_unused]] std::string_view group, std::string_view w
 std::vector<workload> workloads() {
     const std::size_t k = 1000, m = 1'000'000;
     const std::vector<std::size_t> ends{k, m}, sizes{k, 100 * k, m}, decades{k, 10 * k, 100 * k, m}, four{4 * m};
+    const std::vector<std::string_view> first_rows{"asio::steady_timer, one"};
+    const std::vector<std::string_view> single{"p50 ns", "p99 ns", "p99.99 ns", "max ns", "own max ns", "switched %"};
+    const std::vector<std::string_view> turns{"p50 us",     "p99 us",     "p99.99 us", "max us",
+                                              "own max us", "switched %", "turns"};
+    const auto longest = [&](std::string_view name, std::string_view what,
+                             const std::vector<std::string_view>& figures) {
+        return workload{name, what, {100 * k}, sizes, {}, 1, 3, figures};
+    };
     return {
         {"request", "cancel the oldest of the live ones, schedule one at +30 s", {k}, {k}, {}, 5, 5},
         {"churn", "cancel a random one, schedule one at +30 s", ends, decades, four, 5, 5},
@@ -88,6 +96,27 @@ std::vector<workload> workloads() {
         {"four_threads_churn", "churn, on four threads at once", {}, {k, m}, {}, 3, 5},
         {"four_threads_rearm", "rearm, on four threads at once", {}, {k, m}, {}, 3, 5},
         {"four_threads_touch", "touch, on four threads at once", {}, {k, m}, {}, 3, 5},
+        {"shared_churn",
+         "churn, on timers that all threads share, each guarded by a flag: compare the wall times of one thread and "
+         "two",
+         {m},
+         sizes,
+         {},
+         5,
+         5,
+         {},
+         first_rows},
+        {"shared_touch", "touch, the same way as shared_churn", {m}, sizes, {}, 5, 5, {}, first_rows},
+        {"per_thread_churn",
+         "churn, a loop, wheel and timers for each thread; beside two threads on one loop: compare the wall times",
+         {m},
+         sizes,
+         {},
+         5,
+         5,
+         {},
+         first_rows},
+        {"per_thread_touch", "touch, the same way as per_thread_churn", {m}, sizes, {}, 5, 5, {}, first_rows},
         {"remote", "churn of timers that live on another thread's loop, both ways at once", {m}, {k, m}, {}, 3, 5},
         {"limit",
          "an operation that completes at once, with a limit of 5 s (timers: in flight)",
@@ -133,6 +162,13 @@ std::vector<workload> workloads() {
          1,
          3,
          {"echo p50 ms", "echo p99 ms", "echo max ms", "late p99 ms", "echoes"}},
+        longest("worst_schedule", "the longest single schedule, while timers grow in number and then keep it", single),
+        longest("worst_cancel", "the longest single cancel, while timers keep their number and then go", single),
+        longest("worst_touch", "the longest single push-back to +30 s of a random one", single),
+        longest("worst_turn", "the longest turn: how long one poll_one() takes, when all expire within one millisecond",
+                turns),
+        longest("worst_turn_kept",
+                "the same, when all were due within one millisecond and have been pushed back to +30 s", turns),
         {"lateness",
          "all expire at random within 1 s of real time, ticks of 1 ms",
          {100 * k},

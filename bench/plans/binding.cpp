@@ -11,6 +11,7 @@
 #include "contenders/wheel_timer.hpp"
 #include "echo/echo_leg.hpp"
 #include "plans/legs.hpp"
+#include "plans/more_binding.hpp"
 #include "workloads/add_tasks.hpp"
 #include "workloads/limits.hpp"
 #include "workloads/lone.hpp"
@@ -167,6 +168,15 @@ const participation& binding_plan() {
         {"four_threads_rearm", on_asio<on_threads<rearm_operation, 4>::leg, any_thread_timers, steady_timer>()},
         {"four_threads_touch",
          on_asio<on_threads<touch_operation, 4>::leg, any_thread, any_thread_timers, steady_timer>()},
+        {"shared_churn", shared_churn()},
+        {"shared_touch", shared_touch()},
+        {"per_thread_churn", per_thread_churn()},
+        {"per_thread_touch", per_thread_touch()},
+        {"worst_schedule", worst_schedule()},
+        {"worst_cancel", worst_cancel()},
+        {"worst_touch", worst_touch()},
+        {"worst_turn", worst_turn()},
+        {"worst_turn_kept", worst_turn_kept()},
         {"remote", on_asio<remote_calls, any_thread>() + on_asio<remote_posts, one_thread, steady_timer>()},
         {"add_tasks", on_asio<add_tasks_leg, keyed_tasks, interval_tasks, scheduler_tasks, steady_timer_tasks>()},
         {"limit", limits()},

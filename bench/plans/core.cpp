@@ -9,6 +9,7 @@
 #include "contenders/linked_wheel.hpp"
 #include "contenders/multimap.hpp"
 #include "plans/legs.hpp"
+#include "plans/worst_legs.hpp"
 
 namespace bench {
 
@@ -39,6 +40,9 @@ const participation& core_plan() {
         {"fire_minute", on<fire_minute, core, levels, linked_wheel, binary_heap, multimap>()},
         {"month", on<month_leg, core, levels, binary_heap, multimap>()},
         {"kept", on<kept_leg, core, embedded_core, levels, linked_wheel, binary_heap>()},
+        {"worst_schedule", on<longest_schedule, floor_store, core, embedded_core, levels, binary_heap, multimap>()},
+        {"worst_cancel", on<longest_cancel, floor_store, core, embedded_core, levels, binary_heap, multimap>()},
+        {"worst_touch", on<longest_touch, floor_store, core, embedded_core, levels, binary_heap, multimap>()},
         {"memory",
          on<memory, floor_store, core, core_by_id, embedded_core, levels, linked_wheel, binary_heap, multimap>()},
         {"drain", on<drain_leg, core_by_id, multimap>()},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Several threads run one context, and each has its part of the timers to work on: a chain of handlers, a batch of
-// operations each. The handlers of aborted waits run on any. What is measured ends when all chains have.
+// Several threads run one context: a chain of handlers each, a batch of operations in each handler. A chain works on
+// its own part of the timers, or on all of them. The handlers of aborted waits run on any thread. What is measured ends
+// when all chains have.
 #pragma once
 
 #include "contenders/asio_loop.hpp"
@@ -15,7 +16,9 @@
 
 namespace bench {
 
-template <contender C, class Operation, int Threads>
+enum class works_on { own_part, all };
+
+template <contender C, class Operation, int Threads, works_on Timers = works_on::own_part>
 class threads_leg final : public timers_leg {
 public:
     explicit threads_leg(std::size_t timers) : timers_leg(timers) {
@@ -62,8 +65,10 @@ private:
         std::atomic<int> running{Threads};
         std::vector<chain> chains(Threads, chain{&set, &running, {}});
         for (std::size_t i = 0; i < chains.size(); ++i) {
-            chains[i].list = random_numbers(operations / Threads, timers_ / Threads, seed + (i << 32));
-            for (std::uint32_t& n : chains[i].list) n = Threads * n + static_cast<std::uint32_t>(i);
+            const std::size_t timers = Timers == works_on::all ? timers_ : timers_ / Threads;
+            chains[i].list = random_numbers(operations / Threads, timers, seed + (i << 32));
+            if constexpr (Timers == works_on::own_part)
+                for (std::uint32_t& n : chains[i].list) n = Threads * n + static_cast<std::uint32_t>(i);
         }
         io.restart();
         for (chain& c : chains) asio::post(io, std::ref(c));
