@@ -24,6 +24,7 @@ CONTENDERS = {
     "cogwheel-core-embed": ("#2f7de1", "#3d7fe0"),
     "cogwheel": ("#007a87", "#35d0dc"),
     "cogwheel-local": ("#3fa9c9", "#1f93a8"),
+    "cogwheel-callback": ("#001940", "#62caae"),
     "asio::steady_timer": ("#d1490b", "#ff7a3c"),
     "libuv": ("#8e7ab1", "#6b5b8f"),
     "libevent": ("#b38c54", "#e3aa85"),

@@ -61,8 +61,8 @@ def plan(all_of_them, options):
         mine = contenders.Ours(ours.binary, **with_options)
         mine.name = name
         yield "cycle", mine, lambda c, r, n=chunk: legs.cycle(c, count, n)
-        if name.endswith("1 caller"):
-            yield "cycle", script_floor, lambda c, r: script_floor.cycle(count)
+        if chunk == 1:
+            yield "cycle", script_floor.ScriptFloor(callers), lambda c, r: c.cycle(count)
         peer = contenders.BullMQ(bullmq.folder, callers)
         peer.name = "BullMQ, 16 callers" if callers > 1 else "BullMQ"
         yield "cycle", peer, lambda c, r, n=chunk: legs.cycle(c, count, n)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""The floor of a task's cycle, one call after the other: four scripts that only write and read what must be written and
+"""The floor of a task's cycle, one task in a call: four scripts that only write and read what must be written and
 read if a task may not be lost, begin early or begin twice, and that have nothing to decide with. What is above this row
 is ours to answer for: arguments and answers of batches, policies, leases that ran out, retention, hints."""
 
@@ -23,33 +23,43 @@ SCRIPTS = {
     "finish": "if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HDEL', KEYS[2], ARGV[1]) "
               "redis.call('HDEL', KEYS[3], ARGV[1]) redis.call('ZREM', KEYS[1], ARGV[1]) return 1",
 }
-KEYS = ["{floor}:due", "{floor}:meta", "{floor}:body", "{floor}:seq"]
+PARTS = "due", "meta", "body", "seq"
 
 
-name = "floor: four scripts, 1 shard, 1 caller"
+class ScriptFloor:
+    """`callers` share each write, and each has a shard of its own."""
 
+    def __init__(self, callers):
+        self.callers = callers
+        some = f"{callers} shards, {callers} callers" if callers > 1 else "1 shard, 1 caller"
+        self.name = f"floor: four scripts, {some}"
 
-def cycle(tasks):
-    with server.Server() as redis:
-        shas = {name: redis.ask("SCRIPT", "LOAD", text) for name, text in SCRIPTS.items()}
+    def cycle(self, tasks):
+        with server.Server() as redis:
+            shas = {name: redis.ask("SCRIPT", "LOAD", text) for name, text in SCRIPTS.items()}
 
-        def run(name, *arguments):
-            return redis.ask("EVALSHA", shas[name], len(KEYS), *KEYS, *arguments)
+            def run(name, arguments):
+                """One call for each caller."""
+                return redis.ask_all([("EVALSHA", shas[name], len(PARTS), *("{floor:%d}:%s" % (shard, p) for p in PARTS), *a)
+                                      for shard, a in enumerate(arguments)])
 
-        redis.forget()
-        waiting, running, body = "w" * 29, "r" * 29, "x" * 200
-        before = redis.cpu_us()
-        for i in range(tasks):
-            run("add", f"task-{i}", 1_000 + i, body, i, waiting)
-        added = redis.cpu_us()
-        handled = 0
-        for _ in range(tasks):
-            name = run("claim")[0]
-            if run("begin", name, waiting, running) == 1:
-                handled += run("finish", name, running)
-        done = redis.cpu_us()
-        left = int(redis.ask("DBSIZE"))
-        row = {"tasks": tasks, "chunk": 1, "pending": 0, "add us": (added - before) / tasks, "run us": (done - added) / tasks,
-               "cycle us": (done - before) / tasks, "kept up": handled == tasks and left == 1,
-               "worker": {"handled": handled}, "worker us a task": 0, "server": redis.commands()}
-    return row
+            redis.forget()
+            waiting, running, body = "w" * 29, "r" * 29, "x" * 200
+            rounds = tasks // self.callers
+            tasks = rounds * self.callers
+            before = redis.cpu_us()
+            for i in range(rounds):
+                run("add", [(f"task-{i}", 1_000 + i, body, i, waiting)] * self.callers)
+            added = redis.cpu_us()
+            handled = 0
+            for _ in range(rounds):
+                ids = [claim[0] for claim in run("claim", [()] * self.callers)]
+                begun = run("begin", [(i, waiting, running) for i in ids])
+                done = run("finish", [(i, running) for i in ids])
+                handled += sum(1 for b, d in zip(begun, done) if b == d == 1)
+            done = redis.cpu_us()
+            left = int(redis.ask("DBSIZE"))
+            return {"tasks": tasks, "chunk": 1, "pending": 0, "add us": (added - before) / tasks,
+                    "run us": (done - added) / tasks, "cycle us": (done - before) / tasks,
+                    "kept up": handled == tasks and left == self.callers, "worker": {"handled": handled},
+                    "worker us a task": 0, "server": redis.commands()}

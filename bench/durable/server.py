@@ -47,9 +47,16 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def ask(self, *words):
-        parts = [str(w).encode() for w in words]
-        self.connection.sendall(b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
-        return self._reply()
+        return self.ask_all([words])[0]
+
+    def ask_all(self, commands):
+        """Sends all commands in one write."""
+        text = b""
+        for words in commands:
+            parts = [str(w).encode() for w in words]
+            text += b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts)
+        self.connection.sendall(text)
+        return [self._reply() for _ in commands]
 
     def _reply(self):
         line = self.reader.readline().rstrip(b"\r\n")
