@@ -38,13 +38,18 @@ struct count_calls {
 };
 using counting_timer = callback_timer<count_calls, manual_timer_wheel>;
 
+} // namespace
+
+namespace cogwheel_tests {
+
+// Not in an anonymous namespace: in a joined translation unit, g++ warns of a field of such a type (-Wsubobject-linkage).
 struct member_session {
     int calls = 0;
     void expired() { ++calls; }
     void expired_quietly() noexcept { calls += 100; }
 };
 
-} // namespace
+} // namespace cogwheel_tests
 
 TEST_CASE("callback_timer_runs_once_after_its_delay") {
     virtual_wheel w;
