@@ -4,7 +4,11 @@
 // cogwheel_counts SCRIPT ROUNDS: does a fixed script so many times, to be counted from outside (./dev counts). What is
 // counted for 2 rounds less what is counted for 1 is a round, without all that comes before and after. cogwheel_counts:
 // the scripts' names, each with the operations of a round.
+//
+// The time is a count of readings, so that a slow machine counts the same: the wheel reads the system's clock once in two
+// hundred operations.
 #include "contenders/binding.hpp"
+#include "contenders/callback_timer.hpp"
 #include "contenders/core.hpp"
 #include "contenders/wheel_timer.hpp"
 #include "workloads/rounds.hpp"
@@ -14,6 +18,35 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
+
+namespace bench {
+
+/// Each reading of the clock or of its counter takes 1 us.
+struct counted_clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<counted_clock>;
+    static constexpr bool is_steady = true;
+
+    static std::uint64_t tick() noexcept {
+        static std::uint64_t count = 0;
+        return count += 1'000;
+    }
+    static time_point now() noexcept { return time_point(duration(static_cast<rep>(tick()))); }
+};
+
+} // namespace bench
+
+template <>
+struct cogwheel::detail::tick_counter<bench::counted_clock> {
+    static constexpr bool exists = true;
+    static std::uint64_t read() noexcept { return bench::counted_clock::tick(); }
+    static std::chrono::nanoseconds unslewed() noexcept {
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(bench::counted_clock::tick()));
+    }
+    static bool is_trusted() noexcept { return true; }
+};
 
 namespace {
 
@@ -47,8 +80,10 @@ struct script {
     void (*run)(int rounds);
 };
 
-using any_thread = scheduled<cogwheel::timer_wheel>;
-using one_thread = scheduled<cogwheel::local_timer_wheel>;
+using any_wheel = cogwheel::basic_timer_wheel<counted_clock, cogwheel::multi_threaded>;
+using local_wheel = cogwheel::basic_timer_wheel<counted_clock, cogwheel::single_threaded>;
+using any_thread = scheduled<any_wheel>;
+using one_thread = scheduled<local_wheel>;
 
 constexpr std::array scripts{
     script{"core-churn", &keep<embedded_core, churn_operation>},
@@ -59,8 +94,10 @@ constexpr std::array scripts{
     script{"churn", &keep<any_thread, churn_operation>},
     script{"local-churn", &keep<one_thread, churn_operation>},
     script{"touch", &keep<any_thread, touch_operation>},
-    script{"wait-slot", &keep<awaited<cogwheel::timer_wheel>, churn_operation>},
-    script{"rearm", &keep<timer_objects<cogwheel::timer_wheel>, rearm_operation>},
+    script{"wait-slot", &keep<awaited<any_wheel>, churn_operation>},
+    script{"callback-churn", &keep<callback_timers<any_wheel>, churn_operation>},
+    script{"callback-touch", &keep<callback_timers<any_wheel>, touch_operation>},
+    script{"rearm", &keep<timer_objects<any_wheel>, rearm_operation>},
 };
 
 } // namespace

@@ -147,9 +147,9 @@ private:
     std::uint64_t listener_ = 0;
 
     std::unordered_map<std::string, held_ptr> held_; // by id
-    const steady_clock::duration lead_; // so much before it is asked for, the wheel makes a task near
-    std::vector<near_task> near_;       // a heap
-    asio::steady_timer near_timer_;     // for its top
+    const steady_clock::duration lead_;              // so much before it is asked for, the wheel makes a task near
+    std::vector<near_task> near_;                    // a heap
+    asio::steady_timer near_timer_;                  // for its top
     std::deque<held_ptr> ready_;
     std::vector<held_ptr> parked_; // the server did not answer their begin
     std::unordered_map<const delivery*, delivery_ptr> running_;

@@ -42,7 +42,7 @@ using counting_timer = callback_timer<count_calls, manual_timer_wheel>;
 
 namespace cogwheel_tests {
 
-// Not in an anonymous namespace: in a joined translation unit, g++ warns of a field of such a type (-Wsubobject-linkage).
+// Not in an anonymous namespace: in a joined translation unit, g++ warns of a field of such a type.
 struct member_session {
     int calls = 0;
     void expired() { ++calls; }

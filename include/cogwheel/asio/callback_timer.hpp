@@ -37,8 +37,8 @@ struct member_call<Function> {
 
 /// A timer that runs `F` on its associated executor, or in a turn of the wheel if F has none.
 ///
-/// Executor: use, move and destroy the timer on the executor on which F runs: in its strand, or on the one thread of its
-///   context. Without an associated executor that is the wheel's executor; then no other thread may run a turn
+/// Executor: use, move and destroy the timer on the executor on which F runs: in its strand, or on the one thread of
+///   its context. Without an associated executor that is the wheel's executor; then no other thread may run a turn
 ///   meanwhile, which debug builds check. With one (asio::bind_executor), turns may run on any thread. F may use, move
 ///   and destroy its timer. After it has destroyed the timer, it must not use its own captures, unless it can be called
 ///   as const, and is trivially copyable: then a copy runs.
@@ -94,8 +94,8 @@ public:
     /// Cancels the timer.
     ~callback_timer() { leave(); }
 
-    /// Runs the callable after `delay`; with a delay of zero or less, in the next turn. A pending timer is moved; a later
-    /// expiry usually costs one store. Returns false if the wheel has stopped, or has max_pending timers.
+    /// Runs the callable after `delay`; with a delay of zero or less, in the next turn. A pending timer is moved; a
+    /// later expiry usually costs one store. Returns false if the wheel has stopped, or has max_pending timers.
     /// Errors: std::bad_alloc; nothing changes.
     template <class Rep, class Period>
     bool schedule(std::chrono::duration<Rep, Period> delay) {
@@ -113,7 +113,8 @@ public:
     bool cancel() noexcept { return cancel_on(*engine_); }
 
     /// These three are the same for a caller that has the wheel at hand. If the timer is not in the cache, the work on
-    /// the wheel does not wait for it: with a million timers, this saves a third. Preconditions: it is the timer's wheel.
+    /// the wheel does not wait for it: with a million timers, this saves a third.
+    /// Preconditions: it is the timer's wheel.
     template <class Rep, class Period>
     bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
         return schedule_on(detail::impl_of(wheel), detail::from_present{saturate_to_ns(delay)});
