@@ -5,8 +5,8 @@
 // counted for 2 rounds less what is counted for 1 is a round, without all that comes before and after. cogwheel_counts:
 // the scripts' names, each with the operations of a round.
 //
-// The time is a count of readings, so that a slow machine counts the same: the wheel reads the system's clock once in two
-// hundred operations.
+// The time is a count of readings, so that a slow machine counts the same: the wheel reads the system's clock once in
+// two hundred operations.
 #include "contenders/binding.hpp"
 #include "contenders/callback_timer.hpp"
 #include "contenders/core.hpp"

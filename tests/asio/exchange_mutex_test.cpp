@@ -51,7 +51,7 @@ TEST_CASE("mutex_that_is_held_for_long_wakes_those_who_sleep") {
                 const std::lock_guard lock(mutex);
                 ++got;
             });
-        for (int i = 0; i < 100; ++i) std::this_thread::yield(); // long enough that some sleep
+        for (int i = 0; i < 100; ++i) std::this_thread::yield(); // long enough that some of them give up trying
         CHECK(got == 0);
         mutex.unlock();
         for (std::thread& t : waiting) t.join();
@@ -59,7 +59,7 @@ TEST_CASE("mutex_that_is_held_for_long_wakes_those_who_sleep") {
     }
 }
 
-// The window between the last look at the word and the sleep: one thread unlocks just then, again and again.
+// The window between the last look at the word and the wait in the kernel: one thread unlocks just then, again and again.
 TEST_CASE("mutex_handed_to_and_fro_between_two_threads_stops_nobody") {
     exchange_mutex mutex;
     int turn = 0;
