@@ -59,7 +59,7 @@ TEST_CASE("mutex_that_is_held_for_long_wakes_those_who_sleep") {
     }
 }
 
-// The window between the last look at the word and the wait in the kernel: one thread unlocks just then, again and again.
+// The window between the last look at the word and the wait in the kernel: a thread unlocks just then, again and again.
 TEST_CASE("mutex_handed_to_and_fro_between_two_threads_stops_nobody") {
     exchange_mutex mutex;
     int turn = 0;
