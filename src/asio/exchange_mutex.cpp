@@ -4,10 +4,11 @@
 
 #ifdef __linux__
 
+#include <ctime>
+
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 namespace cogwheel::inline v0::detail {

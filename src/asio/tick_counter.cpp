@@ -4,11 +4,11 @@
 
 #ifdef __linux__
 #include <array>
+#include <ctime>
 #include <string_view>
 
 #include <fcntl.h>
 #include <sys/timex.h>
-#include <time.h>
 #include <unistd.h>
 #endif
 
