@@ -4,6 +4,8 @@
 // The mutex of a wheel excludes, and no thread that sleeps for it is overlooked: each test ends.
 #ifdef __linux__
 
+#include "support/threads.hpp"
+
 #include <cogwheel/asio/detail/exchange_mutex.hpp>
 
 #include <doctest/doctest.h>
@@ -14,17 +16,7 @@
 #include <vector>
 
 using cogwheel::detail::exchange_mutex;
-
-namespace {
-
-template <class F>
-void on_threads(int n, F f) {
-    std::vector<std::thread> all;
-    for (int i = 0; i < n; ++i) all.emplace_back(f, i);
-    for (std::thread& t : all) t.join();
-}
-
-} // namespace
+using cogwheel_tests::on_threads;
 
 TEST_CASE("mutex_of_many_threads_loses_no_increment") {
     exchange_mutex mutex;
