@@ -6,6 +6,9 @@
 #include "support/counted_world.hpp"
 #include "support/random.hpp"
 
+#include <cogwheel/asio/wheel_timer.hpp>
+
+#include <asio/io_context.hpp>
 #include <doctest/doctest.h>
 
 using namespace cogwheel_tests;
@@ -198,5 +201,29 @@ TEST_CASE("tick_clock_after_the_machine_was_suspended_is_within_its_bounds") {
         CHECK(clock.not_before().early <= 0);
         CHECK(clock.not_before().late <= most_late);
         clock.settle();
+    }
+}
+
+TEST_CASE("expiry_of_a_timer_object_on_a_tick_clock_is_not_before_the_delay_and_not_ahead_if_there_is_none") {
+    world::begin();
+    asio::io_context io;
+    cogwheel::basic_timer_wheel<counted_clock, cogwheel::multi_threaded> wheel(io, {.tick = 10ms});
+    for (int i = 0; i < 40; ++i) { // until the rate is known
+        world::pass(1e6);
+        wheel.schedule(1h, [] {}).cancel();
+    }
+    cogwheel::basic_wheel_timer timer(wheel);
+    for (int i = 0; i < 2'000; ++i) {
+        world::pass(700);
+        for (const auto delay : {0ns, -5ns}) {
+            timer.expires_after(delay);
+            REQUIRE(timer.expiry() <= counted_clock::now());
+            timer.reschedule(delay);
+            REQUIRE(timer.expiry() <= counted_clock::now());
+        }
+        const auto before = counted_clock::now();
+        timer.expires_after(3ms);
+        REQUIRE(timer.expiry() >= before + 3ms);
+        REQUIRE(timer.expiry() <= counted_clock::now() + 3ms + 100us);
     }
 }

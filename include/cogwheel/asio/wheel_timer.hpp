@@ -166,7 +166,8 @@ public:
         prefetch();
         time_point now;
         const std::size_t n = impl_.cancel(now);
-        set_expiry(delay, now);
+        // A wait of such an expiry completes at once. So the expiry must not lie ahead, as that of the tick clock may.
+        set_expiry(delay, delay > delay.zero() ? now : Clock::now());
         return n;
     }
 
