@@ -15,6 +15,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -121,6 +122,30 @@ TEST_CASE("bound_callable_finds_a_timer_that_was_moved") {
     t.w.pass(50ms);
     t.arrive();
     CHECK(t.calls == 2);
+}
+
+TEST_CASE("bound_callable_may_destroy_its_timer_its_wheel_and_the_wheels_context") {
+    asio::io_context other;
+    auto io = std::make_unique<asio::io_context>();
+    auto wheel = std::make_unique<manual_timer_wheel>(*io);
+    struct end_all {
+        std::function<void()>* f;
+        void operator()() const { (*f)(); }
+    };
+    using timer_type = callback_timer<asio::executor_binder<end_all, other_loop>, manual_timer_wheel>;
+    std::optional<timer_type> timer;
+    bool ran = false;
+    std::function<void()> end = [&] {
+        timer.reset();
+        wheel.reset();
+        io.reset();
+        ran = true;
+    };
+    timer.emplace(*wheel, asio::bind_executor(other.get_executor(), end_all{&end}));
+    timer->schedule(10ms);
+    pass(*io, 50ms);
+    run_ready(other);
+    CHECK(ran);
 }
 
 TEST_CASE("bound_callable_of_the_wheels_own_executor_runs_in_the_turn") {

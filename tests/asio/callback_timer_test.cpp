@@ -265,6 +265,51 @@ TEST_CASE("callback_timer_can_be_cancelled_through_the_walk_over_all_timers") {
     CHECK(calls == 1);
 }
 
+TEST_CASE("callback_timer_whose_assignment_throws_is_cancelled_and_still_one_of_its_wheel") {
+    struct throwing {
+        int* calls;
+        bool* on;
+        throwing(int* c, bool* t) : calls(c), on(t) {}
+        throwing(throwing&&) = default;
+        throwing& operator=(throwing&& other) {
+            if (*other.on) throw std::runtime_error("no");
+            calls = other.calls;
+            return *this;
+        }
+        void operator()() const { ++*calls; }
+    };
+    asio::io_context io;
+    int calls = 0;
+    bool on = true;
+    std::optional<manual_timer_wheel> wheel(std::in_place, io);
+    callback_timer<throwing, manual_timer_wheel> kept(*wheel, {&calls, &on});
+    kept.schedule(10ms);
+    {
+        callback_timer<throwing, manual_timer_wheel> target(*wheel, {&calls, &on});
+        target.schedule(10ms);
+        CHECK_THROWS_AS(target = std::move(kept), std::runtime_error);
+        CHECK(!target.pending());
+    }
+    CHECK(kept.pending());
+    wheel.reset();
+    pass(io, 1s);
+    CHECK(!kept.schedule(10ms)); // its wheel's state must still be there
+    CHECK(calls == 0);
+}
+
+TEST_CASE("callback_timer_that_has_fired_leaves_a_stale_token") {
+    virtual_wheel w;
+    int calls = 0;
+    counting_timer timer(w.wheel, {&calls});
+    timer.schedule(10ms);
+    manual_timer_wheel::token_type token;
+    w.wheel.for_each_pending([&](auto, auto t) { token = t; });
+    CHECK(token.state() == timer_state::pending);
+    w.pass(50ms);
+    CHECK(calls == 1);
+    CHECK(token.state() == timer_state::stale);
+}
+
 // Against a plain model: for each timer the tick at which it is due.
 TEST_CASE("callback_timers_do_what_a_map_of_deadlines_does") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {

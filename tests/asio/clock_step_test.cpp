@@ -112,3 +112,33 @@ TEST_CASE("step_back_zero_delay_still_fires_in_the_next_turn") {
     CHECK(done);
     manual_clock::advance(1h);
 }
+
+namespace {
+
+/// Its steps wake no wheel, unlike those of manual_clock.
+struct clock_that_is_set {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<clock_that_is_set>;
+    static constexpr bool is_steady = false;
+    static inline duration offset{};
+    static time_point now() noexcept {
+        return time_point(std::chrono::steady_clock::now().time_since_epoch() + offset);
+    }
+};
+
+} // namespace
+
+TEST_CASE("step_forward_timer_without_delay_does_not_wait_for_the_driver") {
+    asio::io_context io;
+    basic_timer_wheel<clock_that_is_set, multi_threaded> wheel(io);
+    wheel.schedule(2h, [] {});
+    run_ready(io); // the driver waits for two hours
+    clock_that_is_set::offset += 3h;
+    bool fired = false;
+    wheel.schedule(0ms, [&] { fired = true; });
+    for (int i = 0; i < 3; ++i) run_ready(io);
+    CHECK(fired);
+    CHECK(wheel.pending() == 0);
+}

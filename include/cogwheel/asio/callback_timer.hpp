@@ -14,7 +14,7 @@
 // - The object is the timer: no block of memory, no handle, no call through a type-erased function. With a callable of
 //   two words it has 56 bytes. If it begins a cache line, each call touches this line of the timer only.
 // - The callable stays in the object. It runs once for each schedule() that is not followed by another one in time.
-// - Nothing runs if the timer is cancelled: by cancel(), cancel_all(), stop() or a destructor.
+// - Nothing runs after cancel() has returned true, nor after the timer is destroyed.
 // Take a timer_token for a timer whose owner should not hold an object; a wheel_timer for waits with error codes, for
 // coroutines, and for code that was written for steady_timer.
 #pragma once
@@ -39,13 +39,17 @@ struct member_call<Function> {
 ///
 /// Executor: use, move and destroy the timer on the executor on which F runs: in its strand, or on the one thread of
 ///   its context. Without an associated executor that is the wheel's executor; then no other thread may run a turn
-///   meanwhile, which debug builds check. With one (asio::bind_executor), turns may run on any thread. F may use, move
-///   and destroy its timer. After it has destroyed the timer, it must not use its own captures, unless it can be called
-///   as const, and is trivially copyable: then a copy runs.
+///   meanwhile, which debug builds check. With one (asio::bind_executor), turns of a wheel with a lock may run on any
+///   thread: a turn sends the call to the executor, where it can still be cancelled by this timer, but not by
+///   cancel_all(), stop() or the wheel's destructor.
+/// F may use, move and destroy its timer. After it has moved or destroyed the timer, it must not use its own captures,
+///   unless it can be called as const, and is trivially copyable: then a copy runs.
 /// Lifetime: the wheel may be destroyed first; then schedule() returns false. The execution contexts of the wheel and
-///   of F's executor must outlive the timer. A pending timer keeps the wheel's context running, but not F's.
-/// Complexity: O(1) for each function. Exception safety: if a function throws, nothing has changed. If F throws, the
-///   exception leaves run(), as with Asio's handlers.
+///   of F's executor must outlive the timer. The wheel's context must also outlive the calls that F's executor holds. A
+///   pending timer keeps the wheel's context running, but not F's.
+/// Complexity: O(1) for each function. Exception safety: if a function throws, nothing has changed, except that a
+///   timer to which another one is assigned is cancelled. If F throws, the exception leaves run(), as with Asio's
+///   handlers.
 template <class F, any_timer_wheel Wheel = timer_wheel>
 class callback_timer : private timer_node {
     using engine = typename std::remove_reference_t<decltype(detail::impl_of(std::declval<const Wheel&>()))>::engine;
@@ -82,9 +86,10 @@ public:
         requires std::is_move_assignable_v<F>
     {
         if (this == &other) return *this;
+        cancel();
+        f_ = std::move(other.f_); // may throw: this timer is still one of its wheel
         leave();
         engine_ = other.engine_;
-        f_ = std::move(other.f_);
         const lock_type lock = engine_->lock();
         engine_->join();
         take(other);
@@ -187,14 +192,14 @@ private:
             return c.engine.begin_tick(node, context);
         c.engine.template note_expiry<kind, F>(node);
         if (self.arrival_.send(self, c.engine, c.lock)) return;
-        self.run(c.lock);
+        const detail::relock_on_exit relock(c.lock);
+        c.lock.unlock();
+        self.run();
         c.engine.check_loop_stopped();
     }
 
     // Calls f without the lock. f may destroy the timer.
-    void run(lock_type& lock) {
-        const detail::relock_on_exit relock(lock);
-        lock.unlock();
+    void run() {
         if constexpr (std::is_trivially_copyable_v<F> && std::invocable<const F&>) {
             const F copy = f_;
             copy();

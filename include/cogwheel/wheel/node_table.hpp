@@ -96,6 +96,9 @@ public:
         release(node, classes_[pages_[page_of(index(node))].size_class()]);
     }
 
+    /// Returns whether the index is that of a block, and not of an embedded node. Preconditions: those of find(index).
+    bool is_block(std::uint32_t index) const noexcept { return pages_[page_of(index)].stride != sizeof(place); }
+
     /// Returns the mark of a block, given its index. Preconditions: those of find(index).
     bool is_marked(std::uint32_t index) const noexcept { return pages_[page_of(index)].marked(); }
 

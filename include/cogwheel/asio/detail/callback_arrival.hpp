@@ -84,7 +84,8 @@ private:
             auto& t = static_cast<Timer&>(*node);
             if (!t.arrival_.under_way_) return;
             t.arrival_.forget();
-            t.run(lock);
+            lock.unlock();
+            t.run(); // may destroy the timer, the wheel and the wheel's context
         }
     };
 

@@ -367,7 +367,10 @@ private:
     // always_inline: g++ may otherwise call it from reschedule(), for 13 instructions more.
     [[gnu::always_inline]] void wake_by(const due_tick& a) {
         assert(wake_before_ == (turning_ || turn_coming() ? 0 : planned_));
-        if (a.due.value < wake_before_) [[unlikely]]
+        bool wake = a.due.value < wake_before_;
+        // If such a clock was set forward, the driver's wait may still be on its way although its tick has passed.
+        if constexpr (!Clock::is_steady) wake = wake || a.at_once || a.due <= wheel_->now();
+        if (wake) [[unlikely]]
             wake_earlier_by(a);
     }
     void wake_earlier_by(due_tick a);

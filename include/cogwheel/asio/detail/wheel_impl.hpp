@@ -220,7 +220,7 @@ public:
         const guard lock(mutex_);
         if (nodes.find(id) != nullptr) return timer_state::pending;
         const timer_node* node = nodes.find_ended(id);
-        if (node == nullptr) return timer_state::stale;
+        if (node == nullptr || !nodes.is_block(id.index)) return timer_state::stale; // of an object: it has no mark
         return has_fired(*node) ? timer_state::fired : timer_state::cancelled;
     }
 
