@@ -80,9 +80,8 @@ private:
         void operator()() const {
             auto lock = engine->lock();
             timer_node* node = engine->nodes.find_ended(id);
-            if (node == nullptr) return;
+            if (node == nullptr) return; // withdrawn, scheduled again or destroyed
             auto& t = static_cast<Timer&>(*node);
-            if (!t.arrival_.under_way_) return;
             t.arrival_.forget();
             lock.unlock();
             t.run(); // may destroy the timer, the wheel and the wheel's context
