@@ -66,8 +66,8 @@ private:
     bool connecting_ = true;
     bool abandoned_ = false;
     output::live_line progress_line_;
-    cogwheel::timer_token progress_;
-    cogwheel::timer_token last_resort_;
+    cogwheel::local_timer_token progress_;
+    cogwheel::local_timer_token last_resort_;
 };
 
 } // namespace load

@@ -54,7 +54,7 @@ private:
 
     wheel& timers_;
     asio::ip::tcp::socket& socket_;
-    cogwheel::timer_token token_;
+    cogwheel::local_timer_token token_;
     bool fired_ = false;
     bool closes_ = false;
 };

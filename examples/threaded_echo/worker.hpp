@@ -50,7 +50,7 @@ private:
     cogwheel::local_timer_wheel wheel_{io_};
     asio::ip::tcp::acceptor acceptor_;
     std::unordered_set<std::shared_ptr<connection>> connections_;
-    cogwheel::timer_token drain_limit_;
+    cogwheel::local_timer_token drain_limit_;
     bool draining_ = false;
 };
 

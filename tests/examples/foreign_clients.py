@@ -12,15 +12,14 @@ import contextlib
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from server_process import (PATIENCE, TICK, Server, check, conclude, cpu_seconds, descriptors, echo, eventually, hung_up, readable,
-                            seconds_until_closed)
+from server_process import (PATIENCE, TICK, Server, check, check_refusals, conclude, cpu_seconds, descriptors, echo, eventually,
+                            hung_up, readable, seconds_until_closed)
 from many_connections import many
 
 IDLE = 1.0
@@ -171,32 +170,20 @@ def steady_reader(binary):
 
 
 def bad_command_lines(binary):
-    def complaint(*options):
-        done = subprocess.run([binary, *options], capture_output=True, text=True, timeout=PATIENCE)
-        return done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done.stderr.strip()
-
-    for name, options in {
-            "an unknown option": ["--frobnicate"],
-            "a bad duration": ["--idle", "soon"],
-            "a duration without a unit": ["--idle", "5"],
-            "a negative duration": ["--idle", "-1s"],
-            "a zero of no unit": ["--stats", "0x"],
-            "a missing value": ["--port"],
-            "a port out of range": ["--port", "65536"],
-            "a bad address": ["--address", "nowhere"],
-            "a tick of zero": ["--tick", "0ms"],
-            "no slots": ["--slots", "0"],
-            "too many slots": ["--slots", "65537"],
-            "a stray argument": ["now"],
-    }.items():
-        holds, text = complaint(*options)
-        check(f"{name}: exit code 2 and one line", holds, text)
-
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        holds, text = complaint("--port", str(taken.getsockname()[1]))
-        check("a port in use: exit code 2 and one line", holds, text)
+    check_refusals(binary, {
+        "an unknown option": ["--frobnicate"],
+        "a bad duration": ["--idle", "soon"],
+        "a duration without a unit": ["--idle", "5"],
+        "a negative duration": ["--idle", "-1s"],
+        "a zero of no unit": ["--stats", "0x"],
+        "a missing value": ["--port"],
+        "a port out of range": ["--port", "65536"],
+        "a bad address": ["--address", "nowhere"],
+        "a tick of zero": ["--tick", "0ms"],
+        "no slots": ["--slots", "0"],
+        "too many slots": ["--slots", "65537"],
+        "a stray argument": ["now"],
+    })
 
 
 def max_connections(binary):

@@ -31,6 +31,21 @@ def conclude():
     return 1 if failed else 0
 
 
+def check_refusals(binary, command_lines):
+    """Checks that each bad command line, and a port that is taken, end the program with exit code 2 and one line."""
+    def check_refusal(name, options, named=""):
+        done = subprocess.run([binary, *options], capture_output=True, text=True, timeout=PATIENCE)
+        text = done.stderr.strip()
+        check(f"{name}: exit code 2 and one line",
+              done.returncode == 2 and done.stdout == "" and len(text.splitlines()) == 1 and named in text, text)
+
+    for name, options in command_lines.items():
+        check_refusal(name, options)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        check_refusal("a port in use", ["--port", port], named=port)
+
+
 class Server:
     """The server as a process of its own, on a port that the system chose. stderr=None: closed."""
 

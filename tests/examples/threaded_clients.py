@@ -13,13 +13,12 @@ import re
 import select
 import signal
 import socket
-import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from server_process import PATIENCE, Server, check, conclude, echo, eventually, readable, seconds_until_closed
+from server_process import PATIENCE, Server, check, check_refusals, conclude, echo, eventually, readable, seconds_until_closed
 
 
 def counted(out, what):
@@ -176,24 +175,15 @@ def max_connections(binary):
 
 
 def bad_command_lines(binary):
-    def complaint(*options):
-        done = subprocess.run([binary, *options], capture_output=True, text=True, timeout=PATIENCE)
-        return done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done.stderr.strip()
-
-    for name, options in {
-            "an unknown option": ["--frobnicate"],
-            "no threads": ["--threads", "0"],
-            "a bad duration": ["--idle", "soon"],
-            "no time to drain": ["--drain", "0s"],
-            "a port out of range": ["--port", "65536"],
-            "a bad address": ["--address", "nowhere"],
-            "a stray argument": ["now"],
-    }.items():
-        check(f"{name}: exit code 2 and one line", *complaint(*options))
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        holds, text = complaint("--port", port)
-        check("a port in use: exit code 2 and its name", holds and port in text, text)
+    check_refusals(binary, {
+        "an unknown option": ["--frobnicate"],
+        "no threads": ["--threads", "0"],
+        "a bad duration": ["--idle", "soon"],
+        "no time to drain": ["--drain", "0s"],
+        "a port out of range": ["--port", "65536"],
+        "a bad address": ["--address", "nowhere"],
+        "a stray argument": ["now"],
+    })
 
 
 def main():

@@ -148,25 +148,39 @@ public:
 private:
     using guard = typename engine::guard;
 
+    // always_inline: see wheel_impl::schedule()
     template <class When>
-    bool schedule_on(engine& e, When when) {
+    [[gnu::always_inline]] bool schedule_on(engine& e, When when) {
         __builtin_prefetch(this, 1); // the lock would wait for the line
-        const guard lock(e.mutex());
+        e.mutex().lock();
         check_use(e);
+        const detail::due_tick a = e.due_at(when);
         if (armed()) {
-            e.rearm(*this, when);
+            if (!e.rearm_at_once(*this, a)) [[unlikely]]
+                return schedule_and_unlock(e, a);
+        } else {
+            if (completion() == nullptr || !e.has_room() || !e.template arm_at_once<kind>(*this, a)) [[unlikely]]
+                return schedule_and_unlock(e, a);
+            arrival_.forget(); // the node has another id now
+        }
+        e.mutex().unlock();
+        return true;
+    }
+    // Not inlined, so that the usual case saves no registers for it.
+    [[gnu::noinline]] bool schedule_and_unlock(engine& e, detail::due_tick a) {
+        const guard lock(e.mutex(), std::adopt_lock);
+        if (armed()) {
+            e.rearm(*this, a);
             return true;
         }
-        if (completion() == nullptr) [[unlikely]]
-            attach();
-        if (e.admit() != detail::admission::accepted) [[unlikely]]
-            return false;
-        e.template arm<kind>(*this, when);
-        arrival_.forget(); // the node has another id now
+        if (completion() == nullptr) attach();
+        if (e.admit() != detail::admission::accepted) return false;
+        e.template arm<kind>(*this, a);
+        arrival_.forget();
         return true;
     }
 
-    bool cancel_on(engine& e) noexcept {
+    [[gnu::always_inline]] bool cancel_on(engine& e) noexcept {
         __builtin_prefetch(this, 1);
         const guard lock(e.mutex());
         check_use(e);

@@ -9,7 +9,9 @@
 //     std::cout << idle;    // "timer 17:3 cancelled"
 #pragma once
 
-#include <cogwheel/wheel/timing_wheel.hpp>
+#include <cogwheel/asio/detail/wheel_time.hpp>
+#include <cogwheel/asio/locking.hpp>
+#include <cogwheel/wheel/hashed_wheel.hpp>
 
 #include <chrono>
 #include <iosfwd>
@@ -41,24 +43,7 @@ constexpr std::string_view to_string(timer_state state) noexcept {
 namespace detail {
 
 template <class Clock, class Locking, timing_wheel Wheel>
-class wheel_impl;
-
-/// The part of a wheel's impl that its tokens call. Lifetime: that of the execution context.
-template <class Clock>
-class token_target {
-public:
-    virtual bool cancel(timer_id) = 0;
-    virtual bool reschedule(timer_id, std::chrono::nanoseconds delay) = 0;
-    virtual bool reschedule(timer_id, std::chrono::nanoseconds delay, typename Clock::time_point now) = 0;
-    virtual bool reschedule_at(timer_id, typename Clock::time_point) = 0;
-    virtual bool pending(timer_id) = 0;
-    virtual timer_state state(timer_id) = 0;
-    virtual typename Clock::time_point expiry(timer_id) = 0;
-
-protected:
-    ~token_target() = default;
-};
-
+class wheel_impl; // <cogwheel/asio/timer_wheel.hpp> defines it: who calls a token includes that
 } // namespace detail
 
 /// Names one scheduled callable. It never names a later timer.
@@ -66,15 +51,16 @@ protected:
 /// is empty. On a stale or empty token, cancel(), reschedule(), reschedule_at() and pending() return false.
 /// Complexity: O(1) for each function. Thread safety: that of the wheel.
 /// Lifetime: none of these functions may be called after the wheel's execution context is destroyed.
-template <class Clock>
+template <class Clock, class Locking = multi_threaded, timing_wheel Wheel = hashed_wheel>
 class basic_timer_token {
+    using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
+
 public:
     using clock_type = Clock;
     using time_point = typename Clock::time_point;
 
     constexpr basic_timer_token() noexcept = default;
-    constexpr basic_timer_token(detail::token_target<Clock>& target, timer_id id) noexcept
-        : target_(&target), id_(id) {}
+    constexpr basic_timer_token(impl_type& target, timer_id id) noexcept : target_(&target), id_(id) {}
 
     /// Removes the timer. Returns whether it was pending. If so, its callable never runs.
     /// Effects: destroys the callable before this returns. But if the timer has an on_cancel callable, a later turn
@@ -87,17 +73,15 @@ public:
     /// Errors: std::bad_alloc; the timer keeps its expiry.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay) const {
-        // The target reads the clock, after the loads of the token. A clock reading holds back all later loads. So if
-        // this function read the clock, a cache miss on the token would add to the cost.
-        return target_ != nullptr && target_->reschedule(id_, saturate_to_ns(delay));
+        return target_ != nullptr && target_->reschedule(id_, detail::from_present{saturate_to_ns(delay)});
     }
     /// The same, counted from `now`, the caller's clock reading. This saves a reading, which is most of the cost.
     template <class Rep, class Period>
     bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
-        return target_ != nullptr && target_->reschedule(id_, saturate_to_ns(delay), now);
+        return target_ != nullptr && target_->reschedule(id_, detail::from_now<Clock>{saturate_to_ns(delay), now});
     }
     /// The same, with a point in time.
-    bool reschedule_at(time_point at) const { return target_ != nullptr && target_->reschedule_at(id_, at); }
+    bool reschedule_at(time_point at) const { return target_ != nullptr && target_->reschedule(id_, at); }
 
     bool pending() const { return target_ != nullptr && target_->pending(id_); }
 
@@ -129,13 +113,16 @@ public:
     }
 
 private:
-    template <class, class, timing_wheel>
-    friend class detail::wheel_impl;
+    friend impl_type;
 
-    detail::token_target<Clock>* target_ = nullptr;
+    impl_type* target_ = nullptr;
     timer_id id_;
 };
 
+/// The token of a timer_wheel. Each type of wheel has a type of tokens: basic_timer_wheel::token_type.
 using timer_token = basic_timer_token<std::chrono::steady_clock>;
+
+/// The token of a local_timer_wheel.
+using local_timer_token = basic_timer_token<std::chrono::steady_clock, single_threaded>;
 
 } // namespace cogwheel::inline v0

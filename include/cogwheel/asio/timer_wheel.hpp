@@ -104,7 +104,7 @@ public:
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
-    using token_type = basic_timer_token<Clock>;
+    using token_type = basic_timer_token<Clock, Locking, Wheel>;
 
     /// The type of the same wheel with another executor type; Asio's as_default_on uses it.
     template <class Other>

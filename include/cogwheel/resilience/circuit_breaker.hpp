@@ -145,7 +145,7 @@ private:
     wheel_hold<WheelImpl> state_;
     breaker_machine machine_;
     small_random own_random_;
-    basic_timer_token<clock> timer_;
+    typename WheelImpl::token_type timer_;
     const observer on_change_;
     bool retired_ = false;
 };

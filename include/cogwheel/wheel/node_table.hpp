@@ -74,13 +74,22 @@ public:
     /// Errors: std::bad_alloc, std::length_error (none of almost 2^32 indices is left); then nothing changes.
     timer_node& allocate(std::size_t bytes, mark m = mark::no) {
         assert(bytes > 0 && bytes <= max_block && "attach a node of your own for larger timers");
-        free_blocks& c = classes_[class_of(bytes, m)];
-        if (c.free == nullptr) [[unlikely]]
-            refill(class_of(bytes, m));
-        timer_node* node = c.free;
-        c.free = next_free(*node);
-        return *node;
+        if (timer_node* node = take_free(bytes, m)) [[likely]]
+            return *node;
+        refill(class_of(bytes, m));
+        return *take_free(bytes, m);
     }
+
+    /// The same, but returns nullptr if that needs a new page.
+    [[gnu::always_inline]] timer_node* take_free(std::size_t bytes, mark m) noexcept {
+        free_blocks& c = classes_[class_of(bytes, m)];
+        timer_node* node = c.free;
+        if (node != nullptr) [[likely]]
+            c.free = next_free(*node);
+        return node;
+    }
+    /// Undoes take_free(): nothing has been stored in the node.
+    void put_back(timer_node& node, std::size_t bytes, mark m) noexcept { classes_[class_of(bytes, m)].free = &node; }
 
     /// Frees a block. The caller passes `bytes`, because a lookup of the size could cost a cache miss. If the node has
     /// been armed 2^30 times or more, retires the block, so that no id names two timers.
@@ -90,10 +99,11 @@ public:
         assert(pages_[page_of(index(node))].size_class() == class_of(bytes, m) && "not as it was allocated");
         release(node, classes_[class_of(bytes, m)]);
     }
-    /// The same for a block whose size and mark the caller does not know.
-    void release_block(timer_node& node) noexcept {
-        assert(!node.armed());
-        release(node, classes_[pages_[page_of(index(node))].size_class()]);
+    /// The same for a block whose size and mark the caller does not know. It passes the index, because that of the node
+    /// could cost a cache miss.
+    void release_block(timer_node& node, std::uint32_t index_of_node) noexcept {
+        assert(!node.armed() && index(node) == index_of_node);
+        release(node, classes_[pages_[page_of(index_of_node)].size_class()]);
     }
 
     /// Returns whether the index is that of a block, and not of an embedded node. Preconditions: those of find(index).
@@ -128,6 +138,21 @@ public:
             return nullptr;
         timer_node* node = find(p, id.index);
         return node != nullptr && generation(*node) == id.generation ? node : nullptr;
+    }
+
+    /// The same, but returns nullptr too if the node is embedded. Preconditions: the generation is odd.
+    [[gnu::always_inline]] timer_node* find_block(timer_id id) const noexcept {
+        assert((id.generation & 1) != 0);
+        if (id.index >= limit_) [[unlikely]]
+            return nullptr;
+        const page& p = pages_[page_of(id.index)];
+        if (id.index % page_size >= p.used || p.stride == sizeof(place)) [[unlikely]]
+            return nullptr;
+        auto* node = reinterpret_cast<timer_node*>(p.at(id.index));
+        if (generation(*node) != id.generation) [[unlikely]]
+            return nullptr;
+        if (node == nullptr) __builtin_unreachable(); // the caller's check costs nothing then
+        return node;
     }
 
     /// Returns the node of a timer that has ended, as long as its node has not been armed again; else nullptr. A

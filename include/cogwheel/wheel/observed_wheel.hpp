@@ -64,6 +64,22 @@ public:
         if constexpr (requires { observer_.on_reschedule(std::as_const(node), due); })
             observer_.on_reschedule(node, due);
     }
+    bool take_over(timer_node& node, tick due) noexcept
+        requires std::derived_from<Base, detail::entry_wheel>
+    {
+        if (!Base::take_over(node, due)) return false;
+        ++take_overs_;
+        if constexpr (requires { observer_.on_schedule(std::as_const(node), due); }) observer_.on_schedule(node, due);
+        return true;
+    }
+    bool postpone(timer_node& node, tick due) noexcept
+        requires std::derived_from<Base, detail::entry_wheel>
+    {
+        if (!Base::postpone(node, due)) return false;
+        if constexpr (requires { observer_.on_reschedule(std::as_const(node), due); })
+            observer_.on_reschedule(node, due);
+        return true;
+    }
     void cancel(timer_node& node) noexcept {
         Base::cancel(node);
         tell_cancelled(node);

@@ -100,9 +100,10 @@ public:
         return {(static_cast<std::uint64_t>(since_origin.count()) + (length_ - 1)) / length_};
     }
 
-    /// The same for a delay from `now`; saturates. Preconditions: now >= 0, delay > 0.
+    /// The same for a delay from `now`. A delay of 146 years or more becomes tick::max().
+    /// Preconditions: 0 <= now < 146 years, delay > 0.
     constexpr tick due(std::chrono::nanoseconds now, std::chrono::nanoseconds delay) const noexcept {
-        if (delay >= std::chrono::nanoseconds::max() - now) [[unlikely]]
+        if (delay > std::chrono::nanoseconds::max() / 2) [[unlikely]] // no look at `now`: often known at compile time
             return tick::max();
         return {(static_cast<std::uint64_t>((now + delay).count()) + (length_ - 1)) / length_};
     }

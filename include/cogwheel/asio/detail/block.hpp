@@ -79,6 +79,25 @@ public:
         }
     }
 
+    /// Whether create_armed() may be called with these arguments.
+    template <class... Args>
+    static constexpr bool is_pooled_noexcept = pooled && std::is_nothrow_constructible_v<Payload, Args...>;
+
+    /// Does what create() does with a block from the table's free list, around arm(node), which returns whether it has
+    /// armed the node. Returns nullptr if arm() returns false, or no block is free; nothing has changed then.
+    template <class Arm, class... Args>
+    [[gnu::always_inline]] static timer_node* create_armed(node_table& table, Arm arm, Args&&... args) noexcept {
+        timer_node* node = table.take_free(size, mark);
+        if (node == nullptr) [[unlikely]]
+            return nullptr;
+        if (!arm(*node)) [[unlikely]] {
+            table.put_back(*node, size, mark);
+            return nullptr;
+        }
+        ::new (static_cast<void*>(node + 1)) Payload(std::forward<Args>(args)...);
+        return node;
+    }
+
     static Payload& payload(timer_node& node) noexcept {
         if constexpr (pooled)
             return *std::launder(reinterpret_cast<Payload*>(&node + 1));

@@ -5,8 +5,8 @@
 // instruction waits for the stores before it, so a second one makes the cache misses of two timers wait for each other.
 //
 // - lock() exchanges a word, unlock() stores to it.
-// - A thread that finds the mutex locked tries again for about 2 us, and then sleeps: it does not take the processor
-//   away from the thread that holds the mutex.
+// - A thread that finds the mutex locked looks again after 0.4 us, then after longer and longer pauses. After about
+//   0.13 ms it sleeps, so that it does not take the processor away from the thread that holds the mutex.
 // - unlock() must not overlook a thread that is about to sleep. Usually each side needs a fence for that: its store
 //   before its load (Dekker's algorithm). Here membarrier(2) gives the thread that sleeps both fences, so that unlock()
 //   needs none. Where the kernel has no membarrier(2), unlock() has a fence.
@@ -23,7 +23,9 @@ namespace cogwheel::inline v0::detail {
 /// while another unlock() may still run: a wheel's mutex lives as long as its execution context.
 class exchange_mutex {
 public:
-    exchange_mutex() noexcept : needs_fence_(!register_barrier()) {}
+    exchange_mutex() noexcept : exchange_mutex(register_barrier()) {}
+    /// `has_barrier`: the process may use membarrier(2).
+    explicit exchange_mutex(bool has_barrier) noexcept : sleepers_(has_barrier ? 0 : without_barrier) {}
     exchange_mutex(const exchange_mutex&) = delete;
     exchange_mutex& operator=(const exchange_mutex&) = delete;
 
@@ -35,8 +37,6 @@ public:
         return word_.exchange(locked, std::memory_order_acquire) == unlocked;
     }
     [[gnu::always_inline]] void unlock() noexcept {
-        if (needs_fence_) [[unlikely]]
-            return unlock_with_fence();
         word_.store(unlocked, std::memory_order_release);
         std::atomic_signal_fence(std::memory_order_seq_cst); // the compiler must not exchange these two
         if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -47,14 +47,15 @@ private:
     using word = std::uint32_t; // of futex(2)
     static constexpr word unlocked = 0, locked = 1;
 
+    static constexpr word without_barrier = word{1} << 31; // in sleepers_: each unlock() needs a fence
+
+    bool lock_soon() noexcept;
     void lock_slowly() noexcept;
-    void unlock_with_fence() noexcept;
     void wake_one() noexcept;
     static bool register_barrier() noexcept;
 
     std::atomic<word> word_{unlocked};
-    std::atomic<word> sleepers_{0};
-    const bool needs_fence_;
+    std::atomic<word> sleepers_;
 };
 
 } // namespace cogwheel::inline v0::detail

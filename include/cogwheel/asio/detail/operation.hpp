@@ -102,6 +102,18 @@ public:
         return node;
     }
 
+    template <class... Args>
+    static constexpr bool is_pooled_noexcept = block::template is_pooled_noexcept<Args...>;
+
+    /// The same with a block that is free, and armed by arm(node): see block::create_armed().
+    template <class Arm, class... Args>
+    [[gnu::always_inline]] static timer_node* create_armed(Engine& engine, Arm arm, Args&&... args) noexcept {
+        timer_node* node = block::create_armed(table(engine), arm, std::forward<Args>(args)...);
+        if (node != nullptr) [[likely]]
+            node->completion(&end);
+        return node;
+    }
+
     /// Completes the timer. Frees the block before it delivers the payload.
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion_context<Engine>*>(context);

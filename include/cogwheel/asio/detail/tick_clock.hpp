@@ -80,10 +80,8 @@ public:
         if constexpr (counter::exists) {
             const std::uint64_t age = counter::read() - anchor_count_;
             if (age < usable_) [[likely]] {
-                const nanoseconds by_count = anchor_ + nanoseconds((age * per_count_) >> counter_rate::shift);
-                const nanoseconds now = by_count > latest_ ? by_count : latest_;
-                latest_ = now;
-                return now;
+                const nanoseconds now = by_count(age);
+                return now > floor_ ? now : floor_;
             }
             return not_before_by_system();
         } else {
@@ -101,7 +99,10 @@ private:
 
     [[gnu::noinline]] nanoseconds not_before_by_system() noexcept {
         const nanoseconds now = exact();
-        return latest_ = now > latest_ ? now : latest_;
+        return floor_ = now > floor_ ? now : floor_;
+    }
+    nanoseconds by_count(std::uint64_t age) const noexcept {
+        return anchor_ + nanoseconds((age * per_count_) >> counter_rate::shift);
     }
 
     // Reads the clock and sets the anchor. Without a counter it would be called for nothing, so it is a template.
@@ -110,10 +111,17 @@ private:
         const std::uint64_t before = Counter::read();
         const nanoseconds now = read();
         const std::uint64_t after = Counter::read();
-        if (usable_ != 0 && has_outrun(after - anchor_count_, now)) {
-            use_ = false;
-            usable_ = 0;
-            return now;
+        if (usable_ != 0) {
+            const std::uint64_t age = after - anchor_count_;
+            // The latest time that not_before() may have returned. Beyond `most_ahead`, the counter has made a step.
+            nanoseconds latest = by_count(age < usable_ ? age : usable_);
+            if (latest > now + most_ahead) latest = now + most_ahead;
+            if (latest > floor_) floor_ = latest;
+            if (has_outrun(age, now)) {
+                use_ = false;
+                usable_ = 0;
+                return now;
+            }
         }
         if (now >= next_sample_) {
             const std::uint64_t first = Counter::read();
@@ -138,7 +146,7 @@ private:
     // Returns whether the clock has advanced more than the counts since the anchor explain.
     bool has_outrun(std::uint64_t age, nanoseconds now) const noexcept {
         constexpr std::uint64_t largest = std::uint64_t{1} << 63;
-        return age < largest / per_count_ && now > anchor_ + nanoseconds((age * per_count_) >> counter_rate::shift);
+        return age < largest / per_count_ && now > by_count(age);
     }
 
     // What not_before() needs comes first.
@@ -146,7 +154,7 @@ private:
     std::uint64_t usable_ = 0; // counts after the anchor; zero: no anchor
     std::uint64_t per_count_ = 0;
     nanoseconds anchor_{}; // since the origin
-    nanoseconds latest_{};
+    nanoseconds floor_{};  // not_before() does not go back behind this
 
     nanoseconds origin_{};
     bool use_ = false;

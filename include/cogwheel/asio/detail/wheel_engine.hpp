@@ -72,9 +72,35 @@ public:
     /// Decides whether another timer may be armed, and counts a refusal. `replaces`: the timer replaces an accepted
     /// one, so max_pending does not apply.
     admission admit(bool replaces = false) noexcept {
-        if (wheel_->size() < room_) [[likely]]
+        if (has_room()) [[likely]]
             return admission::accepted;
         return replaces && !stopped() ? admission::accepted : reject();
+    }
+
+    bool has_room() const noexcept { return wheel_->size() < room_; }
+
+    /// Returns the tick at which a timer is due: arm() and rearm() take it too.
+    template <class When>
+    [[gnu::always_inline]] due_tick due_at(When when) noexcept {
+        return time_.at(*wheel_, when);
+    }
+
+    /// Does what arm() does if that takes a few stores: no wake-up to plan, no new entry. Otherwise changes nothing and
+    /// returns false.
+    template <timer_kind Kind>
+    [[gnu::always_inline]] bool arm_at_once(timer_node& node, const due_tick& a) noexcept {
+        if constexpr (requires { wheel_->take_over(node, a.due); })
+            if (!has_to_wake(a) && wheel_->take_over(node, a.due)) [[likely]] {
+                ++counts_.of(Kind).scheduled;
+                return true;
+            }
+        return false;
+    }
+    /// The same for rearm().
+    [[gnu::always_inline]] bool rearm_at_once(timer_node& node, const due_tick& a) noexcept {
+        if constexpr (requires { wheel_->postpone(node, a.due); })
+            return !has_to_wake(a) && wheel_->postpone(node, a.due);
+        return false;
     }
 
     /// Arms a disarmed node. Errors: those of the core wheel, of a post, of the driver; nothing changes.
@@ -366,12 +392,15 @@ private:
     // Makes sure that a turn comes in time. During a turn it does nothing: the end of the turn arms the driver.
     // always_inline: g++ may otherwise call it from reschedule(), for 13 instructions more.
     [[gnu::always_inline]] void wake_by(const due_tick& a) {
-        assert(wake_before_ == (turning_ || turn_coming() ? 0 : planned_));
-        bool wake = a.due.value < wake_before_;
-        // If such a clock was set forward, the driver's wait may still be on its way although its tick has passed.
-        if constexpr (!Clock::is_steady) wake = wake || a.at_once || a.due <= wheel_->now();
-        if (wake) [[unlikely]]
+        if (has_to_wake(a)) [[unlikely]]
             wake_earlier_by(a);
+    }
+    [[gnu::always_inline]] bool has_to_wake(const due_tick& a) const noexcept {
+        assert(wake_before_ == (turning_ || turn_coming() ? 0 : planned_));
+        // If such a clock was set forward, the driver's wait may still be on its way although its tick has passed.
+        if constexpr (!Clock::is_steady)
+            if (a.at_once || a.due <= wheel_->now()) return true;
+        return a.due.value < wake_before_;
     }
     void wake_earlier_by(due_tick a);
     void plan(tick until);

@@ -24,8 +24,7 @@ namespace cogwheel::inline v0::detail {
 struct idle_impls {};
 
 template <class Clock, class Locking, timing_wheel Wheel>
-class wheel_impl final : public token_target<Clock>,
-                         public wheel_engine<Clock, Locking, Wheel>,
+class wheel_impl final : public wheel_engine<Clock, Locking, Wheel>,
                          public list_links<wheel_impl<Clock, Locking, Wheel>>,
                          public list_links<wheel_impl<Clock, Locking, Wheel>, idle_impls> {
 public:
@@ -34,7 +33,7 @@ public:
     using typename engine::lock_type;
     using typename engine::nanoseconds;
     using typename engine::time_point;
-    using token_type = basic_timer_token<Clock>;
+    using token_type = basic_timer_token<Clock, Locking, Wheel>;
 
     /// Takes the impl back once it is closed, has delivered everything, and has no user left.
     class owner {
@@ -105,14 +104,30 @@ public:
 
     /// Schedules a callable. Returns an empty token if the wheel takes no timer. Sets *ec, unless it is nullptr.
     /// `replaces`: see admit().
-    // Not inlined: g++ 12.2 -O1 could then lose the old value of the variable that is assigned to, if this throws.
+    // always_inline: with a million timers, each instruction costs almost a nanosecond (docs/adr/0014).
     template <class When, class F, class OnCancel>
-    [[gnu::noinline]] token_type schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code* ec,
-                                          bool replaces = false) {
-        decltype(auto) callable = wrapped(std::forward<F>(f)); // outside the lock: it may be destroyed here
-        const guard lock(mutex_);
-        return schedule_locked(when, std::forward<decltype(callable)>(callable), std::forward<OnCancel>(on_cancel), ec,
-                               replaces);
+    [[gnu::always_inline]] token_type schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code* ec,
+                                               bool replaces = false) {
+        using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
+        using op = operation<engine, payload>;
+        if constexpr (std::invocable<F> && op::template is_pooled_noexcept<F, OnCancel, const asio::any_io_executor&>) {
+            mutex_.lock();
+            const due_tick a = this->due_at(when);
+            if (this->has_room()) [[likely]] {
+                const timer_node* node = op::create_armed(
+                    *this, [&](timer_node& n) { return this->template arm_at_once<payload::kind>(n, a); },
+                    std::forward<F>(f), std::forward<OnCancel>(on_cancel), this->executor());
+                if (node != nullptr) [[likely]] {
+                    const token_type token(*this, node->id());
+                    mutex_.unlock();
+                    if (ec != nullptr) ec->clear();
+                    return token;
+                }
+            }
+            return schedule_and_unlock(a, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
+        } else {
+            return schedule_wrapped(when, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
+        }
     }
     /// The same under the lock. Releases it meanwhile if arming the timer throws.
     template <class When, class F, class OnCancel>
@@ -177,15 +192,15 @@ public:
         return n;
     }
 
-    bool cancel(timer_id id) override {
+    [[gnu::always_inline]] bool cancel(timer_id id) {
         mutex_.lock();
-        timer_node* node = nodes.find(id);
+        timer_node* node = nodes.find_block(id);
         if (node == nullptr || !nodes.is_marked(id.index)) [[unlikely]]
-            return cancel_locked(id);
+            return cancel_and_unlock(id);
         // A callable that needs no destructor: there is nothing to deliver or to destroy.
         wheel_->cancel(*node);
         this->template note_cancel<timer_kind::callable>();
-        nodes.release_block(*node);
+        nodes.release_block(*node, id.index);
         if (wheel_->size() == 0) [[unlikely]]
             this->let_run_return();
         mutex_.unlock();
@@ -205,18 +220,27 @@ public:
         if (timer_node* node = e.nodes.find(id)) e.template abort<timer_kind::wait>(*node);
     }
 
-    bool reschedule(timer_id id, nanoseconds delay) override { return reschedule_to(id, from_present{delay}); }
-    bool reschedule(timer_id id, nanoseconds delay, time_point now) override {
-        return reschedule_to(id, from_now{delay, now});
+    /// Moves a pending timer. Returns false if the id is stale. Errors: those of rearm().
+    template <class When>
+    [[gnu::always_inline]] bool reschedule(timer_id id, When when) {
+        mutex_.lock();
+        timer_node* node = nodes.find_block(id);
+        if (node == nullptr) [[unlikely]]
+            return reschedule_and_unlock(nodes.find(id), when);
+        // Not before find_block(): a reading of the system's clock would hold back the load of the node.
+        const due_tick a = this->due_at(when);
+        if (!this->rearm_at_once(*node, a)) [[unlikely]]
+            return reschedule_and_unlock(node, a);
+        mutex_.unlock();
+        return true;
     }
-    bool reschedule_at(timer_id id, time_point at) override { return reschedule_to(id, at); }
 
-    bool pending(timer_id id) override {
+    bool pending(timer_id id) {
         const guard lock(mutex_);
         return nodes.find(id) != nullptr;
     }
 
-    timer_state state(timer_id id) override {
+    timer_state state(timer_id id) {
         const guard lock(mutex_);
         if (nodes.find(id) != nullptr) return timer_state::pending;
         const timer_node* node = nodes.find_ended(id);
@@ -224,7 +248,7 @@ public:
         return has_fired(*node) ? timer_state::fired : timer_state::cancelled;
     }
 
-    time_point expiry(timer_id id) override {
+    time_point expiry(timer_id id) {
         const guard lock(mutex_);
         const timer_node* node = nodes.find(id);
         return node != nullptr ? this->start_of(node->deadline()) : time_point::min();
@@ -428,23 +452,37 @@ private:
         lock.release(); // the caller's
     }
 
-    // Takes the lock over. Not inlined, so that cancel() saves no registers for it.
-    [[gnu::noinline]] bool cancel_locked(timer_id id) {
+    // Not inlined: g++ 12.2 -O1 could then lose the old value of the variable that is assigned to, if this throws.
+    template <class When, class F, class OnCancel>
+    [[gnu::noinline]] token_type schedule_wrapped(When when, F&& f, OnCancel&& on_cancel, std::error_code* ec,
+                                                  bool replaces) {
+        decltype(auto) callable = wrapped(std::forward<F>(f)); // outside the lock: it may be destroyed here
+        const guard lock(mutex_);
+        return schedule_locked(when, std::forward<decltype(callable)>(callable), std::forward<OnCancel>(on_cancel), ec,
+                               replaces);
+    }
+
+    // The rare cases. They take the lock over. Not inlined, so that the usual case saves no registers for them.
+    template <class F, class OnCancel>
+    [[gnu::noinline]] token_type schedule_and_unlock(due_tick a, F&& f, OnCancel&& on_cancel, std::error_code* ec,
+                                                     bool replaces) {
+        const guard lock(mutex_, std::adopt_lock);
+        return schedule_locked(a, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
+    }
+    template <class When>
+    [[gnu::noinline]] bool reschedule_and_unlock(timer_node* node, When when) {
+        const guard lock(mutex_, std::adopt_lock);
+        if (node == nullptr) return false;
+        this->rearm(*node, when);
+        return true;
+    }
+    [[gnu::noinline]] bool cancel_and_unlock(timer_id id) {
         lock_type lock(mutex_, std::adopt_lock);
         return cancel(lock, id);
     }
     [[gnu::noinline]] token_type refused(admission how, std::error_code* ec) noexcept {
         if (ec != nullptr) *ec = error_of(how);
         return {};
-    }
-
-    template <class When>
-    bool reschedule_to(timer_id id, When when) {
-        const guard lock(mutex_);
-        timer_node* node = nodes.find(id);
-        if (node == nullptr) return false;
-        this->rearm(*node, when);
-        return true;
     }
 
     void recycle() noexcept override { owner_.recycle(*this); }

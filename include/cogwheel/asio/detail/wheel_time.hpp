@@ -115,6 +115,10 @@ public:
         return {scale_.due(clock_.not_before(), w.delay), false};
     }
     template <class Wheel>
+    [[gnu::always_inline]] static due_tick at(const Wheel&, due_tick a) noexcept {
+        return a;
+    }
+    template <class Wheel>
     [[gnu::always_inline]] due_tick at(const Wheel& wheel, from_now<Clock> w) const noexcept {
         return after(wheel, w.delay, since_origin(w.now));
     }

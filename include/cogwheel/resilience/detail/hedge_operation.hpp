@@ -358,7 +358,7 @@ private:
 
     // Sets the timer for the next attempt. If the wheel takes none, attempts start only when another one fails.
     void set_timer(std::uint64_t serial) {
-        basic_timer_token<clock> timer;
+        typename Impl::token_type timer;
         COGWHEEL_TRY {
             timer =
                 state_->schedule(from_present{options_.delay}, elapsed{&*state_, id_, serial}, no_callable(), nullptr);
@@ -419,7 +419,7 @@ private:
     hedge_options options_;
     hedge_machine machine_;
     std::vector<branch, handler_memory<Handler, branch>> branches_;
-    basic_timer_token<clock> timer_;
+    typename Impl::token_type timer_;
     std::uint64_t timer_serial_ = 0;
     back_link<hedge_operation> link_; // for the handler's slot and for the timer
     timer_id id_;

@@ -58,16 +58,26 @@ public:
     /// Preconditions: the node is in the node_table, and not armed; due <= tick::max(). Complexity: O(1).
     /// Errors: std::bad_alloc; then the node stays disarmed.
     [[gnu::always_inline]] void schedule(timer_node& node, tick due) {
-        assert(!node.armed() && "cancel or reschedule a pending timer");
-        assert(due <= tick::max());
+        if (take_over(node, due)) [[likely]]
+            return;
         next_generation(node);
         ++size_;
-        // Take-over, if the entry lies in the later half of the time to the deadline. Such an entry is still in a slot.
-        // From the earlier half, a timer of a minute would get an entry of a second, which causes an early wake-up.
-        if (due.value > now_ && due.value - filed(node) <= (due.value - now_) / 2) [[likely]]
-            deadline(node, due.value);
-        else
-            schedule_anew(node, due.value);
+        schedule_anew(node, due.value);
+    }
+
+    /// Does what schedule() does if the entry of an earlier timer of this node serves this one; else changes nothing
+    /// and returns false.
+    [[gnu::always_inline]] bool take_over(timer_node& node, tick due) noexcept {
+        assert(!node.armed() && "cancel or reschedule a pending timer");
+        assert(due <= tick::max());
+        // The entry serves if it lies in the later half of the time to the deadline. It is still in a slot then. From
+        // the earlier half, a timer of a minute would get an entry of a second, which causes an early wake-up.
+        if (due.value <= now_ || due.value - filed(node) > (due.value - now_) / 2) [[unlikely]]
+            return false;
+        next_generation(node);
+        ++size_;
+        deadline(node, due.value);
+        return true;
     }
 
     /// Changes the deadline of a pending timer. If its entry is not after `due`, this is a store into the node.
@@ -75,11 +85,17 @@ public:
     /// Preconditions: armed; due <= tick::max(). Complexity: O(1). Errors: std::bad_alloc; the timer keeps its
     /// deadline.
     void reschedule(timer_node& node, tick due) {
-        assert(node.armed() && "schedule a timer that is not pending");
-        if (due.value > now_ && filed(node) <= due.value) [[likely]]
-            deadline(node, due.value);
-        else
+        if (!postpone(node, due)) [[unlikely]]
             file(node, due.value);
+    }
+
+    /// Does what reschedule() does if that is a store into the node; else changes nothing and returns false.
+    [[gnu::always_inline]] bool postpone(timer_node& node, tick due) noexcept {
+        assert(node.armed() && "schedule a timer that is not pending");
+        if (due.value <= now_ || filed(node) > due.value) [[unlikely]]
+            return false;
+        deadline(node, due.value);
+        return true;
     }
 
     /// Disarms `node`; its id becomes stale. The entry stays: the next timer of this node can take it over.
