@@ -145,9 +145,7 @@ TEST_CASE("redis_subscription_without_channels_is_refused") {
 TEST_CASE("redis_subscription_peer_that_confirms_and_closes_is_asked_with_growing_pauses") {
     const false_peer peer([&](auto& s) {
         false_peer::shake_hands(s);
-        std::array<char, 64> some; // NOLINT(cppcoreguidelines-pro-type-member-init)
-        std::error_code ec;
-        s.read_some(asio::buffer(some), ec);
+        false_peer::await(s, "SUBSCRIBE");
         false_peer::say(s, "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n");
     });
     redis_rig rig;
@@ -166,9 +164,7 @@ TEST_CASE("redis_subscription_peer_that_confirms_and_closes_is_asked_with_growin
 TEST_CASE("redis_subscription_close_on_another_thread_lets_one_last_call_end") {
     const false_peer peer([&](auto& s) {
         false_peer::shake_hands(s);
-        std::array<char, 64> some; // NOLINT(cppcoreguidelines-pro-type-member-init)
-        std::error_code ec;
-        s.read_some(asio::buffer(some), ec);
+        false_peer::await(s, "SUBSCRIBE");
         std::string words = "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n";
         for (int i = 0; i < 10; ++i) words += "*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\nx\r\n";
         false_peer::say(s, words);

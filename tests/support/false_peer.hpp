@@ -48,15 +48,19 @@ public:
         std::error_code ec;
         asio::write(s, asio::buffer(text), ec);
     }
-    /// Reads the commands of a handshake (INFO, ROLE, PING), and answers as a master.
-    static void shake_hands(socket_type& s) {
+    /// Reads until `words` has come.
+    static void await(socket_type& s, std::string_view words) {
         std::string seen;
         std::error_code ec;
-        while (!ec && seen.find("PING\r\n") == std::string::npos) {
+        while (!ec && seen.find(words) == std::string::npos) {
             std::array<char, 512> bytes; // NOLINT(cppcoreguidelines-pro-type-member-init)
             const std::size_t n = s.read_some(asio::buffer(bytes), ec);
             seen.append(bytes.data(), n);
         }
+    }
+    /// Reads the commands of a handshake (INFO, ROLE, PING), and answers as a master.
+    static void shake_hands(socket_type& s) {
+        await(s, "PING\r\n");
         say(s, "$21\r\nredis_version:7.2.4\r\n\r\n*1\r\n$6\r\nmaster\r\n+PONG\r\n");
     }
 
