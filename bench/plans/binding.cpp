@@ -128,9 +128,9 @@ entrants echoes() {
 
 const participation& binding_plan() {
     static const participation all{
-        {"request",
-         on_asio<request, floor_clock, floor_counter, floor_counter_lock, any_thread, one_thread, scheduled_with_now,
-                 any_thread_callbacks, one_thread_callbacks, callback_timers_with_now, steady_timer>()},
+        {"request", on_asio<request, floor_clock, floor_counter, floor_counter_lock, token_store, token_counter,
+                            token_counter_lock, any_thread, one_thread, scheduled_with_now, any_thread_callbacks,
+                            one_thread_callbacks, callback_timers_with_now, steady_timer>()},
         {"churn", on_asio<churn, token_clock, token_clock_lock, token_store, token_counter, floor_counter,
                           floor_counter_lock, token_counter_lock, any_thread, one_thread, scheduled_with_now,
                           any_thread_callbacks, one_thread_callbacks, callback_timers_with_now, steady_timer>()},

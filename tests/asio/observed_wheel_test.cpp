@@ -73,6 +73,20 @@ ledger_of_timers ledger(const Wheel& wheel) {
     return wheel.with_observer([](ledger_of_timers& l) { return l; });
 }
 
+/// A wheel of another author, who changes ours.
+struct counts_calls : hashed_wheel {
+    using hashed_wheel::hashed_wheel;
+    void schedule(timer_node& node, tick due) {
+        ++scheduled;
+        hashed_wheel::schedule(node, due);
+    }
+    void reschedule(timer_node& node, tick due) {
+        ++rescheduled;
+        hashed_wheel::reschedule(node, due);
+    }
+    static inline int scheduled = 0, rescheduled = 0;
+};
+
 } // namespace
 
 static_assert(timing_wheel<observed_wheel<hashed_wheel, sees_nothing>>);
@@ -147,6 +161,20 @@ TEST_CASE("observer_may_have_any_of_the_functions") {
     wheel.schedule(1h, [] {}).cancel();
     pass(io, 10ms);
     CHECK(wheel.with_observer([](only_counts_expiries& o) { return o.n; }) == 1);
+}
+
+TEST_CASE_TEMPLATE("functions_of_a_wheel_that_hides_ours_are_called_for_each_timer", W, counts_calls,
+                   observed_wheel<counts_calls, sees_nothing>) {
+    counts_calls::scheduled = counts_calls::rescheduled = 0;
+    asio::io_context io;
+    basic_timer_wheel<manual_clock, multi_threaded, W> wheel{io};
+    for (int i = 1; i <= 10; ++i) {
+        const auto token = wheel.schedule(1s, [] {});
+        token.reschedule(2s);
+        token.cancel();
+        CHECK(counts_calls::scheduled == i);
+        CHECK(counts_calls::rescheduled == i);
+    }
 }
 
 TEST_CASE("take_overs_are_the_timers_without_a_new_entry") {

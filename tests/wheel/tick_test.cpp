@@ -154,6 +154,16 @@ TEST_CASE("saturate_to_ns_saturates_at_both_ends") {
     CHECK(saturate_to_ns(duration<std::uint64_t, std::nano>(~std::uint64_t{0})) == nanoseconds::max());
     CHECK(saturate_to_ns(duration<std::int64_t, std::ratio<1, 3>>(int64_max)) == nanoseconds::max());
     CHECK(saturate_to_ns(duration<std::int64_t, std::ratio<1, 3>>(27'000'000'000)) == 9'000'000'000s);
+    CHECK(saturate_to_ns(9'199'999'999s) == nanoseconds(9'199'999'999'000'000'000));
+    CHECK(saturate_to_ns(-9'199'999'999s) == nanoseconds(-9'199'999'999'000'000'000));
+    CHECK(saturate_to_ns(9'200'000'000s) == nanoseconds::max());
+    CHECK(saturate_to_ns(-9'200'000'000s) == nanoseconds::min());
+    CHECK(saturate_to_ns(std::chrono::hours(2'555'555)) == 9'199'998'000s);
+    CHECK(saturate_to_ns(std::chrono::hours(-2'555'555)) == -9'199'998'000s);
+    CHECK(saturate_to_ns(std::chrono::hours(2'555'556)) == nanoseconds::max());
+    CHECK(saturate_to_ns(duration<int, std::ratio<9'210'000'000>>(0)) == 0s);
+    CHECK(saturate_to_ns(duration<int, std::ratio<9'210'000'000>>(1)) == nanoseconds::max());
+    CHECK(saturate_to_ns(duration<std::int64_t, std::pico>::max()) == nanoseconds(int64_max / 1000 + 1));
     CHECK(saturate_to_ns(duration<double>(infinity)) == nanoseconds::max());
     CHECK(saturate_to_ns(duration<double>(-infinity)) == nanoseconds::min());
     CHECK(saturate_to_ns(duration<double>(1e300)) == nanoseconds::max());

@@ -103,32 +103,32 @@ public:
     /// later expiry usually costs one store. Returns false if the wheel has stopped, or has max_pending timers.
     /// Errors: std::bad_alloc; nothing changes.
     template <class Rep, class Period>
-    bool schedule(std::chrono::duration<Rep, Period> delay) {
+    [[gnu::always_inline]] bool schedule(std::chrono::duration<Rep, Period> delay) {
         return schedule_on(*engine_, detail::from_present{saturate_to_ns(delay)});
     }
     /// The same, counted from `now`, the caller's clock reading. This saves a reading.
     template <class Rep, class Period>
-    bool schedule(std::chrono::duration<Rep, Period> delay, time_point now) {
+    [[gnu::always_inline]] bool schedule(std::chrono::duration<Rep, Period> delay, time_point now) {
         return schedule_on(*engine_, detail::from_now<clock_type>{saturate_to_ns(delay), now});
     }
     /// The same, with a point in time.
-    bool schedule_at(time_point at) { return schedule_on(*engine_, at); }
+    [[gnu::always_inline]] bool schedule_at(time_point at) { return schedule_on(*engine_, at); }
 
     /// Returns whether the timer was pending. If so, the callable does not run.
-    bool cancel() noexcept { return cancel_on(*engine_); }
+    [[gnu::always_inline]] bool cancel() noexcept { return cancel_on(*engine_); }
 
     /// These three are the same for a caller that has the wheel at hand. If the timer is not in the cache, the work on
     /// the wheel does not wait for it: with a million timers, this saves a third.
     /// Preconditions: it is the timer's wheel.
     template <class Rep, class Period>
-    bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
+    [[gnu::always_inline]] bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
         return schedule_on(detail::impl_of(wheel), detail::from_present{saturate_to_ns(delay)});
     }
     template <class Rep, class Period>
-    bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, time_point now) {
+    [[gnu::always_inline]] bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, time_point now) {
         return schedule_on(detail::impl_of(wheel), detail::from_now<clock_type>{saturate_to_ns(delay), now});
     }
-    bool cancel(const Wheel& wheel) noexcept { return cancel_on(detail::impl_of(wheel)); }
+    [[gnu::always_inline]] bool cancel(const Wheel& wheel) noexcept { return cancel_on(detail::impl_of(wheel)); }
 
     /// Returns whether the callable will run, unless the timer is cancelled or moved.
     bool pending() const noexcept {
@@ -151,20 +151,23 @@ private:
     // always_inline: see wheel_impl::schedule()
     template <class When>
     [[gnu::always_inline]] bool schedule_on(engine& e, When when) {
-        __builtin_prefetch(this, 1); // the lock would wait for the line
+        prefetch();
         e.mutex().lock();
         check_use(e);
         const detail::due_tick a = e.due_at(when);
         if (armed()) {
-            if (!e.rearm_at_once(*this, a)) [[unlikely]]
+            if (!e.try_rearm(*this, a)) [[unlikely]]
                 return schedule_and_unlock(e, a);
         } else {
-            if (completion() == nullptr || !e.has_room() || !e.template arm_at_once<kind>(*this, a)) [[unlikely]]
+            if (completion() == nullptr || !e.has_room() || !e.template try_arm<kind>(*this, a)) [[unlikely]]
                 return schedule_and_unlock(e, a);
             arrival_.forget(); // the node has another id now
         }
         e.mutex().unlock();
         return true;
+    }
+    [[gnu::always_inline]] void prefetch() const noexcept {
+        if constexpr (engine::concurrent) __builtin_prefetch(this, 1); // the lock would wait for the line
     }
     // Not inlined, so that the usual case saves no registers for it.
     [[gnu::noinline]] bool schedule_and_unlock(engine& e, detail::due_tick a) {
@@ -181,7 +184,7 @@ private:
     }
 
     [[gnu::always_inline]] bool cancel_on(engine& e) noexcept {
-        __builtin_prefetch(this, 1);
+        prefetch();
         const guard lock(e.mutex());
         check_use(e);
         if (!armed()) [[unlikely]]

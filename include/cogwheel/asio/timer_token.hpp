@@ -66,22 +66,26 @@ public:
     /// Effects: destroys the callable before this returns. But if the timer has an on_cancel callable, a later turn
     ///   runs that one, and destroys both.
     /// Errors: std::bad_alloc, only with an on_cancel callable; the timer stays pending.
-    bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
+    // always_inline, as all that follows: see wheel_impl::schedule(). A delay that the caller writes as a constant is
+    // converted and checked by the compiler then.
+    [[gnu::always_inline]] bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
 
     /// Moves the timer to `delay` from now. Returns false if it is not pending. In addition to a clock reading
     /// and the wheel's lock, a later expiry usually costs one store.
     /// Errors: std::bad_alloc; the timer keeps its expiry.
     template <class Rep, class Period>
-    bool reschedule(std::chrono::duration<Rep, Period> delay) const {
+    [[gnu::always_inline]] bool reschedule(std::chrono::duration<Rep, Period> delay) const {
         return target_ != nullptr && target_->reschedule(id_, detail::from_present{saturate_to_ns(delay)});
     }
     /// The same, counted from `now`, the caller's clock reading. This saves a reading, which is most of the cost.
     template <class Rep, class Period>
-    bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
+    [[gnu::always_inline]] bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
         return target_ != nullptr && target_->reschedule(id_, detail::from_now<Clock>{saturate_to_ns(delay), now});
     }
     /// The same, with a point in time.
-    bool reschedule_at(time_point at) const { return target_ != nullptr && target_->reschedule(id_, at); }
+    [[gnu::always_inline]] bool reschedule_at(time_point at) const {
+        return target_ != nullptr && target_->reschedule(id_, at);
+    }
 
     bool pending() const { return target_ != nullptr && target_->pending(id_); }
 

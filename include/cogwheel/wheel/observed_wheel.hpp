@@ -17,8 +17,6 @@
 namespace cogwheel::inline v0 {
 
 namespace detail {
-class entry_wheel;
-
 /// Returns the compiler's name of a type, with the words of this function around it.
 template <class T>
 constexpr std::string_view name_of_type() noexcept {
@@ -51,12 +49,9 @@ public:
 
     /// Arms a node: see Base.
     void schedule(timer_node& node, tick due) {
-        const std::uint64_t filed_before = node_access::filed(node);
-        const std::size_t entries_before = entries_or_zero();
+        if constexpr (detail::wheel_with_short_path<Base>)
+            if (take_over(node, due)) return;
         Base::schedule(node, due);
-        // Each new entry changes `filed`: to its tick, or to a new serial number if the timer is overdue. Only beyond
-        // the horizon may an entry get the tick of the last one.
-        if (node_access::filed(node) == filed_before && !grown(entries_before)) ++take_overs_;
         if constexpr (requires { observer_.on_schedule(std::as_const(node), due); }) observer_.on_schedule(node, due);
     }
     void reschedule(timer_node& node, tick due) {
@@ -65,7 +60,7 @@ public:
             observer_.on_reschedule(node, due);
     }
     bool take_over(timer_node& node, tick due) noexcept
-        requires std::derived_from<Base, detail::entry_wheel>
+        requires detail::wheel_with_short_path<Base>
     {
         if (!Base::take_over(node, due)) return false;
         ++take_overs_;
@@ -73,7 +68,7 @@ public:
         return true;
     }
     bool postpone(timer_node& node, tick due) noexcept
-        requires std::derived_from<Base, detail::entry_wheel>
+        requires detail::wheel_with_short_path<Base>
     {
         if (!Base::postpone(node, due)) return false;
         if constexpr (requires { observer_.on_reschedule(std::as_const(node), due); })
@@ -108,9 +103,9 @@ public:
         if constexpr (requires { observer_.on_turn_end(); }) observer_.on_turn_end();
     }
 
-    /// Returns how many timers needed no new entry. For wheels of other authors, the number is not meaningful.
+    /// Returns how many timers needed no new entry. Wheels of other authors do not count them.
     std::uint64_t take_overs() const noexcept
-        requires std::derived_from<Base, detail::entry_wheel>
+        requires detail::wheel_with_short_path<Base>
     {
         return take_overs_;
     }
@@ -118,12 +113,6 @@ public:
     Observer& observer() noexcept { return observer_; }
 
 private:
-    std::size_t entries_or_zero() const noexcept {
-        if constexpr (requires(const Base& b) { b.entries(); }) return Base::entries();
-        return 0;
-    }
-    bool grown(std::size_t before) const noexcept { return entries_or_zero() > before; }
-
     void tell_cancelled(const timer_node& node) noexcept {
         if constexpr (requires { observer_.on_cancel(node); }) observer_.on_cancel(node);
     }

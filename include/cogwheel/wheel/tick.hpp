@@ -42,25 +42,36 @@ constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Per
     if constexpr (std::is_same_v<std::chrono::duration<Rep, Period>, nanoseconds>) {
         return d;
     } else {
-        // The limit lies below 2^63 ns (9.22e9 s). The difference is larger than the rounding error of the double.
-        using seconds_fp = std::chrono::duration<double>;
-        const double seconds = std::chrono::duration_cast<seconds_fp>(d).count();
+        // The limit lies below 2^63 ns (9.22e9 s). The difference is larger than the rounding error of a double.
         constexpr double limit = 9.2e9;
-        if (seconds >= limit) return nanoseconds::max();
-        if (seconds <= -limit) return nanoseconds::min();
-        if constexpr (std::is_floating_point_v<Rep>) {
-            if (seconds != seconds) return nanoseconds::zero();
-        }
         if constexpr (std::is_integral_v<Rep>) {
+            using wide = std::common_type_t<Rep, std::intmax_t>;
+            using factor = std::ratio_divide<Period, std::nano>;
+            constexpr double units = limit * Period::den / Period::num;
+            const wide count = d.count();
+            if constexpr (units < static_cast<double>(std::numeric_limits<wide>::max())) {
+                // The usual case first, so that it costs one comparison: the compiler knows then that the result lies
+                // between zero and 146 years.
+                constexpr auto whole_units = static_cast<wide>(units);
+                constexpr wide most = whole_units + (static_cast<double>(whole_units) < units ? 1 : 0);
+                if constexpr (factor::den == 1)
+                    if (count > 0 && count < most / 2) [[likely]]
+                        return nanoseconds(static_cast<std::int64_t>(count * factor::num));
+                if (count >= most) return nanoseconds::max();
+                if constexpr (std::is_signed_v<wide>)
+                    if (count <= -most) return nanoseconds::min();
+            }
             // std::chrono::ceil() multiplies first. The product can overflow if neither unit is a multiple of the other
             // (thirds of a second, video frames).
-            using factor = std::ratio_divide<Period, std::nano>;
-            using wide = std::common_type_t<Rep, std::intmax_t>;
-            const wide whole = d.count() / wide{factor::den} * wide{factor::num};
-            const wide rest = d.count() % wide{factor::den} * wide{factor::num};
+            const wide whole = count / wide{factor::den} * wide{factor::num};
+            const wide rest = count % wide{factor::den} * wide{factor::num};
             const wide up = rest > 0 && rest % wide{factor::den} != 0 ? 1 : 0;
             return nanoseconds(static_cast<std::int64_t>(whole + rest / wide{factor::den} + up));
         } else {
+            const double seconds = std::chrono::duration_cast<std::chrono::duration<double>>(d).count();
+            if (seconds >= limit) return nanoseconds::max();
+            if (seconds <= -limit) return nanoseconds::min();
+            if (seconds != seconds) return nanoseconds::zero();
             return std::chrono::ceil<nanoseconds>(d);
         }
     }
@@ -69,9 +80,10 @@ constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Per
 /// Returns a + b; saturates at both ends.
 constexpr std::chrono::nanoseconds saturating_add(std::chrono::nanoseconds a, std::chrono::nanoseconds b) noexcept {
     using std::chrono::nanoseconds;
-    if (b.count() > 0 && a.count() > nanoseconds::max().count() - b.count()) return nanoseconds::max();
-    if (b.count() < 0 && a.count() < nanoseconds::min().count() - b.count()) return nanoseconds::min();
-    return a + b;
+    nanoseconds::rep sum = 0;
+    if (__builtin_add_overflow(a.count(), b.count(), &sum)) [[unlikely]]
+        return b.count() > 0 ? nanoseconds::max() : nanoseconds::min();
+    return nanoseconds(sum);
 }
 
 /// Converts the time since the wheel's origin to ticks, and back. All ticks have the same length.
@@ -100,12 +112,10 @@ public:
         return {(static_cast<std::uint64_t>(since_origin.count()) + (length_ - 1)) / length_};
     }
 
-    /// The same for a delay from `now`. A delay of 146 years or more becomes tick::max().
-    /// Preconditions: 0 <= now < 146 years, delay > 0.
+    /// The same for a delay from `now`. Preconditions: both are at least zero, and at most nanoseconds::max() / 2.
     constexpr tick due(std::chrono::nanoseconds now, std::chrono::nanoseconds delay) const noexcept {
-        if (delay > std::chrono::nanoseconds::max() / 2) [[unlikely]] // no look at `now`: often known at compile time
-            return tick::max();
-        return {(static_cast<std::uint64_t>((now + delay).count()) + (length_ - 1)) / length_};
+        const std::uint64_t sum = static_cast<std::uint64_t>(now.count()) + static_cast<std::uint64_t>(delay.count());
+        return {(sum + (length_ - 1)) / length_};
     }
 
     /// Returns the tick that the wheel has reached at `since_origin`: rounded down. A time before the origin becomes

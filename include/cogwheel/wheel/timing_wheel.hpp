@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace cogwheel::inline v0 {
 
@@ -41,6 +42,25 @@ concept timing_wheel =
         { wheel.trim() } noexcept -> std::same_as<bool>;
         { const_wheel.check_invariants() } -> std::same_as<const char*>;
     };
+
+namespace detail {
+
+template <class Member>
+struct class_with;
+template <class Class, class Type>
+struct class_with<Type Class::*> : std::type_identity<Class> {};
+
+/// A wheel that has take_over() and postpone(): what schedule() and reschedule() do if that takes a few stores. A class
+/// that inherits these, but has another schedule() or reschedule(), is none: callers may not pass its own by.
+template <class W>
+concept wheel_with_short_path = requires {
+    requires std::same_as<typename class_with<decltype(&W::schedule)>::type,
+                          typename class_with<decltype(&W::take_over)>::type>;
+    requires std::same_as<typename class_with<decltype(&W::reschedule)>::type,
+                          typename class_with<decltype(&W::postpone)>::type>;
+};
+
+} // namespace detail
 
 /// A timing_wheel that can also be constructed from wheel_levels.
 template <class W>

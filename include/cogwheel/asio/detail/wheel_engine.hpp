@@ -88,8 +88,8 @@ public:
     /// Does what arm() does if that takes a few stores: no wake-up to plan, no new entry. Otherwise changes nothing and
     /// returns false.
     template <timer_kind Kind>
-    [[gnu::always_inline]] bool arm_at_once(timer_node& node, const due_tick& a) noexcept {
-        if constexpr (requires { wheel_->take_over(node, a.due); })
+    [[gnu::always_inline]] bool try_arm(timer_node& node, const due_tick& a) noexcept {
+        if constexpr (wheel_with_short_path<Wheel>)
             if (!has_to_wake(a) && wheel_->take_over(node, a.due)) [[likely]] {
                 ++counts_.of(Kind).scheduled;
                 return true;
@@ -97,9 +97,8 @@ public:
         return false;
     }
     /// The same for rearm().
-    [[gnu::always_inline]] bool rearm_at_once(timer_node& node, const due_tick& a) noexcept {
-        if constexpr (requires { wheel_->postpone(node, a.due); })
-            return !has_to_wake(a) && wheel_->postpone(node, a.due);
+    [[gnu::always_inline]] bool try_rearm(timer_node& node, const due_tick& a) noexcept {
+        if constexpr (wheel_with_short_path<Wheel>) return !has_to_wake(a) && wheel_->postpone(node, a.due);
         return false;
     }
 

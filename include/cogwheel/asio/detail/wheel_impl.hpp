@@ -115,7 +115,7 @@ public:
             const due_tick a = this->due_at(when);
             if (this->has_room()) [[likely]] {
                 const timer_node* node = op::create_armed(
-                    *this, [&](timer_node& n) { return this->template arm_at_once<payload::kind>(n, a); },
+                    *this, [&](timer_node& n) { return this->template try_arm<payload::kind>(n, a); },
                     std::forward<F>(f), std::forward<OnCancel>(on_cancel), this->executor());
                 if (node != nullptr) [[likely]] {
                     const token_type token(*this, node->id());
@@ -229,7 +229,7 @@ public:
             return reschedule_and_unlock(nodes.find(id), when);
         // Not before find_block(): a reading of the system's clock would hold back the load of the node.
         const due_tick a = this->due_at(when);
-        if (!this->rearm_at_once(*node, a)) [[unlikely]]
+        if (!this->try_rearm(*node, a)) [[unlikely]]
             return reschedule_and_unlock(node, a);
         mutex_.unlock();
         return true;

@@ -110,8 +110,8 @@ public:
     template <class Wheel>
     [[gnu::always_inline]] due_tick at(const Wheel& wheel, from_present w) noexcept {
         // At once means in the next turn, which may not have reached the tick of not_before() yet.
-        if (!Clock::is_steady || w.delay <= nanoseconds::zero()) [[unlikely]]
-            return after(wheel, w.delay, clock_.exact());
+        if (!Clock::is_steady || w.delay <= nanoseconds::zero() || w.delay > nanoseconds::max() / 2) [[unlikely]]
+            return after_exactly(wheel, w.delay);
         return {scale_.due(clock_.not_before(), w.delay), false};
     }
     template <class Wheel>
@@ -145,6 +145,10 @@ public:
     }
 
 private:
+    template <class Wheel>
+    [[gnu::noinline]] due_tick after_exactly(const Wheel& wheel, nanoseconds delay) noexcept {
+        return after(wheel, delay, clock_.exact());
+    }
     // If the clock was turned back, a delay counts from the wheel's present tick, so that no timer is early.
     template <class Wheel>
     [[gnu::always_inline]] due_tick after(const Wheel& wheel, nanoseconds delay, nanoseconds now) const noexcept {
