@@ -77,6 +77,35 @@ TEST_CASE("arming_cancel_of_others_costs_nothing_of_the_last_once") {
     CHECK(script::the().calls_off == 1); // so that run() returns
 }
 
+TEST_CASE("arming_for_a_timer_that_takes_over_an_entry_of_an_empty_wheel") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    bool fired = false;
+    CHECK(wheel.schedule(1h, [] {}).cancel());
+    pass_scripted(io, 0ms); // the driver waits no more
+    CHECK_FALSE(wake_in());
+    wheel.schedule(1h, [&fired] { fired = true; });
+    CHECK(wake_in() == 1h);
+    pass_scripted(io, 1h);
+    CHECK(fired);
+}
+
+TEST_CASE("arming_for_a_timer_that_takes_over_an_entry_before_the_next_wake_up") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    bool fired = false;
+    const auto near = wheel.schedule(1s, [&fired] { fired = true; });
+    const auto first = wheel.schedule(10ms, [] {});
+    wheel.schedule(1h, [] {});
+    CHECK(near.cancel());
+    pass_scripted(io, 10ms); // the turn plans the next wake-up: no timer is due in a second
+    CHECK_FALSE(first.pending());
+    wheel.schedule(1s, [&fired] { fired = true; });
+    CHECK(wake_in() <= 1s);
+    pass_scripted(io, 1s);
+    CHECK(fired);
+}
+
 TEST_CASE("arming_request_pattern_does_not_arm_per_request") {
     asio::io_context io;
     scripted_wheel wheel(io);

@@ -17,6 +17,7 @@
 namespace cogwheel::inline v0 {
 
 namespace detail {
+
 /// Returns the compiler's name of a type, with the words of this function around it.
 template <class T>
 constexpr std::string_view name_of_type() noexcept {
@@ -27,6 +28,7 @@ constexpr std::string_view name_of_type() noexcept {
     const std::size_t end = name.find_last_of(";]"); // GCC adds what string_view is
     return name.substr(0, name.find("; std::string_view") != name.npos ? name.find("; std::string_view") : end);
 }
+
 } // namespace detail
 
 /// A wheel of type Base and an observer of its timers.
