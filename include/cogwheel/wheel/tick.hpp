@@ -33,48 +33,62 @@ struct tick {
     }
 };
 
+namespace detail {
+
+// The limit lies below 2^63 ns (9.22e9 s). The difference is larger than the rounding error of a double.
+inline constexpr double most_seconds = 9.2e9;
+
+template <class Rep, class Period>
+constexpr std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> d) noexcept {
+    using std::chrono::nanoseconds;
+    if constexpr (std::is_integral_v<Rep>) {
+        using wide = std::common_type_t<Rep, std::intmax_t>;
+        constexpr double units = most_seconds * Period::den / Period::num;
+        const wide count = d.count();
+        if constexpr (units < static_cast<double>(std::numeric_limits<wide>::max())) {
+            constexpr auto whole_units = static_cast<wide>(units);
+            constexpr wide most = whole_units + (static_cast<double>(whole_units) < units ? 1 : 0);
+            if (count >= most) return nanoseconds::max();
+            if constexpr (std::is_signed_v<wide>)
+                if (count <= -most) return nanoseconds::min();
+        }
+        // std::chrono::ceil() multiplies first. The product can overflow if neither unit is a multiple of the other
+        // (thirds of a second, video frames).
+        using factor = std::ratio_divide<Period, std::nano>;
+        const wide whole = count / wide{factor::den} * wide{factor::num};
+        const wide rest = count % wide{factor::den} * wide{factor::num};
+        const wide up = rest > 0 && rest % wide{factor::den} != 0 ? 1 : 0;
+        return nanoseconds(static_cast<std::int64_t>(whole + rest / wide{factor::den} + up));
+    } else {
+        const double seconds = std::chrono::duration_cast<std::chrono::duration<double>>(d).count();
+        if (seconds >= most_seconds) return nanoseconds::max();
+        if (seconds <= -most_seconds) return nanoseconds::min();
+        if (seconds != seconds) return nanoseconds::zero();
+        return std::chrono::ceil<nanoseconds>(d);
+    }
+}
+
+} // namespace detail
+
 /// Converts any std::chrono duration to nanoseconds, rounded up. NaN becomes zero. Saturates: 9.2e9 s (291 years)
 /// or more become nanoseconds::max(), -9.2e9 s or less nanoseconds::min(). A nanoseconds argument stays as it is.
 /// An implicit conversion of hours::max() would overflow. A timer that should never fire could then fire at once.
+// always_inline: a constant costs nothing then. For any other delay, the compiler knows after the one comparison that
+// the result lies between zero and 146 years.
 template <class Rep, class Period>
-constexpr std::chrono::nanoseconds saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
+[[gnu::always_inline]] constexpr std::chrono::nanoseconds
+saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
     using std::chrono::nanoseconds;
+    using factor = std::ratio_divide<Period, std::nano>;
     if constexpr (std::is_same_v<std::chrono::duration<Rep, Period>, nanoseconds>) {
         return d;
-    } else {
-        // The limit lies below 2^63 ns (9.22e9 s). The difference is larger than the rounding error of a double.
-        constexpr double limit = 9.2e9;
-        if constexpr (std::is_integral_v<Rep>) {
-            using wide = std::common_type_t<Rep, std::intmax_t>;
-            using factor = std::ratio_divide<Period, std::nano>;
-            constexpr double units = limit * Period::den / Period::num;
-            const wide count = d.count();
-            if constexpr (units < static_cast<double>(std::numeric_limits<wide>::max())) {
-                // The usual case first, so that it costs one comparison: the compiler knows then that the result lies
-                // between zero and 146 years.
-                constexpr auto whole_units = static_cast<wide>(units);
-                constexpr wide most = whole_units + (static_cast<double>(whole_units) < units ? 1 : 0);
-                if constexpr (factor::den == 1)
-                    if (count > 0 && count < most / 2) [[likely]]
-                        return nanoseconds(static_cast<std::int64_t>(count * factor::num));
-                if (count >= most) return nanoseconds::max();
-                if constexpr (std::is_signed_v<wide>)
-                    if (count <= -most) return nanoseconds::min();
-            }
-            // std::chrono::ceil() multiplies first. The product can overflow if neither unit is a multiple of the other
-            // (thirds of a second, video frames).
-            const wide whole = count / wide{factor::den} * wide{factor::num};
-            const wide rest = count % wide{factor::den} * wide{factor::num};
-            const wide up = rest > 0 && rest % wide{factor::den} != 0 ? 1 : 0;
-            return nanoseconds(static_cast<std::int64_t>(whole + rest / wide{factor::den} + up));
-        } else {
-            const double seconds = std::chrono::duration_cast<std::chrono::duration<double>>(d).count();
-            if (seconds >= limit) return nanoseconds::max();
-            if (seconds <= -limit) return nanoseconds::min();
-            if (seconds != seconds) return nanoseconds::zero();
-            return std::chrono::ceil<nanoseconds>(d);
-        }
+    } else if constexpr (std::is_integral_v<Rep> && factor::den == 1) {
+        using wide = std::common_type_t<Rep, std::intmax_t>;
+        const wide count = d.count();
+        if (count > 0 && count < static_cast<wide>(detail::most_seconds / 2 * Period::den / Period::num)) [[likely]]
+            return nanoseconds(static_cast<std::int64_t>(count * factor::num));
     }
+    return detail::saturated(d);
 }
 
 /// Returns a + b; saturates at both ends.

@@ -124,7 +124,8 @@ public:
                     return token;
                 }
             }
-            return schedule_and_unlock(a, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
+            return schedule_and_unlock<by_value<F>, by_value<OnCancel>>(
+                a, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
         } else {
             return schedule_wrapped(when, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
         }
@@ -462,9 +463,15 @@ private:
                                replaces);
     }
 
+    // A callable that can stay in registers should not be written to the stack for a call that rarely happens: to read
+    // it from there in other pieces than it was written, the processor waits until all earlier stores are in the cache.
+    template <class F>
+    using by_value =
+        std::conditional_t<std::is_trivially_copyable_v<std::decay_t<F>> && sizeof(F) <= 64, std::decay_t<F>, F&&>;
+
     // The rare cases. They take the lock over. Not inlined, so that the usual case saves no registers for them.
     template <class F, class OnCancel>
-    [[gnu::noinline]] token_type schedule_and_unlock(due_tick a, F&& f, OnCancel&& on_cancel, std::error_code* ec,
+    [[gnu::noinline]] token_type schedule_and_unlock(due_tick a, F f, OnCancel on_cancel, std::error_code* ec,
                                                      bool replaces) {
         const guard lock(mutex_, std::adopt_lock);
         return schedule_locked(a, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
