@@ -6,6 +6,7 @@
 #include "support/scripted_driver.hpp"
 #include "support/virtual_wheel.hpp"
 
+#include <cogwheel/asio/callback_timer.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
@@ -36,6 +37,14 @@ TEST_CASE("run_returns_at_once_when_the_last_timer_has_gone") {
     for (int again = 0; again < 3; ++again) {
         CAPTURE(again);
         SUBCASE("token") { CHECK(wheel->schedule(30h, must_not_run()).cancel()); }
+        SUBCASE("token, nothing to destroy") {
+            CHECK(wheel->schedule(30h, [] {}).cancel());
+        }
+        SUBCASE("callback timer") {
+            callback_timer timer(*wheel, [] {});
+            CHECK(timer.schedule(30h));
+            CHECK(timer.cancel());
+        }
         SUBCASE("token, several") {
             const auto a = wheel->schedule(30h, must_not_run()), b = wheel->schedule(3h, must_not_run());
             CHECK(a.cancel());
@@ -113,7 +122,9 @@ TEST_CASE("run_returns_at_once_on_a_strand_and_for_a_local_wheel") {
     manual_local_timer_wheel local(io);
     for (int again = 0; again < 3; ++again) {
         CHECK(on_strand.schedule(30h, must_not_run()).cancel());
+        CHECK(on_strand.schedule(30h, [] {}).cancel());
         CHECK(local.schedule(30h, must_not_run()).cancel());
+        CHECK(local.schedule(30h, [] {}).cancel());
         run_ready(io);
         CHECK(io.stopped());
     }

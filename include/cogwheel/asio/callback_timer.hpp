@@ -152,9 +152,14 @@ private:
     template <class When>
     [[gnu::always_inline]] bool schedule_on(engine& e, When when) {
         prefetch();
-        e.mutex().lock();
+        detail::due_tick a{};
+        if (!engine::is_usual(when)) [[unlikely]]
+            return schedule_slowly(false, e, when);
+        if (!e.try_lock()) [[unlikely]]
+            return schedule_slowly(false, e, when);
+        if (!e.try_due_at(when, a)) [[unlikely]]
+            return schedule_slowly(true, e, when);
         check_use(e);
-        const detail::due_tick a = e.due_at(when);
         if (armed()) {
             if (!e.try_rearm(*this, a)) [[unlikely]]
                 return schedule_and_unlock(e, a);
@@ -163,8 +168,7 @@ private:
                 return schedule_and_unlock(e, a);
             arrival_.forget(); // the node has another id now
         }
-        e.mutex().unlock();
-        return true;
+        return e.unlock_with(true);
     }
     [[gnu::always_inline]] void prefetch() const noexcept {
         if constexpr (engine::concurrent) __builtin_prefetch(this, 1); // the lock would wait for the line
@@ -172,6 +176,7 @@ private:
     // Not inlined, so that the usual case saves no registers for it.
     [[gnu::noinline]] bool schedule_and_unlock(engine& e, detail::due_tick a) {
         const guard lock(e.mutex(), std::adopt_lock);
+        check_use(e);
         if (armed()) {
             e.rearm(*this, a);
             return true;
@@ -183,12 +188,27 @@ private:
         return true;
     }
 
+    template <class When>
+    [[gnu::noinline]] bool schedule_slowly(bool locked, engine& e, When when) {
+        if (!locked) e.mutex().lock();
+        return schedule_and_unlock(e, e.due_at(when));
+    }
+
     [[gnu::always_inline]] bool cancel_on(engine& e) noexcept {
         prefetch();
-        const guard lock(e.mutex());
-        check_use(e);
+        if (!e.try_lock()) [[unlikely]]
+            return cancel_slowly(false, e);
         if (!armed()) [[unlikely]]
-            return arrival_.withdraw(*this);
+            return cancel_slowly(true, e);
+        check_use(e);
+        e.template remove<kind>(*this);
+        return e.unlock_after_cancel();
+    }
+    [[gnu::noinline]] bool cancel_slowly(bool locked, engine& e) noexcept {
+        if (!locked) e.mutex().lock();
+        const guard lock(e.mutex(), std::adopt_lock);
+        check_use(e);
+        if (!armed()) return arrival_.withdraw(*this);
         e.template disarm<kind>(*this);
         return true;
     }

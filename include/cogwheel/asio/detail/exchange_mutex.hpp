@@ -37,11 +37,16 @@ public:
         return word_.exchange(locked, std::memory_order_acquire) == unlocked;
     }
     [[gnu::always_inline]] void unlock() noexcept {
-        word_.store(unlocked, std::memory_order_release);
-        std::atomic_signal_fence(std::memory_order_seq_cst); // the compiler must not exchange these two
-        if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        if (release()) [[unlikely]]
             wake_one();
     }
+    /// Unlocks. If this returns true, a thread may sleep: then call wake_one().
+    [[gnu::always_inline]] bool release() noexcept {
+        word_.store(unlocked, std::memory_order_release);
+        std::atomic_signal_fence(std::memory_order_seq_cst); // the compiler must not exchange these two
+        return sleepers_.load(std::memory_order_relaxed) != 0;
+    }
+    void wake_one() noexcept;
 
 private:
     using word = std::uint32_t; // of futex(2)
@@ -51,7 +56,6 @@ private:
 
     bool lock_soon() noexcept;
     void lock_slowly() noexcept;
-    void wake_one() noexcept;
     static bool register_barrier() noexcept;
 
     std::atomic<word> word_{unlocked};

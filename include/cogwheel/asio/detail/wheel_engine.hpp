@@ -60,6 +60,28 @@ public:
     }
     typename Locking::mutex& mutex() noexcept { return mutex_; }
 
+    // For the short paths. These call functions only at their end, for the rare cases, so that they save no registers.
+
+    /// Takes the lock if no other thread has it.
+    [[gnu::always_inline]] bool try_lock() noexcept { return mutex_.try_lock(); }
+    /// Releases the lock, and returns `result`.
+    template <class T>
+    [[gnu::always_inline]] T unlock_with(T result) noexcept {
+        if constexpr (requires { mutex_.release(); }) {
+            if (mutex_.release()) [[unlikely]]
+                return wake_one_with(result);
+        } else {
+            mutex_.unlock();
+        }
+        return result;
+    }
+    /// The same after a timer was cancelled. Returns true.
+    [[gnu::always_inline]] bool unlock_after_cancel() noexcept {
+        if (wheel_->size() == 0) [[unlikely]]
+            return unlock_empty();
+        return unlock_with(true);
+    }
+
     node_table nodes{node_table::adjacent::pointer}; // the nodes of the core wheel
     node_table waits; // nodes that are never in the core wheel: waits of a wheel_timer, back links
 
@@ -81,8 +103,19 @@ public:
 
     /// Returns the tick at which a timer is due: arm() and rearm() take it too.
     template <class When>
-    [[gnu::always_inline]] due_tick due_at(When when) noexcept {
+    due_tick due_at(When when) noexcept {
         return time_.at(*wheel_, when);
+    }
+    /// Returns false for a delay from the present that does not count from the tick clock.
+    template <class When>
+    [[gnu::always_inline]] static bool is_usual(When when) noexcept {
+        return wheel_time<Clock>::is_usual(when);
+    }
+    /// Sets `due` to what due_at() returns, or returns false: see tick_clock::try_not_before().
+    /// Preconditions: is_usual(when).
+    template <class When>
+    [[gnu::always_inline]] bool try_due_at(When when, due_tick& due) noexcept {
+        return time_.try_at(*wheel_, when, due);
     }
 
     /// Does what arm() does if that takes a few stores: no wake-up to plan, no new entry. Otherwise changes nothing and
@@ -131,9 +164,15 @@ public:
 
     template <timer_kind Kind>
     void disarm(timer_node& node) noexcept {
+        remove<Kind>(node);
+        if (wheel_->size() == 0) let_run_return();
+    }
+
+    /// The part of disarm() before unlock_after_cancel().
+    template <timer_kind Kind>
+    [[gnu::always_inline]] void remove(timer_node& node) noexcept {
         wheel_->cancel(node);
         note_cancel<Kind>();
-        if (wheel_->size() == 0) let_run_return();
     }
 
     /// Disarms the node; the next turn completes it. Errors: those of request_turn(); the timer stays pending.
@@ -383,6 +422,17 @@ private:
     private:
         wheel_engine* engine_;
     };
+
+    template <class T>
+    [[gnu::noinline]] T wake_one_with(T result) noexcept {
+        mutex_.wake_one();
+        return result;
+    }
+    [[gnu::noinline]] bool unlock_empty() noexcept {
+        let_run_return();
+        mutex_.unlock();
+        return true;
+    }
 
     bool turn_coming() const noexcept { return turn_posted_ || wait_cancelled_; }
 

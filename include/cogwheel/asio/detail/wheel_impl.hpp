@@ -111,17 +111,25 @@ public:
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<engine, payload>;
         if constexpr (std::invocable<F> && op::template is_pooled_noexcept<F, OnCancel, const asio::any_io_executor&>) {
-            mutex_.lock();
-            const due_tick a = this->due_at(when);
+            const auto slowly = [&](bool locked) {
+                return schedule_slowly<by_value<F>, by_value<OnCancel>>(
+                    locked, when, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
+            };
+            // One branch for each, because g++ would join their conditions.
+            due_tick a{};
+            if (!engine::is_usual(when)) [[unlikely]]
+                return slowly(false);
+            if (!this->try_lock()) [[unlikely]]
+                return slowly(false);
+            if (!this->try_due_at(when, a)) [[unlikely]]
+                return slowly(true);
             if (this->has_room()) [[likely]] {
                 const timer_node* node = op::create_armed(
                     *this, [&](timer_node& n) { return this->template try_arm<payload::kind>(n, a); },
                     std::forward<F>(f), std::forward<OnCancel>(on_cancel), this->executor());
                 if (node != nullptr) [[likely]] {
-                    const token_type token(*this, node->id());
-                    mutex_.unlock();
                     if (ec != nullptr) ec->clear();
-                    return token;
+                    return this->unlock_with(token_type(*this, node->id()));
                 }
             }
             return schedule_and_unlock<by_value<F>, by_value<OnCancel>>(
@@ -194,18 +202,15 @@ public:
     }
 
     [[gnu::always_inline]] bool cancel(timer_id id) {
-        mutex_.lock();
+        if (!this->try_lock()) [[unlikely]]
+            return cancel_slowly(false, id);
         timer_node* node = nodes.find_block(id);
         if (node == nullptr || !nodes.is_marked(id.index)) [[unlikely]]
-            return cancel_and_unlock(id);
+            return cancel_slowly(true, id);
         // A callable that needs no destructor: there is nothing to deliver or to destroy.
-        wheel_->cancel(*node);
-        this->template note_cancel<timer_kind::callable>();
+        this->template remove<timer_kind::callable>(*node);
         nodes.release_block(*node, id.index);
-        if (wheel_->size() == 0) [[unlikely]]
-            this->let_run_return();
-        mutex_.unlock();
-        return true;
+        return this->unlock_after_cancel();
     }
     /// The same under the lock. Releases the lock meanwhile if the callable has a destructor.
     bool cancel(lock_type& lock, timer_id id) {
@@ -224,16 +229,20 @@ public:
     /// Moves a pending timer. Returns false if the id is stale. Errors: those of rearm().
     template <class When>
     [[gnu::always_inline]] bool reschedule(timer_id id, When when) {
-        mutex_.lock();
+        if (!engine::is_usual(when)) [[unlikely]]
+            return reschedule_slowly(false, id, when);
+        if (!this->try_lock()) [[unlikely]]
+            return reschedule_slowly(false, id, when);
         timer_node* node = nodes.find_block(id);
         if (node == nullptr) [[unlikely]]
-            return reschedule_and_unlock(nodes.find(id), when);
+            return reschedule_slowly(true, id, when);
         // Not before find_block(): a reading of the system's clock would hold back the load of the node.
-        const due_tick a = this->due_at(when);
+        due_tick a{};
+        if (!this->try_due_at(when, a)) [[unlikely]]
+            return reschedule_and_unlock(node, when);
         if (!this->try_rearm(*node, a)) [[unlikely]]
             return reschedule_and_unlock(node, a);
-        mutex_.unlock();
-        return true;
+        return this->unlock_with(true);
     }
 
     bool pending(timer_id id) {
@@ -469,12 +478,24 @@ private:
     using by_value =
         std::conditional_t<std::is_trivially_copyable_v<std::decay_t<F>> && sizeof(F) <= 64, std::decay_t<F>, F&&>;
 
-    // The rare cases. They take the lock over. Not inlined, so that the usual case saves no registers for them.
+    // The rare cases. They take the lock, or take it over if `locked`. Not inlined, so that the usual case saves no registers for them.
     template <class F, class OnCancel>
     [[gnu::noinline]] token_type schedule_and_unlock(due_tick a, F f, OnCancel on_cancel, std::error_code* ec,
                                                      bool replaces) {
         const guard lock(mutex_, std::adopt_lock);
         return schedule_locked(a, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
+    }
+    template <class F, class OnCancel, class When>
+    [[gnu::noinline]] token_type schedule_slowly(bool locked, When when, F f, OnCancel on_cancel, std::error_code* ec,
+                                                 bool replaces) {
+        if (!locked) mutex_.lock();
+        return schedule_and_unlock<F, OnCancel>(this->due_at(when), std::forward<F>(f),
+                                                std::forward<OnCancel>(on_cancel), ec, replaces);
+    }
+    template <class When>
+    [[gnu::noinline]] bool reschedule_slowly(bool locked, timer_id id, When when) {
+        if (!locked) mutex_.lock();
+        return reschedule_and_unlock(nodes.find(id), when);
     }
     template <class When>
     [[gnu::noinline]] bool reschedule_and_unlock(timer_node* node, When when) {
@@ -483,7 +504,8 @@ private:
         this->rearm(*node, when);
         return true;
     }
-    [[gnu::noinline]] bool cancel_and_unlock(timer_id id) {
+    [[gnu::noinline]] bool cancel_slowly(bool locked, timer_id id) {
+        if (!locked) mutex_.lock();
         lock_type lock(mutex_, std::adopt_lock);
         return cancel(lock, id);
     }

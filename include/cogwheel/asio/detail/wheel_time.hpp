@@ -11,6 +11,7 @@
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <chrono>
+#include <type_traits>
 
 namespace cogwheel::inline v0::detail {
 
@@ -106,12 +107,34 @@ public:
 
     // ---- the tick at which a timer of `wheel` is due ----
 
+    /// Returns false for a delay from the present that does not count from the tick clock.
+    template <class When>
+    static constexpr bool is_usual([[maybe_unused]] When w) noexcept {
+        if constexpr (Clock::is_steady && std::is_same_v<When, from_present>)
+            return w.delay > nanoseconds::zero() && w.delay <= nanoseconds::max() / 2;
+        else
+            return true;
+    }
+    /// Sets `due` to what at() returns, or returns false: see tick_clock::try_not_before().
+    /// Preconditions: is_usual(w).
+    template <class Wheel, class When>
+    [[gnu::always_inline]] bool try_at(const Wheel& wheel, When w, due_tick& due) noexcept {
+        if constexpr (Clock::is_steady && std::is_same_v<When, from_present>) {
+            nanoseconds now{};
+            if (!clock_.try_not_before(now)) [[unlikely]]
+                return false;
+            due = {scale_.due(now, w.delay), false};
+        } else {
+            due = at(wheel, w);
+        }
+        return true;
+    }
+
     // always_inline, as in arm() and schedule(): with several callers, g++ would call it, for 6 instructions more.
     template <class Wheel>
     [[gnu::always_inline]] due_tick at(const Wheel& wheel, from_present w) noexcept {
         // At once means in the next turn, which may not have reached the tick of not_before() yet.
-        if (!Clock::is_steady || w.delay <= nanoseconds::zero() || w.delay > nanoseconds::max() / 2) [[unlikely]]
-            return after_exactly(wheel, w.delay);
+        if (!Clock::is_steady || !is_usual(w)) return after(wheel, w.delay, clock_.exact());
         return {scale_.due(clock_.not_before(), w.delay), false};
     }
     template <class Wheel>
@@ -145,10 +168,6 @@ public:
     }
 
 private:
-    template <class Wheel>
-    [[gnu::noinline]] due_tick after_exactly(const Wheel& wheel, nanoseconds delay) noexcept {
-        return after(wheel, delay, clock_.exact());
-    }
     // If the clock was turned back, a delay counts from the wheel's present tick, so that no timer is early.
     template <class Wheel>
     [[gnu::always_inline]] due_tick after(const Wheel& wheel, nanoseconds delay, nanoseconds now) const noexcept {
