@@ -6,9 +6,13 @@
 #include "support/scripted_driver.hpp"
 #include "support/virtual_wheel.hpp"
 
+#include <cogwheel/asio/callback_timer.hpp>
+
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/io_context.hpp>
+
+#include <optional>
 
 using namespace cogwheel;
 using namespace cogwheel_tests;
@@ -103,6 +107,31 @@ TEST_CASE("arming_for_a_timer_that_takes_over_an_entry_before_the_next_wake_up")
     wheel.schedule(1s, [&fired] { fired = true; });
     CHECK(wake_in() <= 1s);
     pass_scripted(io, 1s);
+    CHECK(fired);
+}
+
+TEST_CASE("arming_for_a_timer_that_is_moved_to_between_its_entry_and_the_wake_up") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    bool fired = false;
+    const auto f = [&fired] { fired = true; };
+    std::optional<callback_timer<decltype(f), scripted_wheel>> timer;
+    SUBCASE("token") {
+        CHECK(wheel.schedule(1000ms, f).cancel());
+        pass_scripted(io, 0ms);
+        const auto token = wheel.schedule(1600ms, f); // by the entry at 1000 ms; the driver is armed for 1600 ms
+        CHECK(token.reschedule(1050ms));
+    }
+    SUBCASE("callback timer") {
+        timer.emplace(wheel, f);
+        CHECK(timer->schedule(1000ms));
+        CHECK(timer->cancel());
+        pass_scripted(io, 0ms);
+        CHECK(timer->schedule(1600ms));
+        CHECK(timer->schedule(1050ms));
+    }
+    CHECK(wake_in() <= 1050ms);
+    pass_scripted(io, 1050ms);
     CHECK(fired);
 }
 

@@ -26,6 +26,17 @@ void check_stale(const token_type& token) {
     CHECK(token.remaining() == 0ns);
 }
 
+int functions_called = 0;
+void function_with_a_name() noexcept { ++functions_called; }
+
+struct copied_and_not_moved {
+    int* calls;
+    explicit copied_and_not_moved(int& n) : calls(&n) {}
+    copied_and_not_moved(const copied_and_not_moved&) = default;
+    copied_and_not_moved(copied_and_not_moved&&) = delete;
+    void operator()() const noexcept { ++*calls; }
+};
+
 } // namespace
 
 static_assert(std::is_trivially_copyable_v<timer_token>);
@@ -52,6 +63,19 @@ TEST_CASE("cancel_pending_true_once_callable_destroyed_at_once") {
     CHECK(w.wheel.pending() == 0);
     w.pass(1s);
     CHECK(w.wheel.stats().cancelled == 1);
+}
+
+TEST_CASE("schedule_takes_a_function_by_name_and_a_callable_that_cannot_be_moved") {
+    virtual_wheel w;
+    functions_called = 0;
+    int calls = 0;
+    const copied_and_not_moved f(calls);
+    w.wheel.schedule(10ms, function_with_a_name);
+    w.wheel.schedule(10ms, &function_with_a_name);
+    w.wheel.schedule(10ms, f);
+    w.pass(10ms);
+    CHECK(functions_called == 2);
+    CHECK(calls == 1);
 }
 
 TEST_CASE("token_after_firing_is_stale") {

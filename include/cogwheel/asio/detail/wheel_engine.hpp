@@ -129,15 +129,10 @@ public:
             }
         return false;
     }
-    /// The same for rearm(). With a steady clock, there is no wake-up to plan: the driver is armed for the node's entry
-    /// at the latest, and the new deadline is not before that.
+    /// The same for rearm(). The driver may have to wake earlier although the node's entry serves: it was armed for the
+    /// deadline, and an entry that was taken over may lie before that.
     [[gnu::always_inline]] bool try_rearm(timer_node& node, const due_tick& a) noexcept {
-        if constexpr (wheel_with_short_path<Wheel>) {
-            if ((Clock::is_steady || !has_to_wake(a)) && wheel_->postpone(node, a.due)) [[likely]] {
-                assert(!has_to_wake(a));
-                return true;
-            }
-        }
+        if constexpr (wheel_with_short_path<Wheel>) return !has_to_wake(a) && wheel_->postpone(node, a.due);
         return false;
     }
 

@@ -474,11 +474,12 @@ private:
 
     // A callable that can stay in registers should not be written to the stack for a call that rarely happens: to read
     // it from there in other pieces than it was written, the processor waits until all earlier stores are in the cache.
-    template <class F>
-    using by_value =
-        std::conditional_t<std::is_trivially_copyable_v<std::decay_t<F>> && sizeof(F) <= 64, std::decay_t<F>, F&&>;
+    template <class F, class Value = std::decay_t<F>>
+    using by_value = std::conditional_t<
+        std::is_trivially_copyable_v<Value> && std::is_move_constructible_v<Value> && sizeof(Value) <= 64, Value, F&&>;
 
-    // The rare cases. They take the lock, or take it over if `locked`. Not inlined, so that the usual case saves no registers for them.
+    // The rare cases. They take the lock, or take it over if `locked`. Not inlined, so that the usual case saves no
+    // registers for them.
     template <class F, class OnCancel>
     [[gnu::noinline]] token_type schedule_and_unlock(due_tick a, F f, OnCancel on_cancel, std::error_code* ec,
                                                      bool replaces) {
