@@ -84,9 +84,10 @@ saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
         return d;
     } else if constexpr (std::is_integral_v<Rep> && factor::den == 1) {
         using wide = std::common_type_t<Rep, std::intmax_t>;
-        const wide count = d.count();
-        if (count > 0 && count < static_cast<wide>(detail::most_seconds / 2 * Period::den / Period::num)) [[likely]]
-            return nanoseconds(static_cast<std::int64_t>(count * factor::num));
+        constexpr auto half = static_cast<wide>(detail::most_seconds / 2 * Period::den / Period::num);
+        if constexpr (half > 0)
+            if (d.count() > 0 && d.count() < half) [[likely]]
+                return nanoseconds(static_cast<std::int64_t>(wide{d.count()} * factor::num));
     }
     return detail::saturated(d);
 }

@@ -268,69 +268,17 @@ protected:
     /// Called when the wheel is closed, has delivered everything, and has no user left.
     virtual void recycle() noexcept = 0;
 
-    // ---- life ----
+    // ---- life (wheel_engine_life.hpp) ----
 
     /// Opens the wheel. Errors: std::bad_alloc; the wheel is then not open.
-    void start(const asio::any_io_executor& executor, const wheel_options& options) {
-        const lock_type lock(mutex_); // a wait of the previous wheel may still arrive
-        nodes.prefer_huge_pages(options.huge_pages);
-        waits.prefer_huge_pages(options.huge_pages);
-        COGWHEEL_TRY {
-            make_wheel(options);
-            wheel_->reserve(options.reserve);
-            driver_.emplace(executor, *this, driver_memory_);
-        }
-        COGWHEEL_CATCH {
-            wheel_.reset();
-            COGWHEEL_RETHROW;
-        }
-        executor_ = executor;
-        loop_ = loop_of(executor);
-        const bool coarse = options.tick >= std::chrono::milliseconds(1);
-        const auto kind = options.tick_clock;
-        time_ = wheel_time<Clock>(options.tick, Clock::now(),
-                                  kind == tick_clock_kind::counter || (kind == tick_clock_kind::automatic && coarse));
-        room_ = options.max_pending;
-        work_per_turn_ = options.work_per_turn;
-        counts_ = {};
-        closed_ = false;
-        note_driver();
-    }
+    void start(const asio::any_io_executor& executor, const wheel_options& options);
 
-    void make_wheel(const wheel_options& options) {
-        if constexpr (levelled_wheel<Wheel>)
-            if (!options.levels.empty()) return void(wheel_.emplace(nodes, options.levels, tick{}));
-        wheel_.emplace(nodes, options.slots, tick{});
-    }
+    void make_wheel(const wheel_options& options);
 
-    void close(lock_type& lock) noexcept {
-        if (shut_down_) return;
-        closed_ = true;
-        COGWHEEL_TRY {
-            if (wheel_->size() != 0) request_turn();
-        }
-        COGWHEEL_CATCH {
-            // The collected timers wait for the next turn that comes. If none comes, the context's end destroys them.
-        }
-        collect_all([](timer_node&) {});
-        room_ = 0;
-        recycle_if_done(lock);
-    }
+    void close(lock_type& lock) noexcept;
 
     /// Destroys all pending timers without calling their handlers. May be called twice.
-    void shutdown(lock_type& lock) {
-        shut_down_ = true;
-        room_ = 0;
-        loop_ = nullptr;
-        driver_.reset();
-        extensions_.shut_down();
-        executor_ = nullptr; // a strand must not outlive its service, which the context may destroy before ours
-        completion_context c{*this, lock, outcome::collected};
-        if (wheel_) wheel_->clear([&](timer_node& n) { n.complete(&c); });
-        c.how = outcome::destroyed;
-        if (watch_ != nullptr) watch_->drop(lock);
-        while (timer_node* n = ended_.pop()) n->complete(&c); // out of all lists first: a handler may own the wheel
-    }
+    void shutdown(lock_type& lock);
 
     /// Calls each(node) for each timer and ends it as aborted. Errors: those of request_turn(); nothing changes.
     template <class F>
@@ -483,24 +431,7 @@ private:
             counts_.record_lateness(turn_start_ - time_.start_since_origin(counts_.due()), n);
     }
 
-    void recycle_if_done(lock_type& lock) noexcept {
-        if (!closed_ || turning_ || turn_posted_ || !ended_.empty() || users_ != 0 || shut_down_) return;
-        closed_ = false;
-        driver_.reset();
-        ++serial_; // so that the next wheel ignores a wait that has not arrived yet
-        planned_ = never;
-        wait_cancelled_ = rearmed_quickly_ = false;
-        note_driver();
-        wheel_.reset();
-        watch_ = nullptr;
-        wheel_extensions gone = std::move(extensions_);
-        executor_ = nullptr;
-        const bool usable = nodes.release_all() && waits.release_all();
-        lock.unlock();
-        gone.clear(); // without the lock: the receiver of slow turns is the user's code
-        if (usable) recycle();
-        lock.lock();
-    }
+    void recycle_if_done(lock_type& lock) noexcept;
 
     wheel_time<Clock> time_{std::chrono::milliseconds(1), {}, false};
     bool stopped() const noexcept { return room_ == 0; }
@@ -533,5 +464,6 @@ private:
 } // namespace cogwheel::inline v0::detail
 
 #include <cogwheel/asio/detail/wheel_engine_driver.hpp>
+#include <cogwheel/asio/detail/wheel_engine_life.hpp>
 #include <cogwheel/asio/detail/wheel_engine_stats.hpp>
 #include <cogwheel/asio/detail/wheel_engine_turns.hpp>

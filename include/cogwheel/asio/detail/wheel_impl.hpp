@@ -277,28 +277,7 @@ public:
     }
 
     /// Takes one slice of a trim. Returns false after the last one, or if the first one did nothing.
-    bool trim(trim_cursor& cursor) {
-        const guard lock(mutex_);
-        if (cursor_access::done(cursor)) return false;
-        if (!std::exchange(cursor_access::begun(cursor), true) && this->is_behind()) {
-            cursor_access::position(cursor).next = trim_position::phase::refused;
-            return false;
-        }
-        work_budget budget = trim_at_a_time;
-        if (!cursor_access::waits(cursor)) {
-            if constexpr (requires(Wheel& w, trim_position& at) { w.trim(at, budget); }) {
-                trim_position& at = cursor_access::position(cursor);
-                if (wheel_->trim(at, budget)) return true;
-                if (!at.done()) return false;
-            } else if (!wheel_->trim()) {
-                return false;
-            }
-            this->waits.begin_trim();
-            cursor_access::waits(cursor) = true;
-        }
-        cursor_access::done(cursor) = !this->waits.trim(budget);
-        return !cursor_access::done(cursor);
-    }
+    bool trim(trim_cursor& cursor);
     bool trim() {
         trim_cursor cursor;
         while (trim(cursor)) {
@@ -340,28 +319,7 @@ public:
         return s;
     }
     /// Takes one step of a snapshot: the counts, or some slots of a level. Returns false after the last step.
-    bool snapshot(snapshot_cursor& cursor, wheel_snapshot& s) {
-        if (!cursor_access::counted(cursor)) {
-            read(s);
-            cursor_access::counted(cursor) = true;
-        }
-        const guard lock(mutex_);
-        s.levels.reserve(engine::levels()); // so that nothing fails half-way through a level
-        std::size_t& level = cursor_access::level(cursor);
-        std::size_t& slot = cursor_access::slot(cursor);
-        for (std::size_t room = slots_at_a_time; level < engine::levels(); ++level, slot = 0) {
-            level_census& census = cursor_access::census(cursor);
-            if (room == 0 || engine::count_slots(level, slot, room, census)) {
-                slot += room;
-                return true;
-            }
-            const std::size_t counted = static_cast<std::size_t>(census.slots) - slot;
-            room -= counted < room ? counted : room;
-            s.levels.push_back(engine::level_of(census));
-            census = {};
-        }
-        return false;
-    }
+    bool snapshot(snapshot_cursor& cursor, wheel_snapshot& s);
     wheel_snapshot snapshot() {
         wheel_snapshot s;
         for (snapshot_cursor cursor; snapshot(cursor, s);) {
@@ -392,28 +350,7 @@ public:
 
     /// Visits the pending timers of one slice of the table. Returns false after the last slice.
     template <class Visitor>
-    bool for_each_pending(pending_cursor& cursor, Visitor& visit) {
-        struct found_timer {
-            time_point expiry;
-            timer_id id;
-        };
-        std::array<found_timer, nodes_at_a_time> found;
-        std::size_t n = 0;
-        bool more = false;
-        {
-            const guard lock(mutex_);
-            more = nodes.for_each_from(cursor_access::next(cursor), nodes_at_a_time, [&](const timer_node& node) {
-                if (node.armed()) found[n++] = {this->start_of(node.deadline()), node.id()};
-            });
-        }
-        for (std::size_t i = 0; i < n; ++i) { // without the lock: it is the user's code
-            if constexpr (std::invocable<Visitor&, time_point, token_type>)
-                visit(found[i].expiry, token_type(*this, found[i].id));
-            else
-                visit(found[i].expiry);
-        }
-        return more;
-    }
+    bool for_each_pending(pending_cursor& cursor, Visitor& visit);
 
     template <class F>
     decltype(auto) with_observer(F f) {
@@ -522,3 +459,5 @@ private:
 };
 
 } // namespace cogwheel::inline v0::detail
+
+#include <cogwheel/asio/detail/wheel_impl_slices.hpp>
