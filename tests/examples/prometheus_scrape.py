@@ -24,7 +24,7 @@ import urllib.parse
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from server_process import PATIENCE, TICK, Server, check, conclude, descriptors, eventually, hung_up
+from server_process import PATIENCE, TICK, Server, check, conclude, eventually, hung_up, sockets
 
 HEAD_WITHIN, ANSWER_WITHIN, REFUSAL_WITHIN = 5.0, 10.0, 2.0  # the endpoint's limits
 MOST_CONNECTIONS = 16
@@ -147,15 +147,15 @@ def in_pieces(name, address, *_):
 
 def never_reads(name, address, server, at_rest):
     """Its answer lies in the system's queues. The server lets go of it after its limit."""
-    eventually(lambda: descriptors(server.process.pid) <= at_rest, server)  # it may not have seen yet that the others left
+    eventually(lambda: sockets(server.process.pid) <= at_rest, server)  # it may not have seen yet that the others left
     with socket.socket() as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)  # the system's minimum
         sock.settimeout(PATIENCE)
         sock.connect(address)
         began = time.monotonic()
         sock.sendall(GET + b"\r\n")
-        seen = eventually(lambda: descriptors(server.process.pid) > at_rest, server)
-        let_go = eventually(lambda: descriptors(server.process.pid) <= at_rest, server)
+        seen = eventually(lambda: sockets(server.process.pid) > at_rest, server)
+        let_go = eventually(lambda: sockets(server.process.pid) <= at_rest, server)
         took = time.monotonic() - began
     yield (f"{name}: one that never reads is dropped after {ANSWER_WITHIN:.0f} s", seen and let_go and took >= ANSWER_WITHIN - TICK,
            f"after {took:.2f} s")
@@ -196,9 +196,9 @@ TOGETHER = [
 
 
 def rude_clients(name, address, server):
-    """Those of TOGETHER at once, the others alone: they count descriptors, or take all connections."""
+    """Those of TOGETHER at once, the others alone: they count sockets, or take all connections."""
     results = []
-    at_rest = descriptors(server.process.pid)
+    at_rest = sockets(server.process.pid)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:  # below MOST_CONNECTIONS
         for outcome in pool.map(lambda attack: list(attack(name, address)), TOGETHER):
             results += outcome

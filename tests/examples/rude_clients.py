@@ -19,7 +19,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from server_process import PATIENCE, Server, check, conclude, descriptors, eventually, hung_up, readable
+from server_process import PATIENCE, Server, check, conclude, descriptors, eventually, hung_up, readable, sockets
 
 REQUEST, RESPONSE, PING = range(3)
 HEAD = struct.Struct(">IQB")
@@ -123,20 +123,20 @@ def announces(binary):
 def leaves(binary):
     """Asks for what takes an hour, and leaves."""
     with Server(binary, "--delay", "1h") as server:
-        before = descriptors(server.process.pid)
+        at_rest = sockets(server.process.pid)
         taken = 0
         for _ in range(1000):
             with server.connect() as sock:
                 sock.sendall(frame(REQUEST, 1, b"x" * 200_000))
                 taken += ping(sock)
-        gone = eventually(lambda: descriptors(server.process.pid) <= before, server)
+        gone = eventually(lambda: sockets(server.process.pid) <= at_rest, server)
         check_memory("200 MB asked for by clients that have left", server)
         check("clients that have left are let go", gone and taken == 1000)
 
         with server.connect() as sock:  # is not read from any more: so its end is not read, either
             sock.sendall(frame(REQUEST, 1, b"x" * 65536) * 4 + frame(PING, 0))
-            seen = eventually(lambda: descriptors(server.process.pid) > before, server)
-        check("also one that is not read from", seen and eventually(lambda: descriptors(server.process.pid) <= before, server))
+            seen = eventually(lambda: sockets(server.process.pid) > at_rest, server)
+        check("also one that is not read from", seen and eventually(lambda: sockets(server.process.pid) <= at_rest, server))
 
 
 def drips(binary, first, piece, name):

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Cogwheel authors
 """A server as a process under test, and what every check of it needs. Every wait has a time limit."""
 
+import contextlib
 import os
 import re
 import resource
@@ -137,6 +138,15 @@ def seconds_until_closed(sock, since):
 
 def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def sockets(pid):
+    """Without the files and pipes that a runtime opens for a while: the same whenever a server is at rest."""
+    def target(name):
+        with contextlib.suppress(FileNotFoundError):  # closed since
+            return os.readlink(f"/proc/{pid}/fd/{name}")
+        return ""
+    return sum(target(name).startswith("socket:") for name in os.listdir(f"/proc/{pid}/fd"))
 
 
 def cpu_seconds(pid):

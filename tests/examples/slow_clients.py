@@ -19,7 +19,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from server_process import PATIENCE, Server, check, conclude, descriptors, eventually, readable
+from server_process import PATIENCE, Server, check, conclude, eventually, readable, sockets
 
 WITHIN, GRACE, RATE = 3.0, 1.0, 100
 GET = b"GET / HTTP/1.1\r\n"
@@ -76,34 +76,37 @@ CASES = [
 ]
 
 
-def many(server, count):
+def all_left(server, at_rest):
+    return eventually(lambda: sockets(server.process.pid) <= at_rest, server)
+
+
+def many(server, at_rest, count):
     """Silent ones, which do not hang up either."""
-    before = descriptors(server.process.pid)
     began = time.monotonic()
     clients = [server.connect() for _ in range(count)]
     statuses = [answer(sock) for sock in clients]
     check(f"{count} silent clients are all late", all(s and s.startswith("HTTP/1.1 408") for s in statuses) and
           time.monotonic() - began >= GRACE)
-    check("and let go, though they do not hang up", eventually(lambda: descriptors(server.process.pid) <= before, server),
-          f"{before} descriptors before, {descriptors(server.process.pid)} after")
+    check("and let go, though they do not hang up", all_left(server, at_rest),
+          f"{at_rest} sockets at rest, {sockets(server.process.pid)} now")
     for sock in clients:
         sock.close()
 
 
-def leaves_early(server):
-    before = descriptors(server.process.pid)
+def leaves_early(server, at_rest):
+    all_left(server, at_rest)  # it may not have seen yet that the others left
     with server.connect() as sock:
         sock.sendall(GET)
-        seen = eventually(lambda: descriptors(server.process.pid) > before, server)
-    check("a client that leaves is let go", seen and eventually(lambda: descriptors(server.process.pid) <= before, server))
+        seen = eventually(lambda: sockets(server.process.pid) > at_rest, server)
+    check("a client that leaves is let go", seen and all_left(server, at_rest))
 
 
-def suspended(server):
+def suspended(server, at_rest):
     """What has arrived is not late, though nobody has looked at it."""
-    before = descriptors(server.process.pid)
+    all_left(server, at_rest)
     with server.connect() as sock:
         sock.sendall(GET)
-        eventually(lambda: descriptors(server.process.pid) > before, server)  # now its time runs
+        eventually(lambda: sockets(server.process.pid) > at_rest, server)  # now its time runs
         server.process.send_signal(signal.SIGSTOP)
         sock.sendall(b"Host: x" + END)
         silent = not readable(sock, GRACE + 0.5)
@@ -137,12 +140,13 @@ def main():
         return 2
     binary = os.path.abspath(sys.argv[1])
     with Server(binary, "--within", f"{WITHIN}s", "--grace", f"{GRACE}s", "--rate", str(RATE)) as server:
+        at_rest = sockets(server.process.pid)
         with concurrent.futures.ThreadPoolExecutor(len(CASES)) as pool:
             for outcome in pool.map(lambda judge: judge(server), CASES):
                 check(*outcome)
-        leaves_early(server)
-        many(server, 200)
-        suspended(server)
+        leaves_early(server, at_rest)
+        many(server, at_rest, 200)
+        suspended(server, at_rest)
         with server.connect(), server.connect():
             code, out, err = server.end()
         check("SIGTERM: exit code 0 and a summary", code == 0 and err == "", out.splitlines()[0] if out else "")
