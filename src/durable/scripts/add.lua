@@ -17,7 +17,8 @@
 -- and runs_left of a recurring task, or the nonce of begin.lua. A record of another length is damaged: it counts as none,
 -- and audit makes a dead task of it.
 local due, meta, body, seq = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local call, pack = redis.call, struct.pack
+-- Redis writes Lua's numbers with 17 digits, which takes it longer than '%d'.
+local call, pack, text = redis.call, struct.pack, string.format
 local now = tonumber(ARGV[1])
 if not now then
     local t = call('TIME')
@@ -35,8 +36,8 @@ if #ARGV == 11 and not call('HGET', meta, ARGV[6]) then
     end
     if at < 1 then at = 1 end
     local gen = math.max((call('HGET', seq, 'gen') or 0) + 1, now)
-    call('HSET', seq, 'gen', gen)
-    call('ZADD', due, at, id)
+    call('HSET', seq, 'gen', text('%d', gen))
+    call('ZADD', due, text('%d', at), id)
     call('HSET', body, id, ARGV[11])
     call('HSET', meta, id, pack('<I8BHHI8i8', gen, 4 * flags, 0, ARGV[9], at, ARGV[10]))
     if at <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
@@ -79,7 +80,7 @@ for k = 1, n do
         written[id] = record
         records[m + 1], records[m + 2] = id, record
         bodies[m + 1], bodies[m + 2] = id, ARGV[i + 5]
-        scores[m + 1], scores[m + 2] = at, id
+        scores[m + 1], scores[m + 2] = text('%d', at), id
         m = m + 2
         answer[2 * k - 1], answer[2 * k] = gen, at
         gen = gen + 1

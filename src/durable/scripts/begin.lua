@@ -23,7 +23,7 @@ if not now then
     now = t[1] * 1000000 + t[2]
 end
 local ms = math.floor(now / 1000)
-local leased = -(ms + ARGV[2])
+local leased = string.format('-%d', ms + ARGV[2]) -- as in add.lua
 
 local nonce = tonumber(ARGV[6])
 

@@ -13,7 +13,7 @@
 --   it is gone. Members without a sound record of a waiting or running task go. Then removes up to 64 done and 64 dead
 --   tasks that are too old or too many.
 local due, meta, body = KEYS[1], KEYS[2], KEYS[3]
-local call = redis.call
+local call, text = redis.call, string.format -- as in add.lua
 local now = tonumber(ARGV[1])
 if not now then
     local t = call('TIME')
@@ -27,11 +27,11 @@ if call('HGET', KEYS[4], 'paused') then
 else
     local n, lease = tonumber(ARGV[3]), tonumber(ARGV[4])
     local half = math.ceil(n / 2)
-    local ids = call('ZREVRANGEBYSCORE', due, -1, -ms, 'LIMIT', 0, half)
+    local ids = call('ZREVRANGEBYSCORE', due, '-1', text('-%d', ms), 'LIMIT', '0', half)
     local k = #ids
     if k == half then answer[3] = 1 end
     if k < n then
-        local rest = call('ZRANGEBYSCORE', due, 1, ms + ARGV[2], 'LIMIT', 0, n - k)
+        local rest = call('ZRANGEBYSCORE', due, '1', text('%d', ms + ARGV[2]), 'LIMIT', '0', n - k)
         if #rest == n - k then answer[3] = 1 end
         for i = 1, #rest do ids[k + i] = rest[i] end
     end
@@ -72,7 +72,7 @@ else
                     local envelope = call('HGET', body, id) or ''
                     bytes = bytes + #envelope
                     t = t + 1
-                    scores[2 * t - 1] = -((at > ms and at or ms) + lease)
+                    scores[2 * t - 1] = text('-%d', (at > ms and at or ms) + lease)
                     scores[2 * t] = id
                     answer[3 * t + 1], answer[3 * t + 2], answer[3 * t + 3] = id, record, envelope
                 end
@@ -92,7 +92,7 @@ else
     end
 end
 
-for place = 5, 6 do
+for place = 5, call('EXISTS', KEYS[5], KEYS[6]) == 0 and 4 or 6 do -- usually none
     local key, size = KEYS[place], call('ZCARD', KEYS[place])
     if size > 0 then
         local age, most = ARGV[2 * place - 5], ARGV[2 * place - 4]
