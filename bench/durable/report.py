@@ -4,6 +4,7 @@
 the median is taken."""
 
 import json
+import re
 import statistics
 
 QUIET = 0.2  # processors that are busy for others
@@ -95,7 +96,8 @@ def show_cycles(rows):
     for part in ("cycle", "million"):
         for chunk, by_name in grouped(rows, part, "chunk").items():
             for name, some in by_name.items():
-                base = bases.get(chunk, {}).get("BullMQ, 16 callers" if "16 callers" in name else "BullMQ", [])
+                callers = re.search(r", \d\d+ callers", name)
+                base = bases.get(chunk, {}).get("BullMQ" + (callers[0] if callers else ""), [])
                 cells = [median(some, lambda r, k=k: r[k]) for k in ("add us", "run us", "cycle us", "worker us a task")]
                 slow = median(some, lambda r: r["server"]["slower than 1 ms"])
                 worst = min((r["server"]["slowest"] or [{"us": 1000}])[0]["us"] for r in some)

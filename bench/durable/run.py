@@ -56,15 +56,16 @@ def plan(all_of_them, options):
     count = options.cycles
     cases = [(1, 1, "cogwheel, 1 shard, 1 caller", {"shards": 1, "batch": 1}),
              (1, 16, "cogwheel, 16 shards, 16 callers", {"batch": 1, "callers": 16}),
+             (1, 128, "cogwheel, 16 shards, 128 callers, default batch", {"callers": 128}),
              (100, 1, "cogwheel, 1 shard", {"shards": 1}), (1000, 1, "cogwheel, 16 shards", {})]
     for chunk, callers, name, with_options in cases:
         mine = contenders.Ours(ours.binary, **with_options)
         mine.name = name
         yield "cycle", mine, lambda c, r, n=chunk: legs.cycle(c, count, n)
-        if chunk == 1:
+        if with_options.get("batch") == 1:
             yield "cycle", script_floor.ScriptFloor(callers), lambda c, r: c.cycle(count)
         peer = contenders.BullMQ(bullmq.folder, callers)
-        peer.name = "BullMQ, 16 callers" if callers > 1 else "BullMQ"
+        peer.name = f"BullMQ, {callers} callers" if callers > 1 else "BullMQ"
         yield "cycle", peer, lambda c, r, n=chunk: legs.cycle(c, count, n)
     yield "cycle", sidekiq, lambda c, r: legs.cycle(c, count, 100)
     mine = contenders.Ours(ours.binary, batch=100)

@@ -4,8 +4,6 @@
 // See durable_queue_impl.hpp.
 #include "durable_queue_impl.hpp"
 
-#include "join.hpp"
-#include "run_plan.hpp"
 #include "task_envelope.hpp"
 
 #include <cogwheel/schedule/error.hpp>
@@ -14,7 +12,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <new>
 
 namespace cogwheel::inline v0::detail {
@@ -24,7 +21,6 @@ using std::chrono::nanoseconds;
 namespace {
 
 constexpr std::int64_t ns_per_ms = 1'000'000;
-constexpr std::size_t chunk_size = 100; // tasks that one call of the server adds
 constexpr auto time_is_fresh = std::chrono::seconds(30);
 constexpr std::uint32_t most_a_page = 1'000, audit_page = 500;
 
@@ -108,20 +104,22 @@ asio::awaitable<std::error_code> durable_queue_impl::open_now(self_ptr self) {
     }
     if (ec) co_return ec;
     self->open_ = true;
-    const std::weak_ptr<durable_queue_impl> weak = self;
-    const auto all = [weak](auto call) {
-        if (const auto q = weak.lock()) q->tell_listeners(call);
-    };
-    self->store_->listen(
-        {.on_wake = [all](std::uint32_t shard) { all([shard](const task_store::hints& h) { h.on_wake(shard); }); },
-         .on_workers = [all] { all([](const task_store::hints& h) { h.on_workers(); }); },
-         .on_connected = [all] { all([](const task_store::hints& h) { h.on_connected(); }); }});
     co_await know_the_time(self); // an error does not matter: later calls ask again
     co_return std::error_code();
 }
 
-std::uint64_t durable_queue_impl::listen(task_store::hints h) {
-    listeners_.emplace(++last_listener_, std::make_shared<const task_store::hints>(std::move(h)));
+// A queue without workers gets no hints: they would cost it and the server more than its own calls.
+std::uint64_t durable_queue_impl::listen(task_store::hints fresh) {
+    listeners_.emplace(++last_listener_, std::make_shared<const task_store::hints>(std::move(fresh)));
+    if (listening_) return last_listener_;
+    const auto all = [weak = weak_from_this()](auto call) {
+        if (const auto q = weak.lock()) q->tell_listeners(call);
+    };
+    store_->listen(
+        {.on_wake = [all](std::uint32_t shard) { all([shard](const task_store::hints& h) { h.on_wake(shard); }); },
+         .on_workers = [all] { all([](const task_store::hints& h) { h.on_workers(); }); },
+         .on_connected = [all] { all([](const task_store::hints& h) { h.on_connected(); }); }});
+    listening_ = true;
     return last_listener_;
 }
 
@@ -144,108 +142,12 @@ asio::awaitable<std::error_code> durable_queue_impl::know_the_time(self_ptr self
     co_return std::error_code();
 }
 
-namespace {
-
 bool repeats(const task_trigger& t) noexcept {
     return t.what() == task_trigger::kind::periodic || t.what() == task_trigger::kind::cron;
 }
 
-} // namespace
-
-// Preconditions: the server's time is known, if the task is a recurring one.
-std::error_code durable_queue_impl::translate(durable_task& from, new_task& to) const {
-    if (const auto ec = from.check()) return ec;
-    std::optional<nanoseconds> first;
-    if (repeats(from.when)) {
-        const auto now = nanoseconds(clocks_.front().now_us(std::chrono::steady_clock::now()) * 1'000);
-        first = first_point(from.when, now);
-        if (!first) return schedule_errc::never;
-        to.due = due_of(from.when, *first, from.id);
-        to.recurring = true;
-        to.runs_left = from.when.runs();
-    } else {
-        to.relative = from.when.what() == task_trigger::kind::once;
-        nanoseconds due = from.when.first_delay();
-        if (from.when.jitter() > nanoseconds::zero())
-            due = nanoseconds(due_of(from.when, due, from.id) * ns_per_ms); // the same for a repeated call
-        to.due = ms_of(due);
-    }
-    to.id = from.id;
-    to.max_attempts = from.max_attempts;
-    to.envelope = encode(from, first);
-    return {};
-}
-
-awaitable_answer<durable_receipt> durable_queue_impl::schedule(self_ptr self, durable_task task, on_duplicate policy) {
-    std::vector<durable_task> one;
-    one.push_back(std::move(task));
-    answer<std::vector<durable_added>> all = co_await schedule_all(self, std::move(one), policy);
-    answer<durable_receipt> result;
-    result.error = all.error ? all.error : all.value.front().error;
-    if (!all.value.empty()) result.value = all.value.front().receipt;
-    co_return result;
-}
-
-// Tasks of one shard, and where their answers go.
-struct durable_queue_impl::chunk {
-    std::uint32_t shard = 0;
-    std::vector<new_task> tasks{};
-    std::vector<durable_added*> answers{};
-};
-
-asio::awaitable<void> durable_queue_impl::add_chunk(self_ptr self, std::shared_ptr<chunk> c, on_duplicate policy) {
-    answer<std::vector<added_task>> added = co_await self->store_->add(c->shard, std::move(c->tasks), policy);
-    for (std::size_t i = 0; i < c->answers.size(); ++i) {
-        durable_added& to = *c->answers[i];
-        to.error = added.error;
-        if (i >= added.value.size()) continue;
-        const added_task& from = added.value[i];
-        to.receipt = {from.generation, point_of(from.due), from.existed};
-        if (!to.error && from.existed && policy == on_duplicate::reject) to.error = schedule_errc::duplicate_key;
-    }
-}
-
-awaitable_answer<std::vector<durable_added>>
-durable_queue_impl::schedule_all(self_ptr self, std::vector<durable_task> tasks, on_duplicate policy) {
-    answer<std::vector<durable_added>> result;
-    if (self->closed_) {
-        result.error = asio::error::operation_aborted;
-        co_return result;
-    }
-    if (tasks.size() > durable_queue::max_batch) {
-        result.error = durable_errc::too_many_tasks;
-        co_return result;
-    }
-    if (std::ranges::any_of(tasks, [](const durable_task& t) { return repeats(t.when); }))
-        result.error = co_await know_the_time(self);
-    if (result.error) co_return result;
-
-    result.value.resize(tasks.size());
-    std::map<std::uint32_t, std::shared_ptr<chunk>> open;
-    std::vector<asio::awaitable<void>> all;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-        durable_added& to = result.value[i];
-        new_task translated;
-        to.error = self->translate(tasks[i], translated);
-        if (to.error) continue;
-        const std::uint32_t shard = self->store_->shard_of(translated.id);
-        auto& c = open[shard];
-        if (c != nullptr && c->tasks.size() == chunk_size)
-            all.push_back(add_chunk(self, std::exchange(c, nullptr), policy));
-        if (c == nullptr) {
-            c = std::make_shared<chunk>();
-            c->shard = shard;
-        }
-        c->tasks.push_back(std::move(translated));
-        c->answers.push_back(&to);
-    }
-    for (auto& [shard, c] : open)
-        if (c != nullptr) all.push_back(add_chunk(self, c, policy));
-    co_await join(self->strand_, std::move(all));
-    co_return result;
-}
-
 awaitable_answer<durable_cancel_result> durable_queue_impl::cancel(self_ptr self, std::string id) {
+    send_gathered(self);
     const answer<removal> removed = co_await self->store_->cancel(std::move(id));
     answer<durable_cancel_result> result;
     result.error = removed.error;
@@ -262,6 +164,7 @@ awaitable_answer<durable_receipt> durable_queue_impl::reschedule(self_ptr self, 
     checked.when = when;
     result.error = repeats(when) ? make_error_code(schedule_errc::bad_period) : checked.check();
     if (result.error) co_return result;
+    send_gathered(self);
     const bool relative = when.what() == task_trigger::kind::once;
     added_task now;
     const answer<removal> moved = co_await self->store_->reschedule(id, ms_of(when.first_delay()), relative, now);
@@ -295,6 +198,7 @@ durable_info durable_queue_impl::info_of(stored_task&& from) {
 }
 
 awaitable_answer<std::optional<durable_info>> durable_queue_impl::find(self_ptr self, std::string id) {
+    send_gathered(self);
     answer<stored_task> found = co_await self->store_->find(std::move(id));
     answer<std::optional<durable_info>> result;
     if (found.error != durable_errc::no_such_task) result.error = found.error;
@@ -304,6 +208,7 @@ awaitable_answer<std::optional<durable_info>> durable_queue_impl::find(self_ptr 
 
 awaitable_answer<durable_page> durable_queue_impl::list(self_ptr self, std::string cursor, std::uint32_t count,
                                                         bool dead) {
+    send_gathered(self);
     count = std::clamp(count, std::uint32_t{1}, most_a_page);
     answer<stored_page> page;
     if (dead)
@@ -318,21 +223,25 @@ awaitable_answer<durable_page> durable_queue_impl::list(self_ptr self, std::stri
 }
 
 awaitable_answer<bool> durable_queue_impl::redrive(self_ptr self, std::string id) {
+    send_gathered(self);
     const answer<bool> result = co_await self->store_->redrive(std::move(id));
     co_return result;
 }
 
 awaitable_answer<bool> durable_queue_impl::purge(self_ptr self, std::string id) {
+    send_gathered(self);
     const answer<bool> result = co_await self->store_->purge(std::move(id));
     co_return result;
 }
 
 asio::awaitable<std::error_code> durable_queue_impl::pause(self_ptr self, bool paused) {
+    send_gathered(self);
     const std::error_code ec = co_await self->store_->pause(paused);
     co_return ec;
 }
 
 awaitable_answer<durable_counts> durable_queue_impl::counts(self_ptr self) {
+    send_gathered(self);
     answer<durable_counts> sum;
     for (std::uint32_t shard = 0; shard < self->store_->shards(); ++shard) {
         const answer<shard_counts> one = co_await self->store_->counts(shard);
@@ -351,6 +260,7 @@ awaitable_answer<durable_counts> durable_queue_impl::counts(self_ptr self) {
 }
 
 awaitable_answer<durable_audit> durable_queue_impl::audit(self_ptr self) {
+    send_gathered(self);
     answer<durable_audit> sum;
     for (std::uint32_t shard = 0; shard < self->store_->shards(); ++shard) {
         std::string cursor;

@@ -42,7 +42,7 @@ public:
     void close() noexcept; // any thread
     std::string trouble() const;
 
-    /// Adds a receiver of the store's hints, until unlisten(). On the strand.
+    /// Adds a receiver of the store's hints, until unlisten(). On the strand, once the queue is open.
     std::uint64_t listen(task_store::hints);
     void unlisten(std::uint64_t listener) noexcept { listeners_.erase(listener); }
 
@@ -67,6 +67,7 @@ public:
 
     /// Opens the store once: later calls answer at once while it is open.
     static asio::awaitable<std::error_code> open(self_ptr);
+    /// The tasks of all calls in one turn of the strand share a call of the store.
     static awaitable_answer<durable_receipt> schedule(self_ptr, durable_task, on_duplicate);
     static awaitable_answer<std::vector<durable_added>> schedule_all(self_ptr, std::vector<durable_task>, on_duplicate);
     static awaitable_answer<durable_cancel_result> cancel(self_ptr, std::string id);
@@ -86,8 +87,14 @@ private:
     struct chunk;
     static asio::awaitable<std::error_code> open_now(self_ptr);
     static asio::awaitable<std::error_code> know_the_time(self_ptr);
-    static asio::awaitable<void> add_chunk(self_ptr, std::shared_ptr<chunk>, on_duplicate);
-    std::error_code translate(durable_task&, new_task&) const;
+    // durable_queue_adds.cpp
+    std::error_code translate(const durable_task&, new_task&) const;
+    static asio::awaitable<void> add(self_ptr, std::shared_ptr<chunk>);
+    static void gather(const self_ptr&, new_task&&, on_duplicate, durable_added&, completion<void>);
+    static void send(const self_ptr&, const std::shared_ptr<chunk>&);
+    /// What is called later comes later.
+    static void send_gathered(const self_ptr&);
+
     static durable_info info_of(stored_task&&);
 
     wheel_hold<impl_type<timer_wheel>> wheel_;
@@ -100,15 +107,18 @@ private:
     mutable std::mutex trouble_mutex_;
     std::string trouble_;
     std::atomic<bool> closed_{false};
-    bool open_ = false, opening_ = false;
+    bool open_ = false, opening_ = false, listening_ = false;
     std::vector<completion<void>> openers_; // wait for the call that opens
     std::map<std::uint64_t, std::shared_ptr<const task_store::hints>> listeners_;
     std::uint64_t last_listener_ = 0;
+    // By shard. Whoever sends a chunk owns it: if the context ends first, nobody does.
+    std::map<std::uint32_t, std::weak_ptr<chunk>> gathered_;
 
     template <class Call>
     void tell_listeners(Call);
 };
 
+bool repeats(const task_trigger&) noexcept;
 /// Converts ms since 1970. Saturates.
 task_trigger::wall_point point_of(std::int64_t ms) noexcept;
 /// Converts to ms, rounded up, so that nothing is early.

@@ -85,13 +85,12 @@ void redis_store::listen(hints h) {
                 }
             });
         });
-    // What was published while the subscription was broken is lost.
+    // What was published before, or while the subscription was broken, is lost.
     subscription_->on_subscribed([strand = executor_, weak = std::weak_ptr(state_)] {
         asio::post(strand, [weak] {
             const auto state = weak.lock();
             if (!state || state->closed) return;
-            const bool again = std::exchange(state->was_subscribed, true);
-            if (again && state->hooks.on_connected) state->hooks.on_connected();
+            if (state->hooks.on_connected) state->hooks.on_connected();
         });
     });
 }

@@ -13,7 +13,6 @@ struct redis_store::shared_state {
     hints hooks{};
     std::string trouble{};
     bool was_connected = false;
-    bool was_subscribed = false;
     bool closed = false;
 };
 

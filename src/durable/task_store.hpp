@@ -215,7 +215,7 @@ public:
     struct hints {
         std::function<void(std::uint32_t shard)> on_wake{}; // a task came that is due before the next claim
         std::function<void()> on_workers{};                 // a worker came or went
-        std::function<void()> on_connected{};               // after a loss of the connection
+        std::function<void()> on_connected{};               // hints come from now on, or again
     };
     /// Hints may be lost: claims happen in intervals anyway. Called on the store's strand.
     virtual void listen(hints) = 0;

@@ -235,8 +235,14 @@ TEST_CASE("redis_store_check_reads_what_the_server_says") {
 TEST_CASE("redis_store_after_a_restart_of_the_server_goes_on") {
     if (no_redis_server()) return;
     redis_rig_of_stores rig({"--appendonly", "yes", "--appendfsync", "always"});
-    bool connected_again = false;
-    rig.store().listen({.on_connected = [&] { connected_again = true; }});
+    bool connected = false;
+    const auto until_connected = [&] {
+        while (!connected && rig.io.run_one() > 0) {
+        }
+        CHECK(std::exchange(connected, false));
+    };
+    rig.store().listen({.on_connected = [&] { connected = true; }});
+    until_connected();
     rig.value(rig.store().add(1, one_due_task("a"), on_duplicate::reject));
     rig.server.kill();
     CHECK(rig(rig.store().counts(1)).error);
@@ -244,7 +250,5 @@ TEST_CASE("redis_store_after_a_restart_of_the_server_goes_on") {
     rig.server.start();
     CHECK(!rig(rig.store().open()));
     CHECK(rig.value(rig.store().claim(1, 1'000, 10, 30'000, rig.limits)).tasks.size() == 1);
-    while (!connected_again && rig.io.run_one() > 0) {
-    }
-    CHECK(connected_again);
+    until_connected();
 }
