@@ -44,8 +44,7 @@ struct durable_queue_impl::chunk {
     bool sent = false;
 
     void end(std::error_code ec) {
-        for (one& o : all)
-            if (o.done) std::exchange(o.done, {})(ec);
+        for (one& o : std::exchange(all, {})) o.done(ec);
     }
 };
 
@@ -86,7 +85,6 @@ asio::awaitable<void> durable_queue_impl::add(self_ptr self, std::shared_ptr<chu
         to.receipt = {from.generation, point_of(from.due), from.existed};
         if (!to.error && from.existed && c->policy == on_duplicate::reject) to.error = schedule_errc::duplicate_key;
     }
-    c->end({});
 }
 
 void durable_queue_impl::gather(const self_ptr& self, new_task&& task, on_duplicate policy, durable_added& answer,
@@ -109,9 +107,8 @@ void durable_queue_impl::send(const self_ptr& self, const std::shared_ptr<chunk>
     const auto at = self->gathered_.find(c->shard);
     if (at != self->gathered_.end() && at->second.lock() == c) self->gathered_.erase(at);
     try {
-        asio::co_spawn(self->strand_, add(self, c), [c](const std::exception_ptr& thrown) {
-            if (thrown) c->end(code_of(thrown));
-        });
+        asio::co_spawn(self->strand_, add(self, c),
+                       [c](const std::exception_ptr& thrown) { c->end(thrown ? code_of(thrown) : std::error_code()); });
     } catch (...) {
         c->end(code_of(std::current_exception()));
     }

@@ -5,6 +5,7 @@
 #include "redis_store.hpp"
 
 #include "redis_store_state.hpp"
+#include "redis_subscription_impl.hpp"
 #include "serial_log.hpp"
 
 #include <asio/post.hpp>
@@ -32,6 +33,31 @@ redis_store::redis_store(const timer_wheel& wheel, asio::any_io_executor executo
         confirmed_.emplace(wheel, executor_, options_);
     shards_.reserve(options_.shards);
     for (std::uint32_t s = 0; s < options_.shards; ++s) shards_.emplace_back(library_, options_.name, s);
+    subscription_ = std::make_shared<redis_subscription_impl>(
+        wheel, std::make_shared<const redis_options>(options_.redis),
+        std::vector<std::string>{queue_names::channel(options_.name)},
+        [strand = executor_, weak = std::weak_ptr(state_)](std::string_view, std::string_view payload) {
+            asio::post(strand, [weak, text = std::string(payload)] {
+                const auto state = weak.lock();
+                if (!state || state->closed) return;
+                std::uint32_t shard = 0;
+                const char* const end = text.data() + text.size();
+                const auto read = std::from_chars(text.data(), end, shard);
+                if (text == "w") {
+                    if (state->hooks.on_workers) state->hooks.on_workers();
+                } else if (read.ec == std::errc() && read.ptr == end && state->hooks.on_wake) {
+                    state->hooks.on_wake(shard);
+                }
+            });
+        });
+    // What was published before, or while the subscription was broken, is lost.
+    subscription_->set_on_subscribed([strand = executor_, weak = std::weak_ptr(state_)] {
+        asio::post(strand, [weak] {
+            const auto state = weak.lock();
+            if (!state || state->closed) return;
+            if (state->hooks.on_connected) state->hooks.on_connected();
+        });
+    });
     client_->on_state([strand = executor_, weak = std::weak_ptr(state_)](bool connected, std::error_code ec) {
         asio::post(strand, [weak, connected, ec] {
             const auto state = weak.lock();
@@ -52,7 +78,7 @@ void redis_store::close() noexcept {
     state_->closed = true;
     client_->close();
     if (confirmed_) confirmed_->close();
-    if (subscription_) subscription_->close();
+    subscription_->close();
 }
 
 std::string redis_store::trouble() const { return state_->trouble; }
@@ -69,30 +95,7 @@ std::error_code redis_store::refuse(std::error_code ec, std::string words) {
 
 void redis_store::listen(hints h) {
     state_->hooks = std::move(h);
-    subscription_.emplace(
-        *wheel_, options_.redis, std::vector<std::string>{queue_names::channel(options_.name)},
-        [strand = executor_, weak = std::weak_ptr(state_)](std::string_view, std::string_view payload) {
-            asio::post(strand, [weak, text = std::string(payload)] {
-                const auto state = weak.lock();
-                if (!state || state->closed) return;
-                std::uint32_t shard = 0;
-                const char* const end = text.data() + text.size();
-                const auto read = std::from_chars(text.data(), end, shard);
-                if (text == "w") {
-                    if (state->hooks.on_workers) state->hooks.on_workers();
-                } else if (read.ec == std::errc() && read.ptr == end && state->hooks.on_wake) {
-                    state->hooks.on_wake(shard);
-                }
-            });
-        });
-    // What was published before, or while the subscription was broken, is lost.
-    subscription_->on_subscribed([strand = executor_, weak = std::weak_ptr(state_)] {
-        asio::post(strand, [weak] {
-            const auto state = weak.lock();
-            if (!state || state->closed) return;
-            if (state->hooks.on_connected) state->hooks.on_connected();
-        });
-    });
+    if (!state_->closed && !std::exchange(listening_, true)) subscription_->run();
 }
 
 asio::awaitable<redis_store::sent> redis_store::send_commands(std::vector<redis_command> commands) {

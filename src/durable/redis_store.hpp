@@ -17,7 +17,6 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/durable/durable_options.hpp>
 #include <cogwheel/durable/redis_client.hpp>
-#include <cogwheel/durable/redis_subscription.hpp>
 
 #include <asio/any_io_executor.hpp>
 
@@ -25,6 +24,8 @@
 #include <optional>
 
 namespace cogwheel::inline v0::detail {
+
+class redis_subscription_impl;
 
 /// Lifetime: the wheel outlives the store, the store its calls.
 class redis_store final : public task_store {
@@ -90,11 +91,12 @@ private:
     script_library library_;
     std::vector<shard_calls> shards_;
     asio::any_io_executor executor_;
-    const timer_wheel* wheel_;
+    const timer_wheel* wheel_; // until open() has completed
     std::shared_ptr<shared_state> state_;
     std::shared_ptr<redis_client> client_;
     std::optional<confirmed_calls> confirmed_; // with durability replicas(n)
-    std::optional<redis_subscription> subscription_;
+    bool listening_ = false;
+    std::shared_ptr<redis_subscription_impl> subscription_; // runs when someone listens
 };
 
 } // namespace cogwheel::inline v0::detail

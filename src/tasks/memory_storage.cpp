@@ -9,9 +9,12 @@ namespace cogwheel::inline v0 {
 void memory_storage::save(const task_record& record) { tasks_.insert_or_assign(record.task.name, record); }
 
 void memory_storage::save_all(std::span<const task_record> records) {
-    auto all = tasks_;
-    for (const task_record& record : records) all.insert_or_assign(record.task.name, record);
-    tasks_.swap(all);
+    decltype(tasks_) fresh;
+    for (const task_record& record : records) fresh.insert_or_assign(record.task.name, record);
+    while (!fresh.empty()) { // throws nothing
+        if (const auto at = tasks_.find(fresh.begin()->first); at != tasks_.end()) tasks_.erase(at);
+        tasks_.insert(fresh.extract(fresh.begin()));
+    }
 }
 
 void memory_storage::erase(std::string_view name) {

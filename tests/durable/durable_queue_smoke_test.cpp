@@ -140,6 +140,28 @@ TEST_CASE("queue_makes_later_calls_of_a_turn_after_its_adds") {
     }
 }
 
+TEST_CASE("queue_completes_no_call_inside_another") {
+    for (const durable_backend b : durable_backends()) {
+        durable_rig rig(b);
+        bool inside = false;
+        int left = 4;
+        const auto ended = [&](std::error_code ec, const auto&) {
+            CHECK(!ec);
+            CHECK(!inside);
+            --left;
+        };
+        rig.queue->schedule(worker_task("a", 1h), [&](std::error_code, const durable_receipt&) {
+            inside = true;
+            rig.queue->schedule(worker_task("b", 1h), ended);
+            rig.queue->schedule(worker_task("b", 1h), on_duplicate::replace, ended);
+            rig.queue->schedule(worker_task("c", 1h), ended);
+            rig.queue->counts(ended);
+            inside = false;
+        });
+        rig.run_until([&] { return left == 0; });
+    }
+}
+
 TEST_CASE("queue_that_is_closed_answers_the_adds_of_the_turn") {
     for (const durable_backend b : durable_backends()) {
         durable_rig rig(b);
@@ -177,9 +199,8 @@ TEST_CASE("queue_without_workers_gets_no_hints") {
     durable_rig rig(durable_backend::redis);
     rig.add(worker_task("due at once"));
     CHECK(rig.server->call({"PUBSUB", "CHANNELS"}).empty());
-    durable_worker_options o = quick_worker();
-    o.claim_interval = 500ms;
-    worker_rig w(rig, o);
+    const timer_wheel elsewhere = std::move(rig.wheel); // as it may, once the queue is open
+    worker_rig w(rig, quick_worker());
     w.run();
     rig.run_until([&] { return w.worker.stats().done == 1; });
     rig.run_until([&] { return !rig.server->call({"PUBSUB", "CHANNELS"}).empty(); });

@@ -103,7 +103,8 @@ public:
     /// Returns what is wrong, in words that name the value, what is wanted and what to do; empty: nothing is known.
     std::string trouble() const;
 
-    /// Adds a task. R: durable_receipt. Errors: of the task (durable_task::check()); schedule_errc::duplicate_key
+    /// Adds a task. Calls that come at the same time share a round trip; if it fails, each of them has its error.
+    /// R: durable_receipt. Errors: of the task (durable_task::check()); schedule_errc::duplicate_key
     /// (on_duplicate::reject, and a task with this id is stored), schedule_errc::never (the trigger has no run).
     /// A stored task is one that waits, runs, is dead, or is done and kept for `retention`.
     template <class Token>
