@@ -92,7 +92,7 @@ else
     end
 end
 
-for place = 5, call('EXISTS', KEYS[5], KEYS[6]) == 0 and 4 or 6 do -- usually none
+for place = 5, 6 do
     local key, size = KEYS[place], call('ZCARD', KEYS[place])
     if size > 0 then
         local age, most = ARGV[2 * place - 5], ARGV[2 * place - 4]
