@@ -91,6 +91,8 @@ def refuses(server):
             return False
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:  # it stops listening at this moment
+        return False
 
 
 def drain(binary):
