@@ -22,7 +22,6 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-constexpr std::int64_t ns_per_ms = 1'000'000;
 constexpr std::size_t chunk_size = 100; // tasks that one call of the server adds
 // A gathered chunk takes no further task once its envelopes have so many bytes: it must not hold up the server.
 constexpr std::size_t chunk_bytes = 64 * 1024;
@@ -53,7 +52,7 @@ std::error_code durable_queue_impl::translate(const durable_task& from, new_task
     if (const auto ec = from.check()) return ec;
     std::optional<nanoseconds> first;
     if (repeats(from.when)) {
-        const auto now = nanoseconds(clocks_.front().now_us(std::chrono::steady_clock::now()) * 1'000);
+        const auto now = std::chrono::microseconds(clocks_.front().now_us(std::chrono::steady_clock::now()));
         first = first_point(from.when, now);
         if (!first) return schedule_errc::never;
         to.due = due_of(from.when, *first, from.id);
@@ -63,7 +62,7 @@ std::error_code durable_queue_impl::translate(const durable_task& from, new_task
         to.relative = from.when.what() == task_trigger::kind::once;
         nanoseconds due = from.when.first_delay();
         if (from.when.jitter() > nanoseconds::zero())
-            due = nanoseconds(due_of(from.when, due, from.id) * ns_per_ms); // the same for a repeated call
+            due = std::chrono::milliseconds(due_of(from.when, due, from.id)); // the same for a repeated call
         to.due = ms_of(due);
     }
     to.id = from.id;

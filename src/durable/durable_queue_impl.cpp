@@ -111,7 +111,7 @@ asio::awaitable<std::error_code> durable_queue_impl::open_now(self_ptr self) {
 // A queue without workers gets no hints: they would cost it and the server more than its own calls.
 std::uint64_t durable_queue_impl::listen(task_store::hints fresh) {
     listeners_.emplace(++last_listener_, std::make_shared<const task_store::hints>(std::move(fresh)));
-    if (listening_) return last_listener_;
+    if (std::exchange(listening_, true)) return last_listener_;
     const auto all = [weak = weak_from_this()](auto call) {
         if (const auto q = weak.lock()) q->tell_listeners(call);
     };
@@ -119,7 +119,6 @@ std::uint64_t durable_queue_impl::listen(task_store::hints fresh) {
         {.on_wake = [all](std::uint32_t shard) { all([shard](const task_store::hints& h) { h.on_wake(shard); }); },
          .on_workers = [all] { all([](const task_store::hints& h) { h.on_workers(); }); },
          .on_connected = [all] { all([](const task_store::hints& h) { h.on_connected(); }); }});
-    listening_ = true;
     return last_listener_;
 }
 

@@ -23,6 +23,17 @@ durable_options with_serial_log(durable_options o) {
 
 } // namespace
 
+void redis_store::shared_state::hint(std::string_view payload) const {
+    std::uint32_t shard = 0;
+    const char* const end = payload.data() + payload.size();
+    const auto read = std::from_chars(payload.data(), end, shard);
+    if (payload == "w") {
+        if (hooks.on_workers) hooks.on_workers();
+    } else if (read.ec == std::errc() && read.ptr == end && hooks.on_wake) {
+        hooks.on_wake(shard);
+    }
+}
+
 redis_store::redis_store(const timer_wheel& wheel, asio::any_io_executor executor, durable_options options)
     : options_((options.validate(), with_serial_log(std::move(options)))),
       executor_(std::move(executor)),
@@ -39,23 +50,14 @@ redis_store::redis_store(const timer_wheel& wheel, asio::any_io_executor executo
         [strand = executor_, weak = std::weak_ptr(state_)](std::string_view, std::string_view payload) {
             asio::post(strand, [weak, text = std::string(payload)] {
                 const auto state = weak.lock();
-                if (!state || state->closed) return;
-                std::uint32_t shard = 0;
-                const char* const end = text.data() + text.size();
-                const auto read = std::from_chars(text.data(), end, shard);
-                if (text == "w") {
-                    if (state->hooks.on_workers) state->hooks.on_workers();
-                } else if (read.ec == std::errc() && read.ptr == end && state->hooks.on_wake) {
-                    state->hooks.on_wake(shard);
-                }
+                if (state && !state->closed) state->hint(text);
             });
         });
     // What was published before, or while the subscription was broken, is lost.
     subscription_->set_on_subscribed([strand = executor_, weak = std::weak_ptr(state_)] {
         asio::post(strand, [weak] {
             const auto state = weak.lock();
-            if (!state || state->closed) return;
-            if (state->hooks.on_connected) state->hooks.on_connected();
+            if (state && !state->closed && state->hooks.on_connected) state->hooks.on_connected();
         });
     });
     client_->on_state([strand = executor_, weak = std::weak_ptr(state_)](bool connected, std::error_code ec) {
@@ -95,7 +97,7 @@ std::error_code redis_store::refuse(std::error_code ec, std::string words) {
 
 void redis_store::listen(hints h) {
     state_->hooks = std::move(h);
-    if (!state_->closed && !std::exchange(listening_, true)) subscription_->run();
+    if (!state_->closed) subscription_->run();
 }
 
 asio::awaitable<redis_store::sent> redis_store::send_commands(std::vector<redis_command> commands) {

@@ -27,7 +27,7 @@ namespace cogwheel::inline v0::detail {
 
 class redis_subscription_impl;
 
-/// Lifetime: the wheel outlives the store, the store its calls.
+/// Lifetime: the wheel exists until open() has completed; the store outlives its calls.
 class redis_store final : public task_store {
 public:
     /// executor: the strand of all calls and hints. Starts to connect. Errors: std::invalid_argument (options).
@@ -91,11 +91,10 @@ private:
     script_library library_;
     std::vector<shard_calls> shards_;
     asio::any_io_executor executor_;
-    const timer_wheel* wheel_; // until open() has completed
+    const timer_wheel* wheel_;
     std::shared_ptr<shared_state> state_;
     std::shared_ptr<redis_client> client_;
-    std::optional<confirmed_calls> confirmed_; // with durability replicas(n)
-    bool listening_ = false;
+    std::optional<confirmed_calls> confirmed_;              // with durability replicas(n)
     std::shared_ptr<redis_subscription_impl> subscription_; // runs when someone listens
 };
 

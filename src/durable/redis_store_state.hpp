@@ -14,6 +14,9 @@ struct redis_store::shared_state {
     std::string trouble{};
     bool was_connected = false;
     bool closed = false;
+
+    /// What the scripts publish: a shard, or "w".
+    void hint(std::string_view payload) const;
 };
 
 } // namespace cogwheel::inline v0::detail

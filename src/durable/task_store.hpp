@@ -215,9 +215,9 @@ public:
     struct hints {
         std::function<void(std::uint32_t shard)> on_wake{}; // a task came that is due before the next claim
         std::function<void()> on_workers{};                 // a worker came or went
-        std::function<void()> on_connected{};               // hints come from now on, or again
+        std::function<void()> on_connected{};               // the connection is there, for the first time or again
     };
-    /// Hints may be lost: claims happen in intervals anyway. Called on the store's strand.
+    /// Hints may be lost: claims happen in intervals anyway. Called on the store's strand. Called at most once.
     virtual void listen(hints) = 0;
 };
 

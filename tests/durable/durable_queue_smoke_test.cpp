@@ -176,19 +176,16 @@ TEST_CASE("queue_that_is_closed_answers_the_adds_of_the_turn") {
 TEST_CASE("context_destroyed_before_an_add_is_sent_frees_its_handler") {
     std::weak_ptr<int> alive;
     {
-        memory_storage storage;
-        asio::io_context io;
-        timer_wheel wheel(io);
-        durable_queue queue(wheel, storage);
+        queue_in_memory q;
         bool open = false, ended = false;
-        queue.open([&](std::error_code ec) { open = !ec; });
-        while (!open) io.run_one();
-        io.poll();
+        q.queue.open([&](std::error_code ec) { open = !ec; });
+        while (!open) q.io.run_one();
+        q.io.poll();
         const auto held = std::make_shared<int>();
         alive = held;
-        queue.schedule(worker_task("x"), [&, held](std::error_code, const durable_receipt&) { ended = true; });
-        io.restart();
-        io.poll_one(); // it is gathered
+        q.queue.schedule(worker_task("x"), [&, held](std::error_code, const durable_receipt&) { ended = true; });
+        q.io.restart();
+        q.io.poll_one(); // it is gathered
         CHECK(!ended);
     }
     CHECK(alive.expired());

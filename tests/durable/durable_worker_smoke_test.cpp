@@ -362,17 +362,14 @@ TEST_CASE("worker_stopped_right_after_a_handler_has_ended_sends_its_answer") {
 TEST_CASE("context_destroyed_while_a_worker_waits_frees_the_worker") {
     std::weak_ptr<int> alive;
     {
-        memory_storage storage;
-        asio::io_context io;
-        timer_wheel wheel(io);
-        durable_queue queue(wheel, storage);
-        durable_worker worker(queue, quick_worker());
+        queue_in_memory q;
+        durable_worker worker(q.queue, quick_worker());
         const auto held = std::make_shared<int>();
         alive = held;
         bool ended = false;
         worker.run([held](durable_delivery&) {}, [&, held](std::error_code) { ended = true; });
-        while (worker.stats().own_shards == 0) io.run_one(); // then all its loops wait
-        for (int i = 0; i < 100; ++i) io.poll_one();
+        while (worker.stats().own_shards == 0) q.io.run_one(); // then all its loops wait
+        for (int i = 0; i < 100; ++i) q.io.poll_one();
         CHECK(!ended);
     } // without running what stop() and close() have posted
     CHECK(alive.expired());

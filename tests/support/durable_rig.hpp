@@ -46,6 +46,14 @@ inline std::vector<durable_backend> durable_backends() {
     return {durable_backend::journal};
 }
 
+/// A queue whose context ends with it, whatever waits there.
+struct queue_in_memory {
+    cogwheel::memory_storage storage;
+    asio::io_context io;
+    cogwheel::timer_wheel wheel{io};
+    cogwheel::durable_queue queue{wheel, storage};
+};
+
 class durable_rig {
 public:
     explicit durable_rig(durable_backend b, cogwheel::durable_options options = {}) : backend_(b), options_(options) {
