@@ -35,8 +35,11 @@ public:
     impl_type<timer_wheel>& wheel() const noexcept { return *wheel_; }
     const durable_options& options() const noexcept { return options_; }
     task_store& store() noexcept { return *store_; }
-    /// The masters of a cluster have a clock each.
-    server_clock& clock(std::uint32_t shard) noexcept { return clocks_[clocks_.size() == 1 ? 0 : shard]; }
+    /// Shards of one server share a lane: calls may take tasks of all of them. In a cluster, each shard is one: a call
+    /// must keep to one slot.
+    std::uint32_t lanes() const noexcept { return static_cast<std::uint32_t>(clocks_.size()); }
+    std::uint32_t lane_of(std::uint32_t shard) const noexcept { return lanes() == 1 ? 0 : shard; }
+    server_clock& clock(std::uint32_t shard) noexcept { return clocks_[lane_of(shard)]; }
     retention_limits limits() const noexcept;
     bool closed() const noexcept { return closed_; }
     void close() noexcept; // any thread
@@ -102,7 +105,7 @@ private:
     strand strand_;
     durable_options options_;
     std::unique_ptr<task_store> store_;
-    std::vector<server_clock> clocks_;
+    std::vector<server_clock> clocks_; // of the lanes
     server_clock::steady_point time_asked_{};
     mutable std::mutex trouble_mutex_;
     std::string trouble_;

@@ -72,6 +72,9 @@ private:
         bool own = false;
         bool wants_room = false; // its last claim found no room
         std::shared_ptr<sleeper> pause{};
+    };
+    /// Of the shards that share calls.
+    struct lane_state {
         std::deque<held_ptr> begins{};
         std::deque<finish_request> finishes{};
         bool begin_posted = false, finish_posted = false, finish_waits = false;
@@ -99,8 +102,8 @@ private:
     void arm_near_timer();
     void fired(const held_ptr&);
     void pump();
-    void post_begin(std::uint32_t shard);
-    static asio::awaitable<void> begin_batch(self_ptr, std::uint32_t shard, std::vector<held_ptr>);
+    void post_begin(std::uint32_t lane);
+    static asio::awaitable<void> begin_batch(self_ptr, std::uint32_t lane, std::vector<held_ptr>);
     bool plan(held_task&, begin_request&);
     void begun(const held_ptr&, const begin_request&, const begun_task&, steady_clock::time_point sent);
     void never_begun(const held_ptr&, const begun_task&);
@@ -116,12 +119,13 @@ private:
     // worker_finishes.cpp
     void ended(const delivery_ptr&, durable_outcome&&);
     std::int64_t delay_before(const delivery&, const durable_outcome&);
-    void finish_soon(std::uint32_t shard);
+    void finish_soon(std::uint32_t lane);
     void send_finishes();
-    void post_finish(std::uint32_t shard);
-    void start_finish(std::uint32_t shard);
-    static asio::awaitable<void> finish_batch(self_ptr, std::uint32_t shard, std::vector<finish_request>);
-    void finished(const std::vector<finish_request>&, const std::vector<bool>& taken, bool repeated);
+    void post_finish(std::uint32_t lane);
+    void start_finish(std::uint32_t lane);
+    static asio::awaitable<void> finish_batch(self_ptr, std::uint32_t lane, std::vector<finish_request>);
+    std::vector<finish_request> finished(std::vector<finish_request>&&, const std::vector<std::optional<bool>>& taken,
+                                         bool repeated);
     asio::awaitable<void> wait_for_server();
     void release_all();
     void begin_draining();
@@ -142,6 +146,7 @@ private:
     std::optional<durable_handler> handler_;
     completion<void> done_;
     std::vector<shard_state> shards_;
+    std::vector<lane_state> lanes_;
     std::shared_ptr<sleeper> heart_, extender_;
     std::vector<std::shared_ptr<sleeper>> waiting_; // batches that wait for the server
     std::uint64_t listener_ = 0;
@@ -153,7 +158,7 @@ private:
     std::deque<held_ptr> ready_;
     std::vector<held_ptr> parked_; // the server did not answer their begin
     std::unordered_map<const delivery*, delivery_ptr> running_;
-    std::vector<std::uint32_t> finishing_; // shards whose answers wait
+    std::vector<std::uint32_t> finishing_; // lanes whose answers wait
     asio::steady_timer finish_timer_;
     bool finish_armed_ = false;
     std::size_t slots_ = 0;    // attempts that run or are about to begin

@@ -211,16 +211,24 @@ awaitable_answer<claimed_tasks> journal_store::claim(std::uint32_t, std::int64_t
     co_return a;
 }
 
-awaitable_answer<begun_tasks> journal_store::begin(std::uint32_t, std::int64_t lease_ms, std::uint32_t nonce,
-                                                   std::vector<begin_request> requests) {
+awaitable_answer<begun_tasks> journal_store::begin(std::int64_t lease_ms, std::uint32_t nonce,
+                                                   std::span<const begin_request> requests) {
     const std::int64_t now = now_();
-    auto a = change([&] { return begun_tasks{now, table_.begin(now, lease_ms, nonce, requests)}; });
+    auto a = change([&] {
+        const auto begun = table_.begin(now, lease_ms, nonce, requests);
+        return begun_tasks{now, {begun.begin(), begun.end()}};
+    });
+    if (a.error) a.value.tasks.resize(requests.size());
     co_return a;
 }
 
-awaitable_answer<std::vector<bool>> journal_store::finish(std::uint32_t, const retention_limits& limits,
-                                                          std::vector<finish_request> requests) {
-    auto a = change([&] { return table_.finish(now_(), limits, requests); });
+awaitable_answer<std::vector<std::optional<bool>>> journal_store::finish(const retention_limits& limits,
+                                                                         std::span<const finish_request> requests) {
+    auto a = change([&] {
+        const auto taken = table_.finish(now_(), limits, requests);
+        return std::vector<std::optional<bool>>(taken.begin(), taken.end());
+    });
+    if (a.error) a.value.resize(requests.size());
     co_return a;
 }
 

@@ -41,10 +41,10 @@ public:
     awaitable_answer<std::vector<added_task>> add(std::uint32_t shard, std::vector<new_task>, on_duplicate) override;
     awaitable_answer<claimed_tasks> claim(std::uint32_t shard, std::int64_t horizon_ms, std::uint32_t n,
                                           std::int64_t lease_ms, const retention_limits&) override;
-    awaitable_answer<begun_tasks> begin(std::uint32_t shard, std::int64_t lease_ms, std::uint32_t nonce,
-                                        std::vector<begin_request>) override;
-    awaitable_answer<std::vector<bool>> finish(std::uint32_t shard, const retention_limits&,
-                                               std::vector<finish_request>) override;
+    awaitable_answer<begun_tasks> begin(std::int64_t lease_ms, std::uint32_t nonce,
+                                        std::span<const begin_request>) override;
+    awaitable_answer<std::vector<std::optional<bool>>> finish(const retention_limits&,
+                                                              std::span<const finish_request>) override;
     awaitable_answer<std::vector<extended>> extend(std::uint32_t shard, std::int64_t lease_ms,
                                                    std::vector<attempt_ref>) override;
     awaitable_answer<removal> cancel(std::string id) override;

@@ -10,6 +10,7 @@
 
 #include <asio/post.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace cogwheel::inline v0::detail {
@@ -109,7 +110,7 @@ asio::awaitable<redis_store::sent> redis_store::send_commands(std::vector<redis_
     co_return s;
 }
 
-asio::awaitable<redis_store::sent> redis_store::send(calls all, std::span<const std::string> keys, bool confirm) {
+asio::awaitable<redis_store::sent> redis_store::exchange(calls all, bool confirm) {
     sent_calls answer;
     if (confirm && confirmed_)
         answer = co_await confirmed_->send(std::move(all));
@@ -128,16 +129,24 @@ asio::awaitable<redis_store::sent> redis_store::send(calls all, std::span<const 
                           " replicas confirmed a change within " + std::to_string(options_.replica_timeout.count()) +
                           " ms: the change may be lost with the master; see that the replicas run";
     }
-    for (const redis_reply& r : s.replies) {
-        if (!r.is_error()) continue;
-        s.error = r.error();
-        state_->trouble = "the Redis server answers: " + r.text();
-        if (s.error == durable_errc::wrong_type && !keys.empty()) {
-            const std::error_code named = co_await name_wrong_type(keys);
-            (void)named;
-        }
-        break;
+    co_return s;
+}
+
+asio::awaitable<std::error_code> redis_store::explain(const redis_reply& r, std::span<const std::string> keys) {
+    const std::error_code ec = r.error();
+    state_->trouble = "the Redis server answers: " + r.text();
+    if (ec == durable_errc::wrong_type && !keys.empty()) {
+        const std::error_code named = co_await name_wrong_type(keys);
+        (void)named;
     }
+    co_return ec;
+}
+
+asio::awaitable<redis_store::sent> redis_store::send(calls all, std::span<const std::string> keys, bool confirm) {
+    sent s = co_await exchange(std::move(all), confirm);
+    if (s.error) co_return s;
+    const auto wrong = std::find_if(s.replies.begin(), s.replies.end(), [](const auto& r) { return r.is_error(); });
+    if (wrong != s.replies.end()) s.error = co_await explain(*wrong, keys);
     co_return s;
 }
 

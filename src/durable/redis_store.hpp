@@ -11,6 +11,7 @@
 //   error is durability_unknown, and the answer has its values. Calls of other kinds do not wait behind them.
 #pragma once
 
+#include "attempt_calls.hpp"
 #include "confirmed_calls.hpp"
 #include "shard_calls.hpp"
 
@@ -42,10 +43,10 @@ public:
     awaitable_answer<std::vector<added_task>> add(std::uint32_t shard, std::vector<new_task>, on_duplicate) override;
     awaitable_answer<claimed_tasks> claim(std::uint32_t shard, std::int64_t horizon_ms, std::uint32_t n,
                                           std::int64_t lease_ms, const retention_limits&) override;
-    awaitable_answer<begun_tasks> begin(std::uint32_t shard, std::int64_t lease_ms, std::uint32_t nonce,
-                                        std::vector<begin_request>) override;
-    awaitable_answer<std::vector<bool>> finish(std::uint32_t shard, const retention_limits&,
-                                               std::vector<finish_request>) override;
+    awaitable_answer<begun_tasks> begin(std::int64_t lease_ms, std::uint32_t nonce,
+                                        std::span<const begin_request>) override;
+    awaitable_answer<std::vector<std::optional<bool>>> finish(const retention_limits&,
+                                                              std::span<const finish_request>) override;
     awaitable_answer<std::vector<extended>> extend(std::uint32_t shard, std::int64_t lease_ms,
                                                    std::vector<attempt_ref>) override;
     awaitable_answer<removal> cancel(std::string id) override;
@@ -74,7 +75,13 @@ private:
     /// keys: those of the calls' shard, to name one of a wrong type; may be empty.
     asio::awaitable<sent> send(calls, std::span<const std::string> keys, bool confirm);
     asio::awaitable<sent> send(script_call, std::uint32_t shard, bool confirm = false);
+    /// Without a look at the replies.
+    asio::awaitable<sent> exchange(calls, bool confirm);
     asio::awaitable<sent> send_commands(std::vector<redis_command>);
+    /// What an error reply says. keys: as of send().
+    asio::awaitable<std::error_code> explain(const redis_reply&, std::span<const std::string> keys);
+    template <class Ways>
+    asio::awaitable<std::error_code> send(attempt_calls<Ways>&);
     asio::awaitable<std::error_code> name_wrong_type(std::span<const std::string> keys);
     awaitable_answer<std::int64_t> ask_integer(script_call, std::uint32_t shard, bool confirm = false);
 

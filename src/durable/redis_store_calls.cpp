@@ -11,24 +11,13 @@ namespace cogwheel::inline v0::detail {
 
 namespace {
 
-constexpr auto one_each = [](const auto&) { return std::size_t{1}; };
-
-// Calls `make` for each part whose elements have at most a weight of max_script_batch, or that is one element.
-template <class T, class Make, class Weigh = decltype(one_each)>
-std::vector<script_call> in_batches(const std::vector<T>& all, Make make, Weigh weigh = one_each) {
+// Calls `make` for each part of at most max_script_batch elements.
+template <class T, class Make>
+std::vector<script_call> in_batches(const std::vector<T>& all, Make make) {
     std::vector<script_call> calls;
     const std::span<const T> whole(all);
-    std::size_t from = 0, weight = 0;
-    for (std::size_t i = 0; i < whole.size(); ++i) {
-        const std::size_t next = weigh(whole[i]);
-        if (i > from && weight + next > max_script_batch) {
-            calls.push_back(make(whole.subspan(from, i - from)));
-            from = i;
-            weight = 0;
-        }
-        weight += next;
-    }
-    if (from < whole.size()) calls.push_back(make(whole.subspan(from)));
+    for (std::size_t from = 0; from < whole.size(); from += max_script_batch)
+        calls.push_back(make(whole.subspan(from, std::min(max_script_batch, whole.size() - from))));
     return calls;
 }
 
@@ -95,40 +84,38 @@ awaitable_answer<claimed_tasks> redis_store::claim(std::uint32_t shard, std::int
     co_return a;
 }
 
-awaitable_answer<begun_tasks> redis_store::begin(std::uint32_t shard, std::int64_t lease_ms, std::uint32_t nonce,
-                                                 std::vector<begin_request> requests) {
-    answer<begun_tasks> a;
-    if (requests.empty()) co_return a;
-    const shard_calls& s = shards_[shard];
-    // Each occurrence costs the server as much as a task.
-    const auto weigh = [](const begin_request& r) { return 1 + r.occurrences.size(); };
-    auto parts = in_batches(requests, [&](auto part) { return s.begin(lease_ms, nonce, part); }, weigh);
-    sent r = co_await send(std::move(parts), s.keys(), false);
-    a.error = r.error;
-    if (a.error) co_return a;
-    for (const redis_reply& reply : r.replies) {
-        const auto part = read_begun(reply);
-        if (!part) {
-            a.error = durable_errc::bad_reply;
-            co_return a;
+template <class Ways>
+asio::awaitable<std::error_code> redis_store::send(attempt_calls<Ways>& attempts) {
+    std::error_code first;
+    for (;;) {
+        calls all = attempts.next();
+        if (all.empty()) co_return first;
+        sent s = co_await exchange(std::move(all), false);
+        if (s.error) co_return s.error;
+        for (std::size_t k = 0; k < s.replies.size(); ++k) {
+            const redis_reply& r = s.replies[k];
+            if (attempts.take(k, r) || first) continue;
+            first = durable_errc::bad_reply;
+            if (r.is_error()) first = co_await explain(r, shards_[attempts.shard_of_call(k)].keys());
         }
-        a.value.now_us = part->now_us;
-        a.value.tasks.insert(a.value.tasks.end(), part->tasks.begin(), part->tasks.end());
     }
-    if (a.value.tasks.size() != requests.size()) a.error = durable_errc::bad_reply;
+}
+
+awaitable_answer<begun_tasks> redis_store::begin(std::int64_t lease_ms, std::uint32_t nonce,
+                                                 std::span<const begin_request> requests) {
+    attempt_calls<begin_ways> attempts({&library_, shards_, lease_ms, nonce}, requests);
+    answer<begun_tasks> a;
+    a.error = co_await send(attempts);
+    a.value = {attempts.ways().now_us, attempts.take_answers()};
     co_return a;
 }
 
-awaitable_answer<std::vector<bool>> redis_store::finish(std::uint32_t shard, const retention_limits& limits,
-                                                        std::vector<finish_request> requests) {
-    answer<std::vector<bool>> a;
-    if (requests.empty()) co_return a;
-    const shard_calls& s = shards_[shard];
-    auto parts = in_batches(requests, [&](auto part) { return s.finish(limits, part); });
-    sent r = co_await send(std::move(parts), s.keys(), false);
-    a.error = r.error;
-    if (!a.error)
-        a.error = join(r.replies, requests.size(), a.value, read_integers, [](std::int64_t v) { return v == 1; });
+awaitable_answer<std::vector<std::optional<bool>>> redis_store::finish(const retention_limits& limits,
+                                                                       std::span<const finish_request> requests) {
+    attempt_calls<finish_ways> attempts({&library_, shards_, limits}, requests);
+    answer<std::vector<std::optional<bool>>> a;
+    a.error = co_await send(attempts);
+    a.value = attempts.take_answers();
     co_return a;
 }
 

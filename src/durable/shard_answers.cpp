@@ -79,12 +79,29 @@ std::optional<claimed_tasks> read_claimed(redis_reply&& r) {
 
 std::optional<begun_tasks> read_begun(const redis_reply& r) {
     const auto& e = r.elements();
-    if (!r.is_array() || e.size() % 2 != 1 || !integers(r, 0, e.size())) return {};
+    if (!r.is_array() || e.size() % 2 != 1 || !integers(r, 0, 1)) return {};
     begun_tasks begun{e[0].integer()};
     begun.tasks.reserve(e.size() / 2);
-    for (std::size_t i = 1; i < e.size(); i += 2)
-        begun.tasks.push_back({e[i].integer(), static_cast<std::uint64_t>(e[i + 1].integer())});
+    for (std::size_t i = 1; i < e.size(); i += 2) {
+        auto& one = begun.tasks.emplace_back();
+        if (e[i].is_nil()) continue;
+        if (!integers(r, i, i + 2)) return {};
+        one = {e[i].integer(), static_cast<std::uint64_t>(e[i + 1].integer())};
+    }
     return begun;
+}
+
+std::optional<std::vector<std::optional<bool>>> read_finished(const redis_reply& r) {
+    if (!r.is_array()) return {};
+    std::vector<std::optional<bool>> finished;
+    finished.reserve(r.elements().size());
+    for (const redis_reply& one : r.elements()) {
+        finished.emplace_back();
+        if (one.is_nil()) continue;
+        if (one.what() != redis_reply::kind::integer) return {};
+        finished.back() = one.integer() == 1;
+    }
+    return finished;
 }
 
 std::optional<std::vector<std::int64_t>> read_integers(const redis_reply& r) {

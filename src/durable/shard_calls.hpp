@@ -83,6 +83,8 @@ std::optional<std::vector<added_task>> read_added(const redis_reply&);
 std::optional<claimed_tasks> read_claimed(redis_reply&&);
 std::optional<begun_tasks> read_begun(const redis_reply&);
 std::optional<std::vector<std::int64_t>> read_integers(const redis_reply&);
+/// 1: true, another number: false, nil: nothing.
+std::optional<std::vector<std::optional<bool>>> read_finished(const redis_reply&);
 /// A damaged record becomes what audit() makes of it.
 std::optional<stored_task> read_found(std::string id, redis_reply&&);
 struct listed_page {

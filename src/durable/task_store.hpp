@@ -20,6 +20,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -79,6 +81,7 @@ struct begin_request {
     std::string id;
     std::uint64_t generation = 0;
     std::uint32_t attempt = 0; // attempts that had begun at the claim
+    std::uint32_t shard = 0;
     // Of a recurring task only:
     std::vector<std::int64_t> occurrences{}; // their due times, ascending; none: all missed ones are skipped
     std::int64_t next_due = 0;               // of the recurring task; 0: it has no further run, and ends
@@ -94,8 +97,8 @@ struct begun_task {
 };
 
 struct begun_tasks {
-    std::int64_t now_us = 0; // the store's time, in microseconds
-    std::vector<begun_task> tasks{};
+    std::int64_t now_us = 0;                        // the store's time, in microseconds
+    std::vector<std::optional<begun_task>> tasks{}; // nothing: unknown, because of answer::error
 };
 
 enum class finish_kind : std::uint8_t {
@@ -112,6 +115,7 @@ struct finish_request {
     std::uint32_t attempt = 0;
     std::int64_t delay = 0; // ms; of nack
     std::string text{};     // of ack: the result; of nack and fail: the message
+    std::uint32_t shard = 0;
 };
 
 struct attempt_ref {
@@ -148,7 +152,8 @@ struct audit_step {
 };
 
 /// Thread safety: one strand, that of the store's executor; see closes_on_any_thread(). Each function may be called
-/// while others wait.
+/// while others wait. The requests of one begin() or finish() belong to shards of one server, and each id comes once;
+/// they exist until the answer.
 /// Errors: answer::error; durable_errc::disconnected means that the change may have been made.
 class task_store {
 public:
@@ -180,11 +185,11 @@ public:
     /// Raises the attempt, sets the state to running, and leases for lease_ms. A record keeps the nonce of the worker
     /// that began it: so a worker may repeat the call if the answer was lost. Then attempt + 1 runs already, with this
     /// nonce; the answer is the same, and the lease counts from now.
-    virtual awaitable_answer<begun_tasks> begin(std::uint32_t shard, std::int64_t lease_ms, std::uint32_t nonce,
-                                                std::vector<begin_request>) = 0;
-    /// An answer for each: true, or false if stale.
-    virtual awaitable_answer<std::vector<bool>> finish(std::uint32_t shard, const retention_limits&,
-                                                       std::vector<finish_request>) = 0;
+    virtual awaitable_answer<begun_tasks> begin(std::int64_t lease_ms, std::uint32_t nonce,
+                                                std::span<const begin_request>) = 0;
+    /// An answer for each: true, or false if stale; nothing: unknown, because of answer::error.
+    virtual awaitable_answer<std::vector<std::optional<bool>>> finish(const retention_limits&,
+                                                                      std::span<const finish_request>) = 0;
     virtual awaitable_answer<std::vector<extended>> extend(std::uint32_t shard, std::int64_t lease_ms,
                                                            std::vector<attempt_ref>) = 0;
 

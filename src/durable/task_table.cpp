@@ -218,7 +218,7 @@ begun_task task_table::begun_before(std::int64_t leased, std::uint32_t nonce, co
 }
 
 std::vector<begun_task> task_table::begin(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce,
-                                          const std::vector<begin_request>& requests) {
+                                          std::span<const begin_request> requests) {
     const std::int64_t leased = -(floor_ms(now_us) + lease_ms);
     std::vector<begun_task> answer;
     answer.reserve(requests.size());
@@ -297,7 +297,7 @@ bool task_table::finish_one(std::int64_t now_us, const retention_limits& limits,
 }
 
 std::vector<bool> task_table::finish(std::int64_t now_us, const retention_limits& limits,
-                                     const std::vector<finish_request>& requests) {
+                                     std::span<const finish_request> requests) {
     std::vector<bool> answer;
     answer.reserve(requests.size());
     std::size_t done = 0, dead = 0;

@@ -42,8 +42,8 @@ public:
     claimed_tasks claim(std::int64_t now_us, std::int64_t horizon_ms, std::uint32_t n, std::int64_t lease_ms,
                         const retention_limits&);
     std::vector<begun_task> begin(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce,
-                                  const std::vector<begin_request>&);
-    std::vector<bool> finish(std::int64_t now_us, const retention_limits&, const std::vector<finish_request>&);
+                                  std::span<const begin_request>);
+    std::vector<bool> finish(std::int64_t now_us, const retention_limits&, std::span<const finish_request>);
     std::vector<extended> extend(std::int64_t now_us, std::int64_t lease_ms, const std::vector<attempt_ref>&);
     removal cancel(std::string_view id);
     moved reschedule(std::int64_t now_us, std::string_view id, std::int64_t due, bool relative);

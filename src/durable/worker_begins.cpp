@@ -17,7 +17,7 @@ using std::chrono::microseconds;
 namespace {
 
 constexpr std::int64_t us_per_ms = 1'000;
-// Two batches of a shard may be on their way at once: while one is, the next one gathers what fires.
+// Two batches of a lane may be on their way at once: while one is, the next one gathers what fires.
 constexpr unsigned batches_at_once = 2;
 
 } // namespace
@@ -91,19 +91,20 @@ void durable_worker_impl::pump() {
         const held_ptr h = std::move(ready_.front());
         ready_.pop_front();
         ++slots_;
-        shards_[h->shard].begins.push_back(h);
-        post_begin(h->shard);
+        const std::uint32_t lane = queue_->lane_of(h->shard);
+        lanes_[lane].begins.push_back(h);
+        post_begin(lane);
     }
     room_came();
 }
 
 // Posted, so that all tasks of one turn of the wheel share a batch.
-void durable_worker_impl::post_begin(std::uint32_t shard) {
-    shard_state& s = shards_[shard];
-    if (s.begin_posted || s.begins.empty() || s.begins_under_way == batches_at_once) return;
-    s.begin_posted = true;
-    asio::post(queue_->executor(), [self = shared_from_this(), shard] {
-        shard_state& state = self->shards_[shard];
+void durable_worker_impl::post_begin(std::uint32_t lane) {
+    lane_state& l = lanes_[lane];
+    if (l.begin_posted || l.begins.empty() || l.begins_under_way == batches_at_once) return;
+    l.begin_posted = true;
+    asio::post(queue_->executor(), [self = shared_from_this(), lane] {
+        lane_state& state = self->lanes_[lane];
         state.begin_posted = false;
         std::vector<held_ptr> batch;
         while (!state.begins.empty() && batch.size() < self->options_.batch) {
@@ -112,8 +113,8 @@ void durable_worker_impl::post_begin(std::uint32_t shard) {
         }
         if (batch.empty()) return;
         ++state.begins_under_way;
-        self->spawn([self, shard, batch = std::move(batch)] { return begin_batch(self, shard, batch); });
-        self->post_begin(shard);
+        self->spawn([self, lane, batch = std::move(batch)] { return begin_batch(self, lane, batch); });
+        self->post_begin(lane);
     });
 }
 
@@ -129,6 +130,7 @@ bool durable_worker_impl::plan(held_task& h, begin_request& request) {
         request = *h.sent;
         return true;
     }
+    request.shard = h.shard;
     request.id = h.task.id;
     request.generation = h.task.generation;
     request.attempt = h.task.attempt;
@@ -144,8 +146,7 @@ bool durable_worker_impl::plan(held_task& h, begin_request& request) {
     return true;
 }
 
-asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint32_t shard,
-                                                       std::vector<held_ptr> batch) {
+asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint32_t lane, std::vector<held_ptr> batch) {
     std::vector<begin_request> requests;
     std::vector<held_ptr> asked;
     for (held_ptr& h : batch) {
@@ -163,24 +164,24 @@ asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint3
     answer<begun_tasks> answers;
     const auto sent = steady_clock::now();
     if (!requests.empty())
-        answers = co_await self->queue_->store().begin(shard, self->options_.lease.count(), self->nonce_, requests);
-    --self->shards_[shard].begins_under_way;
-    if (answers.error) {
+        answers = co_await self->queue_->store().begin(self->options_.lease.count(), self->nonce_, requests);
+    --self->lanes_[lane].begins_under_way;
+    const auto received = steady_clock::now();
+    if (answers.error)
         self->trouble(answers.error);
-        for (const held_ptr& h : asked) self->park(h);
-    } else {
-        const auto received = steady_clock::now();
-        if (!asked.empty()) self->queue_->clock(shard).observe(sent, received, answers.value.now_us);
-        const bool too_late = received - sent >= self->options_.lease;
-        for (std::size_t i = 0; i < asked.size(); ++i) {
-            const begun_task one = i < answers.value.tasks.size() ? answers.value.tasks[i] : begun_task();
-            if (one.attempt > 0 && too_late)
-                self->never_begun(asked[i], one);
-            else
-                self->begun(asked[i], requests[i], one, sent);
-        }
+    else if (!asked.empty())
+        self->queue_->clock(asked.front()->shard).observe(sent, received, answers.value.now_us);
+    const bool too_late = received - sent >= self->options_.lease;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        const auto& one = answers.value.tasks[i];
+        if (!one)
+            self->park(asked[i]);
+        else if (one->attempt > 0 && too_late)
+            self->never_begun(asked[i], *one);
+        else
+            self->begun(asked[i], requests[i], *one, sent);
     }
-    self->post_begin(shard);
+    self->post_begin(lane);
     self->pump();
     self->end_if_drained();
 }

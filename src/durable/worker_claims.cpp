@@ -32,6 +32,7 @@ asio::awaitable<void> durable_worker_impl::run(self_ptr self) {
     self->heart_ = make_sleeper();
     self->extender_ = make_sleeper();
     self->shards_.resize(store.shards());
+    self->lanes_.resize(self->queue_->lanes());
     for (shard_state& s : self->shards_) s.pause = make_sleeper();
     const std::weak_ptr<durable_worker_impl> weak = self;
     self->listener_ = self->queue_->listen({.on_wake =

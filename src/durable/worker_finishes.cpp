@@ -56,7 +56,9 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
     if (outcome.what() == durable_outcome::kind::done && outcome.text().size() > durable_outcome::max_result)
         outcome = durable_outcome::fail("the result of the handler has more than " +
                                         std::to_string(durable_outcome::max_result) + " bytes");
+    const std::uint32_t lane = queue_->lane_of(d->shard());
     finish_request request;
+    request.shard = d->shard();
     request.id = d->id();
     request.generation = d->token().generation;
     request.attempt = d->token().attempt;
@@ -76,8 +78,8 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
     if (request.kind != finish_kind::ack && request.text.size() > max_message) request.text.resize(max_message);
     if (d->attempt() == 1 && options_.budget != nullptr) options_.budget->deposit();
     ++answers_;
-    shards_[d->shard()].finishes.push_back(std::move(request));
-    finish_soon(d->shard());
+    lanes_[lane].finishes.push_back(std::move(request));
+    finish_soon(lane);
     pump();
 }
 
@@ -89,12 +91,9 @@ std::int64_t durable_worker_impl::delay_before(const delivery& d, const durable_
     return std::max(delay, milliseconds(0)).count();
 }
 
-void durable_worker_impl::finish_soon(std::uint32_t shard) {
-    if (draining_) return post_finish(shard);
-    if (!shards_[shard].finish_waits) {
-        finishing_.push_back(shard);
-        shards_[shard].finish_waits = true;
-    }
+void durable_worker_impl::finish_soon(std::uint32_t lane) {
+    if (draining_) return post_finish(lane);
+    if (!std::exchange(lanes_[lane].finish_waits, true)) finishing_.push_back(lane);
     if (finish_armed_) return;
     finish_timer_.expires_after(finish_delay);
     finish_timer_.async_wait([weak = weak_from_this()](std::error_code ec) {
@@ -107,48 +106,48 @@ void durable_worker_impl::finish_soon(std::uint32_t shard) {
 void durable_worker_impl::send_finishes() {
     if (std::exchange(finish_armed_, false)) finish_timer_.cancel();
     while (!finishing_.empty()) {
-        const std::uint32_t shard = finishing_.back();
+        const std::uint32_t lane = finishing_.back();
         finishing_.pop_back();
-        shards_[shard].finish_waits = false;
-        start_finish(shard);
+        lanes_[lane].finish_waits = false;
+        start_finish(lane);
     }
 }
 
-void durable_worker_impl::post_finish(std::uint32_t shard) {
-    shard_state& s = shards_[shard];
-    if (s.finish_posted || s.finishes.empty() || s.finishes_under_way == batches_at_once) return;
-    s.finish_posted = true;
-    asio::post(queue_->executor(), [self = shared_from_this(), shard] {
-        self->shards_[shard].finish_posted = false;
-        self->start_finish(shard);
+void durable_worker_impl::post_finish(std::uint32_t lane) {
+    lane_state& l = lanes_[lane];
+    if (l.finish_posted || l.finishes.empty() || l.finishes_under_way == batches_at_once) return;
+    l.finish_posted = true;
+    asio::post(queue_->executor(), [self = shared_from_this(), lane] {
+        self->lanes_[lane].finish_posted = false;
+        self->start_finish(lane);
     });
 }
 
-void durable_worker_impl::start_finish(std::uint32_t shard) {
-    shard_state& s = shards_[shard];
-    if (ended_ || s.finishes.empty() || s.finishes_under_way == batches_at_once) return;
+void durable_worker_impl::start_finish(std::uint32_t lane) {
+    lane_state& l = lanes_[lane];
+    if (ended_ || l.finishes.empty() || l.finishes_under_way == batches_at_once) return;
     std::vector<finish_request> batch;
-    while (!s.finishes.empty() && batch.size() < options_.batch) {
-        batch.push_back(std::move(s.finishes.front()));
-        s.finishes.pop_front();
+    while (!l.finishes.empty() && batch.size() < options_.batch) {
+        batch.push_back(std::move(l.finishes.front()));
+        l.finishes.pop_front();
     }
-    ++s.finishes_under_way;
-    spawn([self = shared_from_this(), shard, batch = std::move(batch)] { return finish_batch(self, shard, batch); });
-    post_finish(shard);
+    ++l.finishes_under_way;
+    spawn([self = shared_from_this(), lane, batch = std::move(batch)] { return finish_batch(self, lane, batch); });
+    post_finish(lane);
 }
 
-asio::awaitable<void> durable_worker_impl::finish_batch(self_ptr self, std::uint32_t shard,
+asio::awaitable<void> durable_worker_impl::finish_batch(self_ptr self, std::uint32_t lane,
                                                         std::vector<finish_request> batch) {
     bool repeated = false, told = false;
+    const retention_limits limits = self->queue_->limits();
     for (;;) {
-        const answer<std::vector<bool>> taken =
-            co_await self->queue_->store().finish(shard, self->queue_->limits(), batch);
+        const auto taken = co_await self->queue_->store().finish(limits, batch);
+        --self->lanes_[lane].finishes_under_way;
         if (self->ended_) co_return;
-        if (!taken.error) {
-            self->finished(batch, taken.value, repeated);
-            break;
-        }
-        // To repeat an answer is safe: the server takes it once.
+        batch = self->finished(std::move(batch), taken.value, repeated);
+        self->post_finish(lane);
+        if (batch.empty()) break;
+        // To repeat an answer is safe: the server takes it once. Meanwhile those of other tasks go on.
         self->trouble(taken.error);
         if (self->ended_) co_return;
         for (const finish_request& r : batch)
@@ -158,21 +157,27 @@ asio::awaitable<void> durable_worker_impl::finish_batch(self_ptr self, std::uint
         repeated = repeated || taken.error == durable_errc::disconnected;
         co_await self->wait_for_server();
         if (self->ended_) co_return;
+        ++self->lanes_[lane].finishes_under_way;
     }
-    --self->shards_[shard].finishes_under_way;
-    self->post_finish(shard);
     self->end_if_drained();
 }
 
-void durable_worker_impl::finished(const std::vector<finish_request>& batch, const std::vector<bool>& taken,
-                                   bool repeated) {
+// Returns those that the server has not answered.
+std::vector<finish_request> durable_worker_impl::finished(std::vector<finish_request>&& batch,
+                                                          const std::vector<std::optional<bool>>& taken,
+                                                          bool repeated) {
     using kind = durable_event::kind;
+    std::vector<finish_request> left;
     for (std::size_t i = 0; i < batch.size(); ++i) {
-        const finish_request& r = batch[i];
+        finish_request& r = batch[i];
+        if (!taken[i]) {
+            left.push_back(std::move(r));
+            continue;
+        }
         --answers_;
         if (r.kind == finish_kind::release) continue;
         // If the first answer was lost, the server may have taken it, and then finds the second one stale.
-        const bool counts = (i < taken.size() && taken[i]) || repeated;
+        const bool counts = *taken[i] || repeated;
         const kind what = !counts                       ? kind::stale
                           : r.kind == finish_kind::ack  ? kind::done
                           : r.kind == finish_kind::nack ? kind::retry
@@ -186,6 +191,7 @@ void durable_worker_impl::finished(const std::vector<finish_request>& batch, con
         }
         report(what, r.id, {r.generation, r.attempt}, {}, r.text);
     }
+    return left;
 }
 
 asio::awaitable<void> durable_worker_impl::wait_for_server() {
@@ -200,19 +206,21 @@ void durable_worker_impl::release_all() {
     near_.clear();
     ready_.clear();
     parked_.clear();
-    for (shard_state& s : shards_) {
-        slots_ -= s.begins.size();
-        s.begins.clear();
+    for (lane_state& l : lanes_) {
+        slots_ -= l.begins.size();
+        l.begins.clear();
     }
     for (auto& [id, h] : std::exchange(held_, {})) {
         h->timer.cancel();
         finish_request request;
         request.kind = finish_kind::release;
+        request.shard = h->shard;
         request.id = h->task.id;
         request.generation = h->task.generation;
         ++answers_;
-        shards_[h->shard].finishes.push_back(std::move(request));
-        post_finish(h->shard);
+        const std::uint32_t lane = queue_->lane_of(h->shard);
+        lanes_[lane].finishes.push_back(std::move(request));
+        post_finish(lane);
     }
     note_sizes();
 }
@@ -247,11 +255,11 @@ void durable_worker_impl::end(std::error_code ec) {
     near_.clear();
     ready_.clear();
     parked_.clear();
-    for (shard_state& s : shards_) {
-        s.begins.clear();
-        s.finishes.clear();
-        s.pause->wake();
+    for (lane_state& l : lanes_) {
+        l.begins.clear();
+        l.finishes.clear();
     }
+    for (shard_state& s : shards_) s.pause->wake();
     if (heart_ != nullptr) heart_->wake();
     if (extender_ != nullptr) extender_->wake();
     for (const auto& pause : std::exchange(waiting_, {})) pause->wake();

@@ -163,10 +163,9 @@ TEST_CASE("complaint_far_task_runs_many_times_it_is_claimed_when_it_is_near_and_
     for (; now / 1'000 < added.due + 10'000; now += 250'000) {
         claim();
         claim();
-        begun += table.begin(now, 30'000, 1, {{.id = "far", .generation = added.generation}}).at(0).attempt == 1 &&
-                         table.begin(now, 30'000, 2, {{.id = "far", .generation = added.generation}}).at(0).attempt == 0
-                     ? 1
-                     : 0;
+        const std::vector<begin_request> far{{.id = "far", .generation = added.generation}};
+        const bool once = table.begin(now, 30'000, 1, far).at(0).attempt == 1;
+        begun += once && table.begin(now, 30'000, 2, far).at(0).attempt == 0 ? 1 : 0;
         if (begun == 1) break;
     }
     claim();
@@ -230,11 +229,8 @@ TEST_CASE("complaint_double_fire_of_two_workers_that_hold_the_same_claim_one_beg
         for (std::size_t i = 0; i < 50; ++i)
             for (const std::uint32_t nonce : i % 2 == 0 ? std::array{1u, 2u} : std::array{2u, 1u}) {
                 const stored_task& t = (nonce == 1 ? first : second)[i];
-                begun += rig.value(rig.store().begin(0, 30'000, nonce, {{.id = t.id, .generation = t.generation}}))
-                                     .tasks.at(0)
-                                     .attempt > 0
-                             ? 1
-                             : 0;
+                const std::vector<begin_request> one{{.id = t.id, .generation = t.generation}};
+                begun += rig.value(rig.store().begin(30'000, nonce, one)).tasks.at(0)->attempt > 0 ? 1 : 0;
             }
         CHECK(begun == 50);
     });

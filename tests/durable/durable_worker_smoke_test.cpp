@@ -3,6 +3,7 @@
 //
 // What a queue and its workers promise, on each backend, in real time.
 #include "support/durable_rig.hpp"
+#include "support/plain_redis.hpp"
 
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
@@ -342,6 +343,38 @@ TEST_CASE("tasks_outlive_the_program_that_scheduled_them") {
         rig.run_until([&] { return w.worker.stats().done == 50; });
         CHECK(w.deliveries.size() == 50);
     }
+}
+
+TEST_CASE("worker_whose_answers_one_shard_refuses_goes_on_with_the_others") {
+    if (!redis_server::installed()) return;
+    durable_rig rig(durable_backend::redis);
+    plain_redis redis(rig.server->socket());
+    worker_rig w(rig, quick_worker());
+    std::map<std::string, asio::steady_timer> gates;
+    w.run([&](durable_delivery& d) -> asio::awaitable<durable_outcome> {
+        auto& gate = gates.try_emplace(d.id(), co_await asio::this_coro::executor, 1h).first->second;
+        std::error_code ec;
+        co_await gate.async_wait(asio::redirect_error(asio::use_awaitable, ec));
+        co_return durable_outcome::done();
+    });
+    constexpr std::size_t count = 24;
+    for (std::size_t i = 0; i < count; ++i) rig.add(worker_task("t" + std::to_string(i)));
+    rig.run_until([&] { return gates.size() == count; });
+    const auto key = [&](const char* name) { return "{cw:" + durable_options().name + ":2}:" + name; };
+    const auto refused = static_cast<std::uint64_t>(redis({"HLEN", key("meta")}).integer());
+    REQUIRE(refused >= 3); // more than the batches that may be under way
+    REQUIRE(refused < count);
+    redis({"RENAME", key("due"), "aside"});
+    redis({"SET", key("due"), "text"});
+    for (auto& [id, gate] : gates) {
+        gate.cancel();
+        rig.io.restart();
+        rig.io.run_for(5ms); // an answer each, not one of all
+    }
+    rig.run_until([&] { return w.worker.stats().done == count - refused; });
+    redis({"RENAME", "aside", key("due")});
+    rig.run_until([&] { return w.worker.stats().done == count; });
+    CHECK(w.worker.stats().stale == 0);
 }
 
 TEST_CASE("worker_stopped_right_after_a_handler_has_ended_sends_its_answer") {

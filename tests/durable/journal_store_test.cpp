@@ -94,13 +94,13 @@ struct journal_player {
                 r.next_due = random.below(3) == 0 ? 0 : now / 1000 + 100;
                 r.runs_left = forever;
             }
-            return run_until_done(io, store.begin(0, 400, 1, std::vector{r})).error;
+            return run_until_done(io, store.begin(400, 1, std::vector{r})).error;
         }
         case 5:
         case 6: {
             const std::vector<finish_request> ends{{static_cast<finish_kind>(random.below(4)), some.id, some.generation,
                                                     some.attempt, 10, random.below(2) == 0 ? "" : "text"}};
-            return run_until_done(io, store.finish(0, limits, ends)).error;
+            return run_until_done(io, store.finish(limits, ends)).error;
         }
         case 7:
             switch (random.below(4)) {
@@ -199,7 +199,7 @@ TEST_CASE("journal_store_refused_add_leaves_no_task") {
     CHECK(!added.error);
     const std::vector<begin_request> begin{{.id = "a", .generation = added.value[0].generation}};
     disk.left = 0;
-    CHECK(run_until_done(io, store.begin(0, 1'000, 1, begin)).error == std::errc::no_space_on_device);
+    CHECK(run_until_done(io, store.begin(1'000, 1, begin)).error == std::errc::no_space_on_device);
     CHECK(store.table().find("a")->task.state == durable_state::waiting);
     CHECK(store.table().find("a")->task.attempt == 0);
 }
@@ -231,8 +231,8 @@ TEST_CASE("journal_store_after_close_answers_aborted_and_leaves_the_storage_alon
     CHECK(run_until_done(io, store.open()) == aborted);
     CHECK(run_until_done(io, store.add(0, tasks, on_duplicate::replace)).error == aborted);
     CHECK(run_until_done(io, store.claim(0, 1'000, 1, 1'000, {})).error == aborted);
-    CHECK(run_until_done(io, store.begin(0, 1'000, 1, std::vector<begin_request>(1))).error == aborted);
-    CHECK(run_until_done(io, store.finish(0, {}, std::vector<finish_request>(1))).error == aborted);
+    CHECK(run_until_done(io, store.begin(1'000, 1, std::vector<begin_request>(1))).error == aborted);
+    CHECK(run_until_done(io, store.finish({}, std::vector<finish_request>(1))).error == aborted);
     CHECK(run_until_done(io, store.extend(0, 1'000, std::vector<attempt_ref>(1))).error == aborted);
     CHECK(run_until_done(io, store.cancel("a")).error == aborted);
     added_task moved;

@@ -102,7 +102,8 @@ TEST_CASE("redis_store_many_changes_that_no_replica_confirms_hold_up_no_other_ca
     REQUIRE(!claimed.error);
     REQUIRE(!claimed.value.tasks.empty());
     const auto& task = claimed.value.tasks[0];
-    const auto begun = rig(store.begin(0, 30'000, 1, {{.id = task.id, .generation = task.generation}}));
+    const std::vector<begin_request> begin{{.id = task.id, .generation = task.generation}};
+    const auto begun = rig(store.begin(30'000, 1, begin));
     CHECK(!begun.error);
     CHECK(rig.value(store.counts(0)).leased >= 1);
     CHECK(answered == 0); // the server waits for the replica meanwhile

@@ -25,6 +25,10 @@ bool no_redis_server() {
     return true;
 }
 
+std::string task_key(std::uint32_t shard, const std::string& name) {
+    return "{cw:" + cogwheel::durable_options().name + ':' + std::to_string(shard) + "}:" + name;
+}
+
 bool says(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 std::vector<new_task> one_due_task(std::string id) {
@@ -47,9 +51,9 @@ TEST_CASE("redis_store_on_a_full_server_refuses_new_tasks_and_runs_the_others") 
     CHECK(says(store.trouble(), "OOM"));
     CHECK(rig.value(store.claim(0, 1'000, 10, 30'000, rig.limits)).tasks.size() == 1);
     const std::vector<begin_request> begin{{.id = "a", .generation = added[0].generation}};
-    CHECK(rig.value(store.begin(0, 30'000, 1, begin)).tasks.at(0).attempt == 1);
+    CHECK(rig.value(store.begin(30'000, 1, begin)).tasks.at(0)->attempt == 1);
     const std::vector<finish_request> ack{{finish_kind::ack, "a", added[0].generation, 1}};
-    CHECK(rig.value(store.finish(0, rig.limits, ack)).at(0));
+    CHECK(rig.value(store.finish(rig.limits, ack)).at(0));
     CHECK(!rig(rig.make().open())); // a worker can join, to empty it
     redis({"CONFIG", "SET", "maxmemory", "0"});
     CHECK(rig.value(rig.store().add(0, one_due_task("b"), on_duplicate::reject)).at(0).generation > 0);
@@ -74,6 +78,74 @@ TEST_CASE("redis_store_whose_server_lost_its_scripts_loads_them_and_repeats_the_
     CHECK(rig.value(store.heartbeat("w", 1'000)).size() == 1);
 }
 
+TEST_CASE("redis_store_tasks_of_several_shards_begin_and_end_in_one_call_each") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig;
+    plain_redis redis(rig.server.socket());
+    auto& store = rig.store();
+    std::vector<begin_request> begins;
+    for (std::uint32_t shard = 0; shard < 4; ++shard) {
+        const auto tasks = one_due_task("task-" + std::to_string(shard));
+        const auto added = rig.value(store.add(shard, tasks, on_duplicate::reject));
+        begins.push_back({.id = tasks[0].id, .generation = added[0].generation, .shard = shard});
+    }
+    redis({"CONFIG", "RESETSTAT"});
+    std::vector<finish_request> acks;
+    for (const auto& b : rig.value(store.begin(30'000, 1, begins)).tasks) {
+        CHECK(b->attempt == 1);
+        const begin_request& r = begins[acks.size()];
+        acks.push_back({finish_kind::ack, r.id, r.generation, 1, 0, "", r.shard});
+    }
+    for (const auto taken : rig.value(store.finish(rig.limits, acks))) CHECK(taken == true);
+    // Each comes twice, because the server does not know the script at first.
+    CHECK(says(redis({"INFO", "commandstats"}).text(), "cmdstat_evalsha:calls=4,"));
+    for (std::uint32_t shard = 0; shard < 4; ++shard) CHECK(redis({"EXISTS", task_key(shard, "meta")}).integer() == 0);
+}
+
+TEST_CASE("redis_store_key_of_the_wrong_type_concerns_the_tasks_of_its_shard_only") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig;
+    plain_redis redis(rig.server.socket());
+    auto& store = rig.store();
+    std::vector<begin_request> begins;
+    std::vector<finish_request> acks;
+    for (std::uint32_t shard = 0; shard < 4; ++shard) {
+        const auto tasks = one_due_task("task-" + std::to_string(shard));
+        const auto added = rig.value(store.add(shard, tasks, on_duplicate::reject));
+        begins.push_back({.id = tasks[0].id, .generation = added[0].generation, .shard = shard});
+        acks.push_back({finish_kind::ack, tasks[0].id, added[0].generation, 1, 0, "", shard});
+    }
+    std::string key;
+    const auto spoil = [&](const char* name) {
+        key = task_key(2, name);
+        redis({"RENAME", key, "aside"});
+        redis({"SET", key, "text"});
+    };
+    const auto mend = [&] { redis({"RENAME", "aside", key}); };
+    for (const char* name : {"due", "meta"}) {
+        CAPTURE(name);
+        spoil(name);
+        const auto begun = rig(store.begin(30'000, 1, begins));
+        CHECK(begun.error == durable_errc::wrong_type);
+        CHECK(says(store.trouble(), key));
+        REQUIRE(begun.value.tasks.size() == 4);
+        for (std::size_t i = 0; i < 4; ++i) CHECK(begun.value.tasks[i].has_value() == (i != 2));
+        mend();
+    }
+    for (const auto& b : rig.value(store.begin(30'000, 1, begins)).tasks) CHECK(b->attempt == 1);
+    for (const char* name : {"due", "meta", "body"}) {
+        CAPTURE(name);
+        spoil(name);
+        const auto taken = rig(store.finish(rig.limits, acks));
+        CHECK(taken.error == durable_errc::wrong_type);
+        REQUIRE(taken.value.size() == 4);
+        for (std::size_t i = 0; i < 4; ++i) CHECK(taken.value[i].has_value() == (i != 2));
+        mend();
+    }
+    const auto again = rig.value(store.finish(rig.limits, acks));
+    for (std::size_t i = 0; i < 4; ++i) CHECK(again[i] == (i == 2));
+}
+
 TEST_CASE("redis_store_begin_with_many_occurrences_holds_the_server_for_few_at_a_time") {
     if (no_redis_server()) return;
     redis_rig_of_stores rig;
@@ -95,12 +167,13 @@ TEST_CASE("redis_store_begin_with_many_occurrences_holds_the_server_for_few_at_a
         r.runs_left = forever;
         begins.push_back(std::move(r));
     }
-    rig.value(store.begin(0, 30'000, 1, std::vector<begin_request>{{.id = "none"}})); // the server loads the script
+    rig.value(store.begin(
+        30'000, 1, std::vector<begin_request>{{.id = "none", .occurrences = {1}}})); // the server loads the script
     redis({"CONFIG", "RESETSTAT"});
-    const auto begun = rig.value(store.begin(0, 30'000, 1, begins)).tasks;
+    const auto begun = rig.value(store.begin(30'000, 1, begins)).tasks;
     CHECK(says(redis({"INFO", "commandstats"}).text(), "cmdstat_evalsha:calls=3,"));
     REQUIRE(begun.size() == 5);
-    for (const begun_task& b : begun) CHECK(b.attempt == 1);
+    for (const auto& b : begun) CHECK(b->attempt == 1);
     const shard_counts counts = rig.value(store.counts(0));
     CHECK(counts.leased == 5);
     CHECK(counts.waiting == 5 + 200 + 4 * 63 - 5);

@@ -3,8 +3,8 @@
 //
 // Random operations on the scripts in a real server and on the table in memory: the same answers, and at each step the
 // same tasks, places, messages and generations. The time is an argument of both.
+#include "src/durable/attempt_calls.hpp"
 #include "src/durable/script_texts.hpp"
-#include "src/durable/shard_calls.hpp"
 #include "src/durable/task_table.hpp"
 #include "support/plain_redis.hpp"
 #include "support/random.hpp"
@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace {
 
@@ -37,6 +38,13 @@ std::string model_list(const std::vector<T>& values, auto text) {
     return s;
 }
 
+/// Keeps what goes the shared way first: others overtake those of these that go the second way.
+template <class Ways>
+void keep_plain(const Ways& ways, std::vector<typename Ways::request>& requests) {
+    std::set<std::string> seen; // each id once
+    std::erase_if(requests, [&](const auto& r) { return !ways.is_plain(r) || !seen.insert(r.id).second; });
+}
+
 /// The scripts and the table side by side.
 struct model_pair {
     explicit model_pair(plain_redis& r) : redis(r) {
@@ -47,6 +55,16 @@ struct model_pair {
         redis_reply r = redis(call.command);
         if (r.is_error()) throw std::runtime_error(r.text());
         return r;
+    }
+    /// First the shared way, then the other one.
+    template <class Ways>
+    auto run(Ways ways, const std::vector<typename Ways::request>& requests) {
+        attempt_calls<Ways> attempts(std::move(ways), requests);
+        for (auto some = attempts.next(); !some.empty(); some = attempts.next())
+            for (std::size_t k = 0; k < some.size(); ++k) CHECK(attempts.take(k, run(some[k])));
+        std::vector<typename Ways::taken> all;
+        for (const auto& a : attempts.take_answers()) all.push_back(a.value());
+        return all;
     }
     shard_calls& at(std::int64_t us) {
         calls.now = std::to_string(us);
@@ -166,10 +184,21 @@ struct model_run {
         const auto nonce = static_cast<std::uint32_t>(1 + random.below(2));
         const std::int64_t lease = 100 + static_cast<std::int64_t>(random.below(1'000));
         const auto text = [](const begun_task& b) { return fmt::format("{} {}", b.attempt, b.generation); };
-        const auto answer = read_begun(pair.run(pair.at(now).begin(lease, nonce, requests)));
+        pair.at(now);
+        if (random.below(2) == 0) {
+            const begin_ways ways{&pair.scripts, {&pair.calls, 1}, lease, nonce};
+            keep_plain(ways, requests);
+            const auto wanted = pair.table.begin(now, lease, nonce, requests);
+            const auto begun = pair.run(ways, requests);
+            CHECK(model_list(begun, text) == model_list(wanted, text));
+            return;
+        }
+        const auto answer = read_begun(pair.run(pair.calls.begin(lease, nonce, requests)));
         REQUIRE(answer);
         CHECK(answer->now_us == now);
-        CHECK(model_list(answer->tasks, text) == model_list(pair.table.begin(now, lease, nonce, requests), text));
+        std::vector<begun_task> begun;
+        for (const auto& b : answer->tasks) begun.push_back(b.value());
+        CHECK(model_list(begun, text) == model_list(pair.table.begin(now, lease, nonce, requests), text));
     }
     void finish() {
         std::vector<finish_request> requests;
@@ -184,7 +213,16 @@ struct model_run {
             requests.push_back(std::move(r));
         }
         const auto text = [](auto b) { return std::to_string(static_cast<int>(b)); };
-        const auto answer = read_integers(pair.run(pair.at(now).finish(limits, requests)));
+        pair.at(now);
+        if (random.below(2) == 0) {
+            const finish_ways ways{&pair.scripts, {&pair.calls, 1}, limits};
+            keep_plain(ways, requests);
+            const auto wanted = pair.table.finish(now, limits, requests);
+            const auto finished = pair.run(ways, requests);
+            CHECK(model_list(finished, text) == model_list(wanted, text));
+            return;
+        }
+        const auto answer = read_integers(pair.run(pair.calls.finish(limits, requests)));
         REQUIRE(answer);
         CHECK(model_list(*answer, text) == model_list(pair.table.finish(now, limits, requests), text));
     }

@@ -36,15 +36,13 @@ claimed_tasks store_claim(store_rig& rig, const std::string& id, std::int64_t le
 }
 
 begun_task store_begin(store_rig& rig, begin_request r, std::int64_t lease = long_lease, std::uint32_t nonce = 1) {
-    const auto shard = rig.store().shard_of(r.id);
-    std::vector<begin_request> one{std::move(r)};
-    return rig.value(rig.store().begin(shard, lease, nonce, std::move(one))).tasks.at(0);
+    r.shard = rig.store().shard_of(r.id);
+    return rig.value(rig.store().begin(lease, nonce, std::vector{std::move(r)})).tasks.at(0).value();
 }
 
 bool store_finish(store_rig& rig, finish_request r) {
-    const auto shard = rig.store().shard_of(r.id);
-    std::vector<finish_request> one{std::move(r)};
-    return rig.value(rig.store().finish(shard, rig.limits, std::move(one))).at(0);
+    r.shard = rig.store().shard_of(r.id);
+    return rig.value(rig.store().finish(rig.limits, std::vector{std::move(r)})).at(0).value();
 }
 
 std::error_code store_find_error(store_rig& rig, const std::string& id) { return rig(rig.store().find(id)).error; }
@@ -96,9 +94,9 @@ TEST_CASE("store_many_tasks_in_one_call_are_answered_in_order") {
         std::vector<begin_request> begins;
         for (std::size_t i = 0; i < 300; ++i) begins.push_back({.id = tasks[i].id, .generation = added[i].generation});
         begins[200].generation = 1;
-        const auto begun = rig.value(rig.store().begin(0, long_lease, 1, begins)).tasks;
+        const auto begun = rig.value(rig.store().begin(long_lease, 1, begins)).tasks;
         REQUIRE(begun.size() == 300);
-        for (std::size_t i = 0; i < 300; ++i) CHECK(begun[i].attempt == (i == 200 ? 0 : 1));
+        for (std::size_t i = 0; i < 300; ++i) CHECK(begun[i]->attempt == (i == 200 ? 0 : 1));
         std::vector<attempt_ref> refs;
         for (std::size_t i = 0; i < 300; ++i) refs.push_back({tasks[i].id, added[i].generation, 1});
         const auto extended_all = rig.value(rig.store().extend(0, long_lease, refs));
@@ -106,9 +104,67 @@ TEST_CASE("store_many_tasks_in_one_call_are_answered_in_order") {
         for (std::size_t i = 0; i < 300; ++i) CHECK(extended_all[i] == (i == 200 ? extended::stale : extended::yes));
         std::vector<finish_request> acks;
         for (std::size_t i = 0; i < 300; ++i) acks.push_back({finish_kind::ack, tasks[i].id, added[i].generation, 1});
-        const auto finished = rig.value(rig.store().finish(0, rig.limits, acks));
+        const auto finished = rig.value(rig.store().finish(rig.limits, acks));
         REQUIRE(finished.size() == 300);
         for (std::size_t i = 0; i < 300; ++i) CHECK(finished[i] == (i != 200));
+    });
+}
+
+TEST_CASE("store_begins_and_ends_tasks_of_all_shards_in_one_call") {
+    on_both_stores([](store_rig& rig) {
+        constexpr std::size_t count = 300;
+        std::vector<begin_request> begins;
+        for (std::size_t i = 0; i < count; ++i) {
+            new_task t = due_now("task-" + std::to_string(i));
+            t.recurring = i % 10 == 3;
+            if (t.recurring) t.runs_left = forever;
+            if (i % 10 == 4) t.due = 60'000; // a delay
+            begin_request r{.id = t.id, .shard = rig.store().shard_of(t.id)};
+            const added_task added = store_add(rig, std::move(t));
+            r.generation = added.generation + (i % 10 == 5 ? 1 : 0); // replaced
+            if (i % 10 == 3) {
+                r.occurrences = {added.due};
+                r.next_due = added.due + 3'600'000;
+                r.runs_left = forever;
+            }
+            begins.push_back(std::move(r));
+        }
+        const auto begun = rig.value(rig.store().begin(long_lease, 1, begins));
+        CHECK(begun.now_us > 0);
+        REQUIRE(begun.tasks.size() == count);
+        std::vector<finish_request> ends;
+        std::vector<bool> wanted;
+        for (std::size_t i = 0; i < count; ++i) {
+            CAPTURE(i);
+            REQUIRE(begun.tasks[i]);
+            const begun_task& b = *begun.tasks[i];
+            if (i % 10 == 4) {
+                CHECK(b.attempt < 0);
+                continue;
+            }
+            CHECK(b.attempt == (i % 10 == 5 ? 0 : 1));
+            const std::string& id = begins[i].id;
+            if (i % 10 == 3) CHECK(b.generation > begins[i].generation);
+            ends.push_back({i % 10 == 6 ? finish_kind::nack : finish_kind::ack,
+                            i % 10 == 3 ? found_task(rig, id + '@' + std::to_string(begins[i].occurrences[0])).id : id,
+                            b.generation, 1, 1'000, "", begins[i].shard});
+            wanted.push_back(i % 10 != 5);
+        }
+        // What was answered once is answered so again, by the second way.
+        const auto again = rig.value(rig.store().begin(long_lease, 1, begins)).tasks;
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool first = begun.tasks[i]->attempt > 0, second = again[i]->attempt > 0;
+            CHECK(first == second);
+        }
+        const auto finished = rig.value(rig.store().finish(rig.limits, ends));
+        REQUIRE(finished.size() == ends.size());
+        for (std::size_t i = 0; i < ends.size(); ++i) CHECK(finished[i] == wanted[i]);
+        const auto stale = rig.value(rig.store().finish(rig.limits, ends));
+        for (std::size_t i = 0; i < ends.size(); ++i) CHECK(stale[i] == false);
+        // Every tenth: a recurring one waits, one is early, one was not begun, one waits for its second attempt.
+        std::uint64_t waiting = 0;
+        for (std::uint32_t s = 0; s < rig.store().shards(); ++s) waiting += rig.value(rig.store().counts(s)).waiting;
+        CHECK(waiting == 4 * count / 10);
     });
 }
 

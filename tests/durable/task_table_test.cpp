@@ -28,11 +28,11 @@ struct table_rig {
         return ids;
     }
     begun_task begin(const std::string& id, std::uint64_t generation, std::int64_t lease = 1'000) {
-        return table.begin(now, lease, 1, {{.id = id, .generation = generation}}).at(0);
+        return table.begin(now, lease, 1, std::vector{begin_request{.id = id, .generation = generation}}).at(0);
     }
     bool finish(finish_kind kind, const std::string& id, std::uint64_t generation, std::uint32_t attempt,
                 std::int64_t delay = 0) {
-        return table.finish(now, limits, {{kind, id, generation, attempt, delay, ""}}).at(0);
+        return table.finish(now, limits, std::vector{finish_request{kind, id, generation, attempt, delay, ""}}).at(0);
     }
     durable_state state(std::string_view id) { return table.find(id)->task.state; }
 
@@ -175,12 +175,12 @@ TEST_CASE("table_recurring_task_leaves_occurrences_that_exist_alone") {
     const auto added = r.table.add(r.now, {t}, on_duplicate::reject).at(0);
     const begin_request request{
         .id = "r", .generation = added.generation, .occurrences = {added.due}, .next_due = added.due, .runs_left = 2};
-    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == 1);
-    CHECK(r.table.begin(r.now, 1'000, 2, {request}).at(0).attempt == 0); // an old claim of the task
+    CHECK(r.table.begin(r.now, 1'000, 1, std::vector{request}).at(0).attempt == 1);
+    CHECK(r.table.begin(r.now, 1'000, 2, std::vector{request}).at(0).attempt == 0); // an old claim of the task
     begin_request again = request;
     again.generation = r.table.find("r")->task.generation;
     again.next_due = 0;
-    CHECK(r.table.begin(r.now, 1'000, 2, {again}).at(0).attempt == 0); // the occurrence runs already
+    CHECK(r.table.begin(r.now, 1'000, 2, std::vector{again}).at(0).attempt == 0); // the occurrence runs already
     CHECK(r.table.find("r") == nullptr);
     CHECK(r.table.find("r@" + std::to_string(added.due))->task.attempt == 1);
 }
@@ -196,13 +196,13 @@ TEST_CASE("table_recurring_task_whose_first_occurrence_is_not_due_is_early_and_s
                                 .occurrences = {added.due + 1'000},
                                 .next_due = added.due + 2'000,
                                 .runs_left = 2};
-    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == -1'000'000);
+    CHECK(r.table.begin(r.now, 1'000, 1, std::vector{request}).at(0).attempt == -1'000'000);
     CHECK(r.table.records().size() == 1);
     CHECK(r.table.find("r")->task.generation == added.generation);
     CHECK(r.table.find("r")->task.due == added.due);
     CHECK(r.table.find("r")->place == added.due);
     r.now += 1'000'000;
-    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == 1);
+    CHECK(r.table.begin(r.now, 1'000, 1, std::vector{request}).at(0).attempt == 1);
 }
 
 TEST_CASE("table_repeated_begin_renews_the_lease") {
@@ -222,12 +222,12 @@ TEST_CASE("table_repeated_begin_renews_the_lease") {
                                 .occurrences = {recurring.due},
                                 .next_due = recurring.due + 60'000,
                                 .runs_left = forever};
-    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == 1);
+    CHECK(r.table.begin(r.now, 1'000, 1, std::vector{request}).at(0).attempt == 1);
     r.now += 900'000;
-    CHECK(r.table.begin(r.now, 1'000, 1, {request}).at(0).attempt == 1);
+    CHECK(r.table.begin(r.now, 1'000, 1, std::vector{request}).at(0).attempt == 1);
     CHECK(r.table.find("r@" + std::to_string(recurring.due))->place == -(r.now / 1000 + 1'000));
     // Of another worker, nothing.
-    CHECK(r.table.begin(r.now, 5'000, 2, {request}).at(0).attempt == 0);
+    CHECK(r.table.begin(r.now, 5'000, 2, std::vector{request}).at(0).attempt == 0);
     CHECK(r.table.find("r@" + std::to_string(recurring.due))->place == -(r.now / 1000 + 1'000));
 }
 

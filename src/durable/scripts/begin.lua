@@ -27,20 +27,6 @@ local leased = string.format('-%d', ms + ARGV[2]) -- as in add.lua
 
 local nonce = tonumber(ARGV[6])
 
--- One task that does not recur is the usual call. What cannot begin goes the long way.
-if #ARGV == 10 then
-    local id = ARGV[7]
-    local record = call('HGET', meta, id)
-    if record and #record == 29 then
-        local gen, flags, tries, max, at = unpacked('<I8BHHI8', record)
-        if flags == 0 and gen == tonumber(ARGV[8]) and at * 1000 <= now and not call('HGET', seq, 'paused') then
-            call('ZADD', due, leased, id)
-            call('HSET', meta, id, pack('<I8BHHI8i8', gen, 1, tries + 1, max, at, nonce))
-            return {now, tries + 1, gen}
-        end
-    end
-end
-
 local ids, places, n, i = {}, {}, 0, 7
 while i <= #ARGV do
     n = n + 1

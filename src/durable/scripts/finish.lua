@@ -14,21 +14,6 @@ local due, meta, body, done, dead, note = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KE
 local call, pack = redis.call, struct.pack
 local keeps_done = tonumber(ARGV[5]) > 0 and tonumber(ARGV[6]) > 0
 
--- One first attempt that is done is the usual call.
-if #ARGV == 14 and ARGV[9] == 'ack' and not keeps_done then
-    local id = ARGV[10]
-    local record = call('HGET', meta, id)
-    if record and #record == 29 then
-        local gen, flags, attempt = struct.unpack('<I8BH', record)
-        if flags % 4 == 1 and gen == tonumber(ARGV[11]) and attempt == 1 and ARGV[12] == '1' then
-            call('HDEL', meta, id)
-            call('HDEL', body, id)
-            call('ZREM', due, id)
-            return {1}
-        end
-    end
-end
-
 local now = tonumber(ARGV[1])
 if not now then
     local t = call('TIME')
@@ -135,13 +120,13 @@ if #dones > 0 then
 end
 if #notes > 0 then call('HSET', note, unpack(notes)) end
 if #metas > 0 then call('HSET', meta, unpack(metas)) end
-if #gone > 0 then
-    call('HDEL', meta, unpack(gone))
-    call('HDEL', body, unpack(gone))
-end
 if #ended > 0 then call('ZREM', due, unpack(ended)) end
 if #revived > 0 then call('ZREM', dead, unpack(revived)) end
 if #quiet > 0 then call('HDEL', note, unpack(quiet)) end
+if #gone > 0 then
+    call('HDEL', body, unpack(gone))
+    call('HDEL', meta, unpack(gone)) -- last: if a key has the wrong type, the task is still there
+end
 
 local function trim(key, added, age, most)
     local most_now = 4 * added

@@ -96,7 +96,7 @@ void cycles(plain_redis& redis, const script_library& library, std::size_t batch
         for (std::size_t i = 0; i < begins.size(); ++i)
             acks.push_back({.id = begins[i].id,
                             .generation = begins[i].generation,
-                            .attempt = static_cast<std::uint32_t>(begun->tasks[i].attempt)});
+                            .attempt = static_cast<std::uint32_t>(begun->tasks[i]->attempt)});
         const auto counted = read_integers(run(redis, shard.finish(limits, acks)));
         done += static_cast<std::size_t>(std::count(counted->begin(), counted->end(), 1));
     }
