@@ -66,13 +66,13 @@ script_call finish_ways::shared(std::span<const finish_request> requests, std::s
 }
 
 template <class Ways>
-attempt_calls<Ways>::attempt_calls(Ways ways, std::span<const request> requests)
-    : ways_(std::move(ways)), requests_(requests), answers_(requests.size()) {
+attempt_calls<Ways>::attempt_calls(Ways ways, std::span<const request> requests, bool share)
+    : ways_(std::move(ways)), requests_(requests), share_(share), answers_(requests.size()) {
     for (std::size_t i = 0; i < requests.size(); ++i) (ways_.is_plain(requests[i]) ? plain_ : rest_).push_back(i);
 }
 
 template <class Ways>
-void attempt_calls<Ways>::sort_by_shard(places& all) const {
+void attempt_calls<Ways>::sort_by_shard(std::vector<std::size_t>& all) const {
     const auto earlier = [&](std::size_t a, std::size_t b) { return requests_[a].shard < requests_[b].shard; };
     std::stable_sort(all.begin(), all.end(), earlier);
 }
@@ -82,8 +82,11 @@ std::vector<script_call> attempt_calls<Ways>::next() {
     std::vector<script_call> calls;
     made_.clear();
     sort_by_shard(plain_);
-    for (std::size_t from = 0; from < plain_.size(); from += max_script_batch) {
-        const auto some = std::span(plain_).subspan(from, std::min(max_script_batch, plain_.size() - from));
+    for (std::size_t from = 0, to = 0; from < plain_.size(); from = to) {
+        const std::uint32_t shard = requests_[plain_[from]].shard;
+        const std::size_t most = std::min(plain_.size(), from + max_script_batch);
+        while (to < most && (share_ || requests_[plain_[to]].shard == shard)) ++to;
+        const auto some = std::span(plain_).subspan(from, to - from);
         calls.push_back(ways_.shared(requests_, some));
         made_.push_back({{some.begin(), some.end()}, true});
     }

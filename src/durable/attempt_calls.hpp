@@ -58,13 +58,14 @@ public:
     using request = typename Ways::request;
     using answers = std::vector<std::optional<typename Ways::taken>>;
 
-    /// Preconditions: the requests are of shards of one server, each id once.
-    attempt_calls(Ways ways, std::span<const request> requests);
+    /// share: a call may take requests of several shards. Preconditions: those are shards of one server.
+    attempt_calls(Ways ways, std::span<const request> requests, bool share = true);
 
     /// The calls to make now, together. None: that was all; after two times at most.
     std::vector<script_call> next();
     /// Takes the reply to call k of these. Returns false if it leaves requests without an answer for good.
     bool take(std::size_t k, const redis_reply& reply);
+    /// Preconditions: the call has no other shard.
     std::uint32_t shard_of_call(std::size_t k) const { return requests_[made_[k].places.front()].shard; }
 
     const Ways& ways() const noexcept { return ways_; }
@@ -72,18 +73,18 @@ public:
     answers take_answers() noexcept { return std::move(answers_); }
 
 private:
-    using places = std::vector<std::size_t>; // indices of requests
     struct call {
-        std::vector<std::size_t> places;
+        std::vector<std::size_t> places; // of its requests
         bool plain;
     };
 
-    void sort_by_shard(places&) const;
+    void sort_by_shard(std::vector<std::size_t>&) const;
 
     Ways ways_;
     std::span<const request> requests_;
+    bool share_;
     answers answers_;
-    places plain_, rest_; // what has not been asked
+    std::vector<std::size_t> plain_, rest_; // the places of what has not been asked
     std::vector<call> made_;
 };
 

@@ -105,6 +105,14 @@ durable_worker_impl::durable_worker_impl(std::shared_ptr<durable_queue_impl> que
     nonce_ = static_cast<std::uint32_t>(random_()) | 1U; // 0: no worker
 }
 
+// Whether a batch of a lane may go. While two are under way, the next one gathers what comes; but a full batch gathers
+// nothing more.
+bool durable_worker_impl::may_send(std::size_t waiting, unsigned under_way) const noexcept {
+    constexpr std::size_t at_once = 2;
+    const std::size_t shards = shards_.size() / lanes_.size();
+    return waiting > 0 && under_way < (waiting >= options_.batch ? at_once * shards : at_once);
+}
+
 durable_worker_stats durable_worker_impl::stats() const {
     const std::lock_guard lock(stats_mutex_);
     durable_worker_stats all = stats_;

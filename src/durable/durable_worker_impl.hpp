@@ -77,6 +77,9 @@ private:
     struct lane_state {
         std::deque<held_ptr> begins{};
         std::deque<finish_request> finishes{};
+        std::deque<finish_request> refused{};  // the server answered an error
+        std::deque<finish_request> repeated{}; // the server may have taken them: the connection was lost
+        bool retrying = false;
         bool begin_posted = false, finish_posted = false, finish_waits = false;
         unsigned begins_under_way = 0, finishes_under_way = 0;
     };
@@ -123,15 +126,20 @@ private:
     void send_finishes();
     void post_finish(std::uint32_t lane);
     void start_finish(std::uint32_t lane);
+    std::vector<finish_request> take_batch(std::deque<finish_request>&) const;
+    void spawn_finish(std::uint32_t lane);
     static asio::awaitable<void> finish_batch(self_ptr, std::uint32_t lane, std::vector<finish_request>);
+    static asio::awaitable<void> retry_finishes(self_ptr, std::uint32_t lane);
     std::vector<finish_request> finished(std::vector<finish_request>&&, const std::vector<std::optional<bool>>& taken,
                                          bool repeated);
+    void keep_refused(lane_state&, std::vector<finish_request>&&, std::error_code);
     asio::awaitable<void> wait_for_server();
     void release_all();
     void begin_draining();
     void end_if_drained();
     void end(std::error_code);
 
+    bool may_send(std::size_t waiting, unsigned under_way) const noexcept;
     void report(durable_event::kind, std::string_view id = {}, fencing_token = {}, std::error_code = {},
                 std::string_view message = {}) noexcept;
     void trouble(std::error_code) noexcept;

@@ -134,11 +134,12 @@ asio::awaitable<redis_store::sent> redis_store::exchange(calls all, bool confirm
 
 asio::awaitable<std::error_code> redis_store::explain(const redis_reply& r, std::span<const std::string> keys) {
     const std::error_code ec = r.error();
-    state_->trouble = "the Redis server answers: " + r.text();
+    // Named first: what is said again is not logged again.
     if (ec == durable_errc::wrong_type && !keys.empty()) {
         const std::error_code named = co_await name_wrong_type(keys);
-        (void)named;
+        if (named == ec) co_return ec;
     }
+    state_->trouble = "the Redis server answers: " + r.text();
     co_return ec;
 }
 

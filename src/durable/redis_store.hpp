@@ -4,7 +4,7 @@
 // Durable tasks in a Redis server, a group with sentinels, or a cluster: each change is one call of a script.
 //
 // - Calls of more tasks than a script takes at once (max_script_batch) become several, in one pipeline: each is a
-//   whole. In begin(), an occurrence counts as a task.
+//   whole. In begin(), an occurrence counts as a task. begin() and finish() may need two pipelines (attempt_calls.hpp).
 // - A server that has lost its scripts (restart, failover, SCRIPT FLUSH) answers NOSCRIPT: the store loads them and
 //   repeats these calls.
 // - With durability replicas(n), add, cancel and reschedule wait for n replicas. If these do not confirm in time, the
@@ -101,7 +101,8 @@ private:
     const timer_wheel* wheel_;
     std::shared_ptr<shared_state> state_;
     std::shared_ptr<redis_client> client_;
-    std::optional<confirmed_calls> confirmed_;              // with durability replicas(n)
+    bool shards_share_calls_ = true;           // false: the server is a part of a cluster, whatever the options say
+    std::optional<confirmed_calls> confirmed_; // with durability replicas(n)
     std::shared_ptr<redis_subscription_impl> subscription_; // runs when someone listens
 };
 

@@ -94,6 +94,7 @@ asio::awaitable<std::error_code> redis_store::send(attempt_calls<Ways>& attempts
         if (s.error) co_return s.error;
         for (std::size_t k = 0; k < s.replies.size(); ++k) {
             const redis_reply& r = s.replies[k];
+            if (r.is_error() && r.text().starts_with("CROSSSLOT")) shards_share_calls_ = false;
             if (attempts.take(k, r) || first) continue;
             first = durable_errc::bad_reply;
             if (r.is_error()) first = co_await explain(r, shards_[attempts.shard_of_call(k)].keys());
@@ -103,7 +104,7 @@ asio::awaitable<std::error_code> redis_store::send(attempt_calls<Ways>& attempts
 
 awaitable_answer<begun_tasks> redis_store::begin(std::int64_t lease_ms, std::uint32_t nonce,
                                                  std::span<const begin_request> requests) {
-    attempt_calls<begin_ways> attempts({&library_, shards_, lease_ms, nonce}, requests);
+    attempt_calls<begin_ways> attempts({&library_, shards_, lease_ms, nonce}, requests, shards_share_calls_);
     answer<begun_tasks> a;
     a.error = co_await send(attempts);
     a.value = {attempts.ways().now_us, attempts.take_answers()};
@@ -112,7 +113,7 @@ awaitable_answer<begun_tasks> redis_store::begin(std::int64_t lease_ms, std::uin
 
 awaitable_answer<std::vector<std::optional<bool>>> redis_store::finish(const retention_limits& limits,
                                                                        std::span<const finish_request> requests) {
-    attempt_calls<finish_ways> attempts({&library_, shards_, limits}, requests);
+    attempt_calls<finish_ways> attempts({&library_, shards_, limits}, requests, shards_share_calls_);
     answer<std::vector<std::optional<bool>>> a;
     a.error = co_await send(attempts);
     a.value = attempts.take_answers();

@@ -67,7 +67,10 @@ asio::awaitable<sent_calls> send_calls(std::weak_ptr<redis_client> to, std::vect
     for (const std::size_t i : missing) again.push_back(std::move(all[i].command));
     add_wait(again, wait, route);
     sent_calls second = co_await send_commands(to, std::move(again));
-    if (second.error) co_return second;
+    if (second.error) {
+        if (missing.size() < all.size()) second.error = durable_errc::disconnected; // the others were executed
+        co_return second;
+    }
     if (wait.replicas > 0) {
         // The second round may have had another connection.
         const std::int64_t confirmed = take_confirmed(second.replies);

@@ -152,8 +152,10 @@ struct audit_step {
 };
 
 /// Thread safety: one strand, that of the store's executor; see closes_on_any_thread(). Each function may be called
-/// while others wait. The requests of one begin() or finish() belong to shards of one server, and each id comes once;
-/// they exist until the answer.
+/// while others wait.
+/// Preconditions: the requests of one begin() or finish() belong to shards of one server, and exist until the answer.
+/// No two have the same id and generation, of finish() also the same attempt. An answer has a value for each, also with
+/// an error.
 /// Errors: answer::error; durable_errc::disconnected means that the change may have been made.
 class task_store {
 public:

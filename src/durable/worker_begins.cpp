@@ -17,8 +17,6 @@ using std::chrono::microseconds;
 namespace {
 
 constexpr std::int64_t us_per_ms = 1'000;
-// Two batches of a lane may be on their way at once: while one is, the next one gathers what fires.
-constexpr unsigned batches_at_once = 2;
 
 } // namespace
 
@@ -101,7 +99,7 @@ void durable_worker_impl::pump() {
 // Posted, so that all tasks of one turn of the wheel share a batch.
 void durable_worker_impl::post_begin(std::uint32_t lane) {
     lane_state& l = lanes_[lane];
-    if (l.begin_posted || l.begins.empty() || l.begins_under_way == batches_at_once) return;
+    if (l.begin_posted || !may_send(l.begins.size(), l.begins_under_way)) return;
     l.begin_posted = true;
     asio::post(queue_->executor(), [self = shared_from_this(), lane] {
         lane_state& state = self->lanes_[lane];

@@ -31,9 +31,10 @@ asio::awaitable<void> durable_worker_impl::run(self_ptr self) {
     };
     self->heart_ = make_sleeper();
     self->extender_ = make_sleeper();
-    self->shards_.resize(store.shards());
+    std::vector<shard_state> shards(store.shards());
+    for (shard_state& s : shards) s.pause = make_sleeper();
     self->lanes_.resize(self->queue_->lanes());
-    for (shard_state& s : self->shards_) s.pause = make_sleeper();
+    self->shards_ = std::move(shards);
     const std::weak_ptr<durable_worker_impl> weak = self;
     self->listener_ = self->queue_->listen({.on_wake =
                                                 [weak](std::uint32_t shard) {

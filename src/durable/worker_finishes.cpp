@@ -15,7 +15,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr unsigned batches_at_once = 2;
 // An answer waits this long for others, to go to the server in the same write: each write costs both sides a wake-up.
 // By a timer of Asio, because the tick of the wheel may be far longer. Begins do not take answers along: the server's
 // reply to them would wait for the answers' turn.
@@ -115,7 +114,7 @@ void durable_worker_impl::send_finishes() {
 
 void durable_worker_impl::post_finish(std::uint32_t lane) {
     lane_state& l = lanes_[lane];
-    if (l.finish_posted || l.finishes.empty() || l.finishes_under_way == batches_at_once) return;
+    if (l.finish_posted || !may_send(l.finishes.size(), l.finishes_under_way)) return;
     l.finish_posted = true;
     asio::post(queue_->executor(), [self = shared_from_this(), lane] {
         self->lanes_[lane].finish_posted = false;
@@ -124,41 +123,74 @@ void durable_worker_impl::post_finish(std::uint32_t lane) {
 }
 
 void durable_worker_impl::start_finish(std::uint32_t lane) {
-    lane_state& l = lanes_[lane];
-    if (ended_ || l.finishes.empty() || l.finishes_under_way == batches_at_once) return;
-    std::vector<finish_request> batch;
-    while (!l.finishes.empty() && batch.size() < options_.batch) {
-        batch.push_back(std::move(l.finishes.front()));
-        l.finishes.pop_front();
-    }
-    ++l.finishes_under_way;
-    spawn([self = shared_from_this(), lane, batch = std::move(batch)] { return finish_batch(self, lane, batch); });
+    if (ended_ || !may_send(lanes_[lane].finishes.size(), lanes_[lane].finishes_under_way)) return;
+    spawn_finish(lane);
     post_finish(lane);
+}
+
+std::vector<finish_request> durable_worker_impl::take_batch(std::deque<finish_request>& from) const {
+    std::vector<finish_request> batch;
+    while (!from.empty() && batch.size() < options_.batch) {
+        batch.push_back(std::move(from.front()));
+        from.pop_front();
+    }
+    return batch;
+}
+
+void durable_worker_impl::spawn_finish(std::uint32_t lane) {
+    lane_state& l = lanes_[lane];
+    ++l.finishes_under_way;
+    spawn(
+        [self = shared_from_this(), lane, batch = take_batch(l.finishes)] { return finish_batch(self, lane, batch); });
 }
 
 asio::awaitable<void> durable_worker_impl::finish_batch(self_ptr self, std::uint32_t lane,
                                                         std::vector<finish_request> batch) {
-    bool repeated = false, told = false;
     const retention_limits limits = self->queue_->limits();
-    for (;;) {
-        const auto taken = co_await self->queue_->store().finish(limits, batch);
-        --self->lanes_[lane].finishes_under_way;
-        if (self->ended_) co_return;
-        batch = self->finished(std::move(batch), taken.value, repeated);
-        self->post_finish(lane);
-        if (batch.empty()) break;
-        // To repeat an answer is safe: the server takes it once. Meanwhile those of other tasks go on.
-        self->trouble(taken.error);
-        if (self->ended_) co_return;
-        for (const finish_request& r : batch)
-            if (r.kind != finish_kind::release && !told)
-                self->report(durable_event::kind::answer_lost, r.id, {r.generation, r.attempt}, taken.error);
-        told = true;
-        repeated = repeated || taken.error == durable_errc::disconnected;
+    const auto taken = co_await self->queue_->store().finish(limits, batch);
+    lane_state& l = self->lanes_[lane];
+    --l.finishes_under_way;
+    if (self->ended_) co_return;
+    batch = self->finished(std::move(batch), taken.value, false);
+    self->post_finish(lane);
+    if (batch.empty()) co_return self->end_if_drained();
+    self->trouble(taken.error);
+    if (self->ended_) co_return;
+    for (const finish_request& r : batch)
+        if (r.kind != finish_kind::release)
+            self->report(durable_event::kind::answer_lost, r.id, {r.generation, r.attempt}, taken.error);
+    self->keep_refused(l, std::move(batch), taken.error);
+    if (!std::exchange(l.retrying, true)) self->spawn([self, lane] { return retry_finishes(self, lane); });
+}
+
+void durable_worker_impl::keep_refused(lane_state& l, std::vector<finish_request>&& some, std::error_code ec) {
+    auto& to = ec == durable_errc::disconnected ? l.repeated : l.refused;
+    for (finish_request& r : some) to.push_back(std::move(r));
+}
+
+// To repeat an answer is safe: the server takes it once. Meanwhile those of other tasks go on.
+asio::awaitable<void> durable_worker_impl::retry_finishes(self_ptr self, std::uint32_t lane) {
+    lane_state& l = self->lanes_[lane];
+    const retention_limits limits = self->queue_->limits();
+    while (!l.refused.empty() || !l.repeated.empty()) {
         co_await self->wait_for_server();
         if (self->ended_) co_return;
-        ++self->lanes_[lane].finishes_under_way;
+        std::error_code wrong;
+        for (const bool repeated : {false, true}) {
+            auto all = std::exchange(repeated ? l.repeated : l.refused, {});
+            while (!all.empty()) {
+                std::vector<finish_request> batch = self->take_batch(all);
+                const auto taken = co_await self->queue_->store().finish(limits, batch);
+                if (self->ended_) co_return;
+                if (taken.error) wrong = taken.error;
+                batch = self->finished(std::move(batch), taken.value, repeated);
+                self->keep_refused(l, std::move(batch), repeated ? durable_errc::disconnected : taken.error);
+            }
+        }
+        if (wrong) self->trouble(wrong);
+        if (self->ended_) co_return;
     }
+    l.retrying = false;
     self->end_if_drained();
 }
 
@@ -210,7 +242,10 @@ void durable_worker_impl::release_all() {
         slots_ -= l.begins.size();
         l.begins.clear();
     }
-    for (auto& [id, h] : std::exchange(held_, {})) {
+    std::vector<held_ptr> all;
+    for (auto& [id, h] : std::exchange(held_, {})) all.push_back(std::move(h));
+    std::sort(all.begin(), all.end(), [](const held_ptr& a, const held_ptr& b) { return a->shard < b->shard; });
+    for (const held_ptr& h : all) {
         h->timer.cancel();
         finish_request request;
         request.kind = finish_kind::release;
@@ -246,8 +281,11 @@ void durable_worker_impl::end_if_drained() {
 }
 
 void durable_worker_impl::end(std::error_code ec) {
-    if (!ended_) send_finishes(); // handlers have ended: their tasks should not run again. Nobody waits for the replies
+    // Handlers have ended: their tasks should not run again. Nobody waits for the replies.
+    for (std::uint32_t lane = 0; !ended_ && lane < lanes_.size(); ++lane)
+        while (!lanes_[lane].finishes.empty()) spawn_finish(lane);
     if (std::exchange(ended_, true)) return;
+    finish_timer_.cancel();
     for (const auto& [key, d] : running_) d->stop();
     for (auto& [id, h] : std::exchange(held_, {})) h->timer.cancel();
     running_.clear();

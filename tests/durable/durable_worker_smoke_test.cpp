@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a queue and its workers promise, on each backend, in real time.
+#include "src/durable/script_library.hpp"
 #include "support/durable_rig.hpp"
 #include "support/plain_redis.hpp"
 
@@ -364,17 +365,55 @@ TEST_CASE("worker_whose_answers_one_shard_refuses_goes_on_with_the_others") {
     const auto refused = static_cast<std::uint64_t>(redis({"HLEN", key("meta")}).integer());
     REQUIRE(refused >= 3); // more than the batches that may be under way
     REQUIRE(refused < count);
-    redis({"RENAME", key("due"), "aside"});
-    redis({"SET", key("due"), "text"});
+    redis({"RENAME", key("meta"), "aside"});
+    redis({"SET", key("meta"), "text"});
     for (auto& [id, gate] : gates) {
         gate.cancel();
         rig.io.restart();
         rig.io.run_for(5ms); // an answer each, not one of all
     }
     rig.run_until([&] { return w.worker.stats().done == count - refused; });
-    redis({"RENAME", "aside", key("due")});
+    redis({"RENAME", "aside", key("meta")});
+    redis({"CONFIG", "SET", "slowlog-max-len", "100000"});
+    redis({"CONFIG", "SET", "slowlog-log-slower-than", "0"});
     rig.run_until([&] { return w.worker.stats().done == count; });
     CHECK(w.worker.stats().stale == 0);
+    // The refused ones were asked again together.
+    const std::string finish = detail::script_library().at("finish_plain").sha;
+    const auto log = redis({"SLOWLOG", "GET", "-1"});
+    const auto calls = std::ranges::count_if(log.elements(), [&](const redis_reply& entry) {
+        const auto& words = entry.elements()[3].elements();
+        return words.size() > 1 && words[1].text() == finish;
+    });
+    CHECK(calls == 1);
+}
+
+TEST_CASE("worker_stopped_after_many_handlers_have_ended_sends_all_their_answers") {
+    for (const durable_backend b : durable_backends()) {
+        durable_rig rig(b);
+        durable_worker_options o = quick_worker();
+        o.batch = 10;
+        worker_rig w(rig, o);
+        std::vector<std::shared_ptr<asio::steady_timer>> gates;
+        w.run([&](durable_delivery&) -> asio::awaitable<durable_outcome> {
+            const auto gate = std::make_shared<asio::steady_timer>(co_await asio::this_coro::executor, 1h);
+            gates.push_back(gate);
+            std::error_code ec;
+            co_await gate->async_wait(asio::redirect_error(asio::use_awaitable, ec));
+            co_return durable_outcome::done();
+        });
+        constexpr std::size_t count = 95;
+        std::vector<durable_task> tasks;
+        for (std::size_t i = 0; i < count; ++i) tasks.push_back(worker_task("t" + std::to_string(i)));
+        rig.get<std::vector<durable_added>>([&](auto h) { rig.queue->schedule_all(tasks, on_duplicate::reject, h); });
+        rig.run_until([&] { return gates.size() == count; });
+        for (const auto& gate : gates) gate->cancel();
+        std::size_t in_flight = count;
+        rig.run_until([&] { return (in_flight = w.worker.stats().in_flight) == 0; });
+        w.worker.stop();
+        rig.run_until([&] { return w.ended.has_value(); });
+        rig.run_until([&] { return rig.counts().claimed == 0; });
+    }
 }
 
 TEST_CASE("worker_stopped_right_after_a_handler_has_ended_sends_its_answer") {

@@ -133,17 +133,58 @@ TEST_CASE("redis_store_key_of_the_wrong_type_concerns_the_tasks_of_its_shard_onl
         mend();
     }
     for (const auto& b : rig.value(store.begin(30'000, 1, begins)).tasks) CHECK(b->attempt == 1);
-    for (const char* name : {"due", "meta", "body"}) {
-        CAPTURE(name);
-        spoil(name);
-        const auto taken = rig(store.finish(rig.limits, acks));
-        CHECK(taken.error == durable_errc::wrong_type);
-        REQUIRE(taken.value.size() == 4);
-        for (std::size_t i = 0; i < 4; ++i) CHECK(taken.value[i].has_value() == (i != 2));
-        mend();
-    }
+    spoil("meta");
+    const auto taken = rig(store.finish(rig.limits, acks));
+    CHECK(taken.error == durable_errc::wrong_type);
+    REQUIRE(taken.value.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(taken.value[i].has_value() == (i != 2));
+    mend();
     const auto again = rig.value(store.finish(rig.limits, acks));
     for (std::size_t i = 0; i < 4; ++i) CHECK(again[i] == (i == 2));
+}
+
+TEST_CASE("redis_store_done_task_is_gone_although_another_key_has_the_wrong_type") {
+    if (no_redis_server()) return;
+    for (const std::string name : {"due", "body"}) {
+        CAPTURE(name);
+        redis_rig_of_stores rig;
+        plain_redis redis(rig.server.socket());
+        auto& store = rig.store();
+        const auto added = rig.value(store.add(0, one_due_task("a"), on_duplicate::reject));
+        const std::vector<begin_request> begin{{.id = "a", .generation = added[0].generation}};
+        CHECK(rig.value(store.begin(0, 1, begin)).tasks.at(0)->attempt == 1); // a lease that has run out
+        redis({"RENAME", task_key(0, name), "aside"});
+        redis({"SET", task_key(0, name), "text"});
+        const std::vector<finish_request> ack{{finish_kind::ack, "a", added[0].generation, 1}};
+        CHECK(rig.value(store.finish(rig.limits, ack)).at(0) == true);
+        redis({"RENAME", "aside", task_key(0, name)});
+        CHECK(rig.value(store.claim(0, 1'000, 10, 30'000, rig.limits)).tasks.empty());
+        CHECK(rig(store.find("a")).error == durable_errc::no_such_task);
+        CHECK(redis({"EXISTS", task_key(0, "due")}).integer() == 0);
+    }
+}
+
+TEST_CASE("redis_store_single_server_of_a_cluster_gets_a_call_for_each_shard") {
+    if (no_redis_server()) return;
+    redis_rig_of_stores rig({"--cluster-enabled", "yes"}, false);
+    plain_redis redis(rig.server.socket());
+    redis({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
+    while (!says(redis({"CLUSTER", "INFO"}).text(), "cluster_state:ok")) {
+    }
+    auto& store = rig.make();
+    REQUIRE(!rig(store.open()));
+    for (const int round : {1, 2}) {
+        std::vector<begin_request> begins;
+        for (std::uint32_t shard = 0; shard < 4; ++shard) {
+            const auto tasks = one_due_task(std::to_string(round) + std::to_string(shard));
+            const auto added = rig.value(store.add(shard, tasks, on_duplicate::reject));
+            begins.push_back({.id = tasks[0].id, .generation = added[0].generation, .shard = shard});
+        }
+        redis({"CONFIG", "RESETSTAT"});
+        for (const auto& b : rig.value(store.begin(30'000, 1, begins)).tasks) CHECK(b->attempt == 1);
+        // The second time it knows.
+        if (round == 2) CHECK(says(redis({"INFO", "commandstats"}).text(), "cmdstat_evalsha:calls=8,")); // 4 NOSCRIPT
+    }
 }
 
 TEST_CASE("redis_store_begin_with_many_occurrences_holds_the_server_for_few_at_a_time") {

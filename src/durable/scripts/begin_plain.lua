@@ -5,9 +5,9 @@
 -- Begins attempts of tasks that wait and do not recur, in any shards of one server: as begin.lua, which decides the rest.
 -- KEYS: due, meta, seq of each shard.
 -- ARGV: now in us, or empty; lease in ms; nonce of the worker, not 0; then for each shard the number of requests, their
---   ids, their generations. At most 128 requests, each id once.
--- Answer: now in us; then for each request an attempt and a generation, as begin.lua. No attempt: ask begin.lua.
--- Promise: that of begin.lua. What is wrong with a shard concerns no other: its requests get no attempt.
+--   ids, their generations. At most 128 requests, each id and generation once.
+-- Answer: now in us; then for each request an attempt and a generation, as begin.lua. Attempt nil: ask begin.lua.
+-- Promise: that of begin.lua. What is wrong with a shard concerns no other: its requests get nil.
 local call, pack, unpacked = redis.pcall, struct.pack, struct.unpack
 local now = tonumber(ARGV[1])
 if not now then
@@ -42,11 +42,10 @@ for key = 1, #KEYS, 3 do
         end
         answer[n + 2 * k - 1], answer[n + 2 * k] = attempt, generation
     end
-    local moved = m > 0 and call('ZADD', due, unpack(scores))
-    if records.err or type(moved) == 'table' then
+    local written = m > 0 and call('ZADD', due, unpack(scores))
+    if type(written) == 'number' then written = call('HSET', meta, unpack(metas)) end
+    if records.err or type(written) == 'table' then
         for k = 1, count do answer[n + 2 * k - 1] = false end
-    elseif moved then
-        call('HSET', meta, unpack(metas))
     end
     i = i + 2 * count + 1
 end

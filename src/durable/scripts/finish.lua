@@ -120,13 +120,13 @@ if #dones > 0 then
 end
 if #notes > 0 then call('HSET', note, unpack(notes)) end
 if #metas > 0 then call('HSET', meta, unpack(metas)) end
+if #gone > 0 then
+    call('HDEL', meta, unpack(gone))
+    call('HDEL', body, unpack(gone))
+end
 if #ended > 0 then call('ZREM', due, unpack(ended)) end
 if #revived > 0 then call('ZREM', dead, unpack(revived)) end
 if #quiet > 0 then call('HDEL', note, unpack(quiet)) end
-if #gone > 0 then
-    call('HDEL', body, unpack(gone))
-    call('HDEL', meta, unpack(gone)) -- last: if a key has the wrong type, the task is still there
-end
 
 local function trim(key, added, age, most)
     local most_now = 4 * added

@@ -5,9 +5,10 @@
 -- Ends first attempts that are done, of tasks that are not kept, in any shards of one server: as finish.lua, which decides
 -- the rest.
 -- KEYS: due, meta, body of each shard.
--- ARGV: for each shard the number of requests, their ids, their generations. At most 128 requests, each id once.
--- Answer: for each request 1. Nothing: ask finish.lua.
--- Promise: that of finish.lua. What is wrong with a shard concerns no other: its requests get no answer.
+-- ARGV: for each shard the number of requests, their ids, their generations. At most 128 requests, each id and generation
+--   once.
+-- Answer: for each request 1, or nil: ask finish.lua.
+-- Promise: that of finish.lua. What is wrong with a shard concerns no other: its requests get nil.
 local call, unpacked = redis.pcall, struct.unpack
 
 local answer, i = {}, 1
@@ -28,14 +29,10 @@ for key = 1, #KEYS, 3 do
         answer[n + k] = counts
     end
     if m > 0 then
-        -- The record last: if a key has the wrong type, the task is still there.
-        local cleared = call('ZREM', KEYS[key], unpack(gone))
-        if type(cleared) == 'number' then cleared = call('HDEL', KEYS[key + 2], unpack(gone)) end
-        if type(cleared) == 'number' then
-            call('HDEL', meta, unpack(gone))
-        else
-            for k = 1, count do answer[n + k] = false end
-        end
+        -- Without its record a task is gone. If another key has the wrong type, claim and audit remove the rest later.
+        call('HDEL', meta, unpack(gone))
+        call('HDEL', KEYS[key + 2], unpack(gone))
+        call('ZREM', KEYS[key], unpack(gone))
     end
     i = i + 2 * count + 1
 end

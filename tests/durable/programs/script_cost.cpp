@@ -5,8 +5,8 @@
 // memory for each task; and the longest calls. Built on demand: cmake --build build/release --target script_cost
 //
 //     script_cost [cycles for each line, default 100000]
+#include "src/durable/attempt_calls.hpp"
 #include "src/durable/script_texts.hpp"
-#include "src/durable/shard_calls.hpp"
 #include "support/plain_redis.hpp"
 #include "support/redis_server.hpp"
 
@@ -52,6 +52,14 @@ std::vector<new_task> some_tasks(std::uint64_t from, std::size_t n, std::int64_t
     return tasks;
 }
 
+template <class Ways>
+auto run(plain_redis& redis, Ways ways, const std::vector<typename Ways::request>& requests) {
+    attempt_calls<Ways> attempts(std::move(ways), requests);
+    for (auto some = attempts.next(); !some.empty(); some = attempts.next())
+        for (std::size_t k = 0; k < some.size(); ++k) attempts.take(k, run(redis, some[k]));
+    return attempts.take_answers();
+}
+
 void fill(plain_redis& redis, const shard_calls& shard, std::size_t tasks) {
     for (std::size_t i = 0; i < tasks; i += 100)
         run(redis, shard.add(some_tasks(1'000'000'000 + i, std::min<std::size_t>(100, tasks - i), 3'600'000),
@@ -62,7 +70,7 @@ void fill(plain_redis& redis, const shard_calls& shard, std::size_t tasks) {
 std::string longest(plain_redis& redis, const script_library& library) {
     std::string text;
     const auto log = redis(redis_command{"SLOWLOG", "GET", "-1"});
-    for (const char* name : {"add", "claim", "begin", "finish"}) {
+    for (const char* name : {"add", "claim", "begin_plain", "finish_plain"}) {
         std::int64_t most = 0;
         for (const auto& e : log.elements()) {
             const auto& words = e.elements()[3].elements();
@@ -91,14 +99,14 @@ void cycles(plain_redis& redis, const script_library& library, std::size_t batch
         const auto claimed = read_claimed(run(redis, shard.claim(1'000, max_script_batch, 30'000, limits)));
         std::vector<begin_request> begins;
         for (const stored_task& t : claimed->tasks) begins.push_back({.id = t.id, .generation = t.generation});
-        const auto begun = read_begun(run(redis, shard.begin(30'000, 1, begins)));
+        const auto begun = run(redis, begin_ways{&library, {&shard, 1}, 30'000, 1}, begins);
         std::vector<finish_request> acks;
         for (std::size_t i = 0; i < begins.size(); ++i)
             acks.push_back({.id = begins[i].id,
                             .generation = begins[i].generation,
-                            .attempt = static_cast<std::uint32_t>(begun->tasks[i]->attempt)});
-        const auto counted = read_integers(run(redis, shard.finish(limits, acks)));
-        done += static_cast<std::size_t>(std::count(counted->begin(), counted->end(), 1));
+                            .attempt = static_cast<std::uint32_t>(begun[i]->attempt)});
+        const auto counted = run(redis, finish_ways{&library, {&shard, 1}, limits}, acks);
+        done += static_cast<std::size_t>(std::count(counted.begin(), counted.end(), true));
     }
     const double us = (main_thread_seconds(redis) - before) * 1e6 / static_cast<double>(done);
     const std::string stats = redis(redis_command{"INFO", "commandstats"}).text();
