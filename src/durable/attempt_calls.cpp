@@ -25,7 +25,7 @@ script_call with_keys(const Ways& ways, std::string_view script, const std::arra
     std::size_t bytes = 0, shards = 0;
     for (const std::size_t i : places) bytes += requests[i].id.size() + 64;
     each_shard(requests, places, [&](std::uint32_t, auto) { ++shards; });
-    script_call c{&ways.library->at(script), redis_command("EVALSHA")};
+    script_call c{&ways.scripts->at(script), redis_command("EVALSHA")};
     c.command.reserve(bytes + 200 * shards + 128);
     c.command.add(c.script->sha).add(keys.size() * shards);
     each_shard(requests, places, [&](std::uint32_t shard, auto) {
@@ -113,14 +113,16 @@ bool attempt_calls<Ways>::take(std::size_t k, const redis_reply& reply) {
     const call& c = made_[k];
     auto read = reply.is_error() ? std::nullopt : ways_.read(reply);
     if (!read || read->size() != c.places.size()) read.emplace(c.places.size());
-    bool all = true;
+    bool settled = true;
     for (std::size_t i = 0; i < c.places.size(); ++i) {
         answers_[c.places[i]] = (*read)[i];
         if ((*read)[i]) continue;
-        if (c.plain) rest_.push_back(c.places[i]);
-        all = all && c.plain;
+        if (c.plain)
+            rest_.push_back(c.places[i]);
+        else
+            settled = false;
     }
-    return all;
+    return settled;
 }
 
 template class attempt_calls<begin_ways>;

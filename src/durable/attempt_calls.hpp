@@ -24,7 +24,7 @@ struct begin_ways {
     }
     std::optional<std::vector<std::optional<begun_task>>> read(const redis_reply&);
 
-    const script_library* library;
+    const script_library* scripts;
     std::span<const shard_calls> shards; // of the queue
     std::int64_t lease_ms;
     std::uint32_t nonce;
@@ -46,7 +46,7 @@ struct finish_ways {
     }
     static std::optional<std::vector<std::optional<bool>>> read(const redis_reply& r) { return read_finished(r); }
 
-    const script_library* library;
+    const script_library* scripts;
     std::span<const shard_calls> shards;
     retention_limits limits;
 };

@@ -126,7 +126,6 @@ private:
     void send_finishes();
     void post_finish(std::uint32_t lane);
     void start_finish(std::uint32_t lane);
-    std::vector<finish_request> take_batch(std::deque<finish_request>&) const;
     void spawn_finish(std::uint32_t lane);
     static asio::awaitable<void> finish_batch(self_ptr, std::uint32_t lane, std::vector<finish_request>);
     static asio::awaitable<void> retry_finishes(self_ptr, std::uint32_t lane);
@@ -140,6 +139,8 @@ private:
     void end(std::error_code);
 
     bool may_send(std::size_t waiting, unsigned under_way) const noexcept;
+    template <class T>
+    std::vector<T> take_batch(std::deque<T>& from) const;
     void report(durable_event::kind, std::string_view id = {}, fencing_token = {}, std::error_code = {},
                 std::string_view message = {}) noexcept;
     void trouble(std::error_code) noexcept;
@@ -156,7 +157,7 @@ private:
     std::vector<shard_state> shards_;
     std::vector<lane_state> lanes_;
     std::shared_ptr<sleeper> heart_, extender_;
-    std::vector<std::shared_ptr<sleeper>> waiting_; // batches that wait for the server
+    std::vector<std::shared_ptr<sleeper>> waiting_; // of the lanes that repeat answers
     std::uint64_t listener_ = 0;
 
     std::unordered_map<std::string, held_ptr> held_; // by id
@@ -196,6 +197,16 @@ private:
     std::uint32_t shard_ = 0;
     std::atomic<bool> lost_{false}; // the handler has ended, but there was no memory to tell the worker
 };
+
+template <class T>
+std::vector<T> durable_worker_impl::take_batch(std::deque<T>& from) const {
+    std::vector<T> batch;
+    while (!from.empty() && batch.size() < options_.batch) {
+        batch.push_back(std::move(from.front()));
+        from.pop_front();
+    }
+    return batch;
+}
 
 /// Runs a coroutine on the strand. An exception is trouble, and ends the worker: no loop ends in silence.
 template <class Coroutine>

@@ -104,14 +104,9 @@ void durable_worker_impl::post_begin(std::uint32_t lane) {
     asio::post(queue_->executor(), [self = shared_from_this(), lane] {
         lane_state& state = self->lanes_[lane];
         state.begin_posted = false;
-        std::vector<held_ptr> batch;
-        while (!state.begins.empty() && batch.size() < self->options_.batch) {
-            batch.push_back(std::move(state.begins.front()));
-            state.begins.pop_front();
-        }
-        if (batch.empty()) return;
+        if (state.begins.empty()) return;
         ++state.begins_under_way;
-        self->spawn([self, lane, batch = std::move(batch)] { return begin_batch(self, lane, batch); });
+        self->spawn([self, lane, batch = self->take_batch(state.begins)] { return begin_batch(self, lane, batch); });
         self->post_begin(lane);
     });
 }

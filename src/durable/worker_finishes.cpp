@@ -128,15 +128,6 @@ void durable_worker_impl::start_finish(std::uint32_t lane) {
     post_finish(lane);
 }
 
-std::vector<finish_request> durable_worker_impl::take_batch(std::deque<finish_request>& from) const {
-    std::vector<finish_request> batch;
-    while (!from.empty() && batch.size() < options_.batch) {
-        batch.push_back(std::move(from.front()));
-        from.pop_front();
-    }
-    return batch;
-}
-
 void durable_worker_impl::spawn_finish(std::uint32_t lane) {
     lane_state& l = lanes_[lane];
     ++l.finishes_under_way;
