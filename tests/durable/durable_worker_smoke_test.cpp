@@ -408,8 +408,7 @@ TEST_CASE("worker_stopped_after_many_handlers_have_ended_sends_all_their_answers
         rig.get<std::vector<durable_added>>([&](auto h) { rig.queue->schedule_all(tasks, on_duplicate::reject, h); });
         rig.run_until([&] { return gates.size() == count; });
         for (const auto& gate : gates) gate->cancel();
-        std::size_t in_flight = count;
-        rig.run_until([&] { return (in_flight = w.worker.stats().in_flight) == 0; });
+        rig.run_until([&] { return w.worker.stats().in_flight == 0; });
         w.worker.stop();
         rig.run_until([&] { return w.ended.has_value(); });
         rig.run_until([&] { return rig.counts().claimed == 0; });

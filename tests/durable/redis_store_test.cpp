@@ -38,6 +38,20 @@ std::vector<new_task> one_due_task(std::string id) {
     return {t};
 }
 
+/// The requests that begin and end a new task in each of the four shards.
+struct task_in_each_shard {
+    explicit task_in_each_shard(redis_rig_of_stores& rig, const std::string& prefix = "task-") {
+        for (std::uint32_t shard = 0; shard < 4; ++shard) {
+            const auto tasks = one_due_task(prefix + std::to_string(shard));
+            const auto added = rig.value(rig.store().add(shard, tasks, on_duplicate::reject));
+            begins.push_back({.id = tasks[0].id, .generation = added[0].generation, .shard = shard});
+            acks.push_back({finish_kind::ack, tasks[0].id, added[0].generation, 1, 0, "", shard});
+        }
+    }
+    std::vector<begin_request> begins;
+    std::vector<finish_request> acks;
+};
+
 } // namespace
 
 TEST_CASE("redis_store_on_a_full_server_refuses_new_tasks_and_runs_the_others") {
@@ -83,20 +97,10 @@ TEST_CASE("redis_store_tasks_of_several_shards_begin_and_end_in_one_call_each") 
     redis_rig_of_stores rig;
     plain_redis redis(rig.server.socket());
     auto& store = rig.store();
-    std::vector<begin_request> begins;
-    for (std::uint32_t shard = 0; shard < 4; ++shard) {
-        const auto tasks = one_due_task("task-" + std::to_string(shard));
-        const auto added = rig.value(store.add(shard, tasks, on_duplicate::reject));
-        begins.push_back({.id = tasks[0].id, .generation = added[0].generation, .shard = shard});
-    }
+    const task_in_each_shard all(rig);
     redis({"CONFIG", "RESETSTAT"});
-    std::vector<finish_request> acks;
-    for (const auto& b : rig.value(store.begin(30'000, 1, begins)).tasks) {
-        CHECK(b->attempt == 1);
-        const begin_request& r = begins[acks.size()];
-        acks.push_back({finish_kind::ack, r.id, r.generation, 1, 0, "", r.shard});
-    }
-    for (const auto taken : rig.value(store.finish(rig.limits, acks))) CHECK(taken == true);
+    for (const auto& b : rig.value(store.begin(30'000, 1, all.begins)).tasks) CHECK(b->attempt == 1);
+    for (const auto taken : rig.value(store.finish(rig.limits, all.acks))) CHECK(taken == true);
     // Each comes twice, because the server does not know the script at first.
     CHECK(says(redis({"INFO", "commandstats"}).text(), "cmdstat_evalsha:calls=4,"));
     for (std::uint32_t shard = 0; shard < 4; ++shard) CHECK(redis({"EXISTS", task_key(shard, "meta")}).integer() == 0);
@@ -107,14 +111,7 @@ TEST_CASE("redis_store_key_of_the_wrong_type_concerns_the_tasks_of_its_shard_onl
     redis_rig_of_stores rig;
     plain_redis redis(rig.server.socket());
     auto& store = rig.store();
-    std::vector<begin_request> begins;
-    std::vector<finish_request> acks;
-    for (std::uint32_t shard = 0; shard < 4; ++shard) {
-        const auto tasks = one_due_task("task-" + std::to_string(shard));
-        const auto added = rig.value(store.add(shard, tasks, on_duplicate::reject));
-        begins.push_back({.id = tasks[0].id, .generation = added[0].generation, .shard = shard});
-        acks.push_back({finish_kind::ack, tasks[0].id, added[0].generation, 1, 0, "", shard});
-    }
+    const task_in_each_shard all(rig);
     std::string key;
     const auto spoil = [&](const char* name) {
         key = task_key(2, name);
@@ -125,21 +122,21 @@ TEST_CASE("redis_store_key_of_the_wrong_type_concerns_the_tasks_of_its_shard_onl
     for (const char* name : {"due", "meta"}) {
         CAPTURE(name);
         spoil(name);
-        const auto begun = rig(store.begin(30'000, 1, begins));
+        const auto begun = rig(store.begin(30'000, 1, all.begins));
         CHECK(begun.error == durable_errc::wrong_type);
         CHECK(says(store.trouble(), key));
         REQUIRE(begun.value.tasks.size() == 4);
         for (std::size_t i = 0; i < 4; ++i) CHECK(begun.value.tasks[i].has_value() == (i != 2));
         mend();
     }
-    for (const auto& b : rig.value(store.begin(30'000, 1, begins)).tasks) CHECK(b->attempt == 1);
+    for (const auto& b : rig.value(store.begin(30'000, 1, all.begins)).tasks) CHECK(b->attempt == 1);
     spoil("meta");
-    const auto taken = rig(store.finish(rig.limits, acks));
+    const auto taken = rig(store.finish(rig.limits, all.acks));
     CHECK(taken.error == durable_errc::wrong_type);
     REQUIRE(taken.value.size() == 4);
     for (std::size_t i = 0; i < 4; ++i) CHECK(taken.value[i].has_value() == (i != 2));
     mend();
-    const auto again = rig.value(store.finish(rig.limits, acks));
+    const auto again = rig.value(store.finish(rig.limits, all.acks));
     for (std::size_t i = 0; i < 4; ++i) CHECK(again[i] == (i == 2));
 }
 
@@ -169,19 +166,15 @@ TEST_CASE("redis_store_single_server_of_a_cluster_gets_a_call_for_each_shard") {
     redis_rig_of_stores rig({"--cluster-enabled", "yes"}, false);
     plain_redis redis(rig.server.socket());
     redis({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
-    while (!says(redis({"CLUSTER", "INFO"}).text(), "cluster_state:ok")) {
-    }
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!says(redis({"CLUSTER", "INFO"}).text(), "cluster_state:ok"))
+        REQUIRE(std::chrono::steady_clock::now() < limit);
     auto& store = rig.make();
     REQUIRE(!rig(store.open()));
     for (const int round : {1, 2}) {
-        std::vector<begin_request> begins;
-        for (std::uint32_t shard = 0; shard < 4; ++shard) {
-            const auto tasks = one_due_task(std::to_string(round) + std::to_string(shard));
-            const auto added = rig.value(store.add(shard, tasks, on_duplicate::reject));
-            begins.push_back({.id = tasks[0].id, .generation = added[0].generation, .shard = shard});
-        }
+        const task_in_each_shard all(rig, std::to_string(round) + '-');
         redis({"CONFIG", "RESETSTAT"});
-        for (const auto& b : rig.value(store.begin(30'000, 1, begins)).tasks) CHECK(b->attempt == 1);
+        for (const auto& b : rig.value(store.begin(30'000, 1, all.begins)).tasks) CHECK(b->attempt == 1);
         // The second time it knows.
         if (round == 2) CHECK(says(redis({"INFO", "commandstats"}).text(), "cmdstat_evalsha:calls=8,")); // 4 NOSCRIPT
     }
