@@ -11,6 +11,12 @@
 #include <asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
@@ -39,10 +45,13 @@ public:
     };
     answer not_before() {
         const double before = world::clock;
-        const auto said = static_cast<double>(clock_.not_before().count());
-        const double after = world::clock;
-        const double origin = static_cast<double>(origin_.time_since_epoch().count());
-        return {before - origin - said - 1, said - (after - origin)}; // the clock has whole nanoseconds
+        return judged(before, clock_.not_before());
+    }
+    std::optional<answer> not_before_unlocked() {
+        const double before = world::clock;
+        std::chrono::nanoseconds said{};
+        if (!clock_.try_not_before_unlocked(said)) return {};
+        return judged(before, said);
     }
     /// Returns how many readings of the system's clock `calls` calls need.
     int system_readings(int calls) {
@@ -58,6 +67,12 @@ public:
     auto raw_not_before() { return clock_.not_before(); }
 
 private:
+    answer judged(double before, std::chrono::nanoseconds answered) const {
+        const auto said = static_cast<double>(answered.count());
+        const double origin = static_cast<double>(origin_.time_since_epoch().count());
+        return {before - origin - said - 1, said - (world::clock - origin)}; // the clock has whole nanoseconds
+    }
+
     counted_clock::time_point origin_;
     clock_under_test clock_;
 };
@@ -79,11 +94,90 @@ TEST_CASE("tick_clock_with_any_slew_is_never_early_and_at_most_a_tenth_of_a_mill
                 world::rate = 1 + most_slew * (static_cast<double>(random.below(2'001)) / 1000 - 1);
             if (random.below(400) == 0) clock.exact();
             world::pass(static_cast<double>(random.below(random.below(20) == 0 ? 300'000 : 2'000)));
+            if (const auto b = clock.not_before_unlocked()) {
+                REQUIRE(b->early <= 0);
+                REQUIRE(b->late <= most_late);
+            }
             const auto a = clock.not_before();
             REQUIRE(a.early <= 0);
             REQUIRE(a.late <= most_late);
         }
     }
+}
+
+TEST_CASE("tick_clock_without_the_lock_answers_while_its_anchor_is_young_enough") {
+    world::begin();
+    checked_clock clock;
+    CHECK(!clock.not_before_unlocked()); // its rate is not known
+    clock.settle();
+    for (int i = 0; i < 100; ++i) {
+        clock.exact();
+        CHECK(clock.not_before_unlocked());
+        world::pass(180'000);
+        CHECK(clock.not_before_unlocked());
+        world::pass(30'000);
+        CHECK(!clock.not_before_unlocked());
+    }
+    checked_clock without(false);
+    without.settle();
+    CHECK(!without.not_before_unlocked());
+}
+
+TEST_CASE("tick_clock_without_the_lock_does_not_mix_two_anchors") {
+    world::begin();
+    checked_clock clock;
+    clock.settle();
+    random_source random(11);
+    int answers = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        if (random.below(3) == 0) clock.exact();
+        world::pass(static_cast<double>(random.below(150'000)));
+        bool read = false;
+        world::before_reading = [&] { // in the middle of the answer, another thread sets the anchor
+            if (std::exchange(read, true) || random.below(2) == 0) return;
+            world::pass(static_cast<double>(random.below(10'000)));
+            clock.exact();
+        };
+        const auto a = clock.not_before_unlocked();
+        world::before_reading = nullptr;
+        if (!a) continue;
+        ++answers;
+        REQUIRE(a->early <= 0);
+        REQUIRE(a->late <= most_late);
+    }
+    CHECK(answers > 1'000);
+}
+
+TEST_CASE("tick_clock_without_the_lock_is_within_its_bounds_beside_a_thread_that_sets_the_anchor") {
+    using steady = std::chrono::steady_clock;
+    const auto origin = steady::now();
+    cogwheel::detail::tick_clock<steady> clock(origin, true);
+    std::mutex mutex;
+    std::atomic<bool> over = false;
+    std::thread setter([&] {
+        for (int i = 0; !over; ++i) {
+            const std::lock_guard lock(mutex);
+            if (i % 8 == 0)
+                clock.exact();
+            else
+                clock.not_before();
+        }
+    });
+    bool early = false, late = false;
+    int answers = 0;
+    for (int i = 0; answers < 200'000 && i < 20'000'000 && clock.uses_counter(); ++i) {
+        const auto before = steady::now() - origin;
+        std::chrono::nanoseconds said{};
+        if (!clock.try_not_before_unlocked(said)) continue;
+        ++answers;
+        early = early || said < before;
+        late = late || said > steady::now() - origin + clock.most_ahead;
+    }
+    over = true;
+    setter.join();
+    CHECK(!early);
+    CHECK(!late);
+    CHECK((answers > 0 || !clock.uses_counter()));
 }
 
 TEST_CASE("tick_clock_of_a_thread_that_is_suspended_at_any_point_stays_within_its_bounds") {

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A monitor on a wheel: events in time, one timer at the most, activity that costs no wheel operation.
+#include "support/counted_world.hpp"
 #include "support/idle_rig.hpp"
 
 #include <asio/awaitable.hpp>
@@ -13,6 +14,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <optional>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -353,4 +355,34 @@ TEST_CASE("async_idle_gives_a_future_and_takes_move_only_handlers") {
     r.idle.async_idle([&, owned = std::make_unique<int>(1)](std::error_code, idle_event) { called = *owned == 1; });
     r.pass(10s);
     CHECK(called);
+}
+
+TEST_CASE("touch_on_a_tick_clock_is_not_before_the_present_and_little_after_it") {
+    using world = counted_world;
+    world::begin();
+    asio::io_context io;
+    basic_timer_wheel<counted_clock, multi_threaded> wheel(io, {.tick = 1ms});
+    for (int i = 0; i < 40; ++i) { // until the rate is known
+        world::pass(1e6);
+        wheel.schedule(1h, [] {}).cancel();
+    }
+    basic_idle_monitor idle(wheel, idle_timeouts{.all = 500us});
+    for (int i = 0; i < 1'000; ++i) {
+        const auto before = counted_clock::now();
+        idle.touch();
+        const auto after = counted_clock::now();
+        if (i % 10 != 9) { // so the anchor has any age
+            world::pass(i * 7919 % 30'000);
+            continue;
+        }
+        world::pass(700'000);
+        std::optional<idle_event> event; // due at once, so it comes without a turn
+        idle.async_idle([&](std::error_code, idle_event e) { event = e; });
+        const auto asked = counted_clock::now();
+        io.poll();
+        io.restart();
+        REQUIRE(event);
+        CHECK(event->idle_for <= counted_clock::now() - before);
+        CHECK(event->idle_for >= asked - after - 100us);
+    }
 }

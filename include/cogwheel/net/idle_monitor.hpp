@@ -138,16 +138,17 @@ public:
     // ---- activity ----
 
     /// Records a read and a completed write. touch_read() and touch_write() record one of them.
-    /// Parameters: `now`: a reading of the clock; overloads without it read the clock.
+    /// Parameters: `now`: a reading of the clock. Overloads without it take the wheel's tick clock: the present, or up
+    ///   to 0.1 ms later.
     /// Complexity: a store for each. With a probe, touch_write() also asks it, eight times a timeout at most.
-    void touch() noexcept { touch(Clock::now()); }
+    void touch() noexcept { touch(tick_time()); }
     void touch(time_point now) noexcept {
         touch_read(now);
         touch_write(now);
     }
-    void touch_read() noexcept { touch_read(Clock::now()); }
+    void touch_read() noexcept { touch_read(tick_time()); }
     void touch_read(time_point now) noexcept { machine_.read(since_epoch(now)); }
-    void touch_write() noexcept { touch_write(Clock::now()); }
+    void touch_write() noexcept { touch_write(tick_time()); }
     void touch_write(time_point now) noexcept {
         machine_.written(since_epoch(now));
         if (probe_ != nullptr) machine_.sample(since_epoch(now), queues{probe_});
@@ -374,6 +375,7 @@ private:
         limits.validate();
         return limits;
     }
+    time_point tick_time() noexcept { return timer_.wheel().not_before_unlocked(); }
     static std::chrono::nanoseconds since_epoch(time_point t) noexcept { return saturate_to_ns(t.time_since_epoch()); }
     static time_point point(std::chrono::nanoseconds at) noexcept { return detail::point_after(time_point(), at); }
     static std::chrono::nanoseconds present() noexcept { return detail::present<Clock>(); }

@@ -12,11 +12,16 @@
 // - The counter is used only if the kernel uses it for this clock. A counter that steps back, or far ahead, ends the
 //   use of its anchor. If the system's clock gets ahead of not_before(), the counter is wrong, and is not used again.
 // Elsewhere, and for other clocks, both functions read the clock.
+//
+// Activity of a connection needs a time, but no lock. So what an answer is made of can be read without the lock, too. A
+// version says whether it changed meanwhile: a sequence lock, as in H.-J. Boehm, "Can seqlocks get along with
+// programming language memory models?" (2012).
 #pragma once
 
 #include <cogwheel/asio/detail/counter_rate.hpp>
 #include <cogwheel/wheel/tick.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -50,7 +55,26 @@ struct tick_counter<std::chrono::steady_clock> {
 };
 #endif
 
-/// Thread safety: none; the wheel's lock guards it.
+/// A value that one thread at a time changes, and that other threads read without its lock.
+template <class T>
+class shared_value {
+public:
+    constexpr shared_value(T value = {}) noexcept : value_(value) {} // NOLINT(google-explicit-constructor)
+
+    /// For the thread that has the lock.
+    operator T() const noexcept { return value_; } // NOLINT(google-explicit-constructor)
+    shared_value& operator=(T value) noexcept {
+        std::atomic_ref<T>(value_).store(value, std::memory_order_release);
+        return *this;
+    }
+    /// For the others.
+    T load() const noexcept { return std::atomic_ref<T>(value_).load(std::memory_order_acquire); }
+
+private:
+    mutable T value_;
+};
+
+/// Thread safety: the wheel's lock guards all functions but try_not_before_unlocked() and uses_counter().
 template <class Clock>
 class tick_clock {
     using counter = tick_counter<Clock>;
@@ -85,13 +109,34 @@ public:
     [[gnu::always_inline]] bool try_not_before(nanoseconds& now) const noexcept {
         if constexpr (counter::exists) {
             const std::uint64_t age = counter::read() - anchor_count_;
-            const nanoseconds by_anchor = by_count(age);
-            now = by_anchor > floor_ ? by_anchor : floor_;
+            const nanoseconds by_anchor = by_count(age), floor = floor_;
+            now = by_anchor > floor ? by_anchor : floor;
             return age < usable_;
         } else {
             now = read();
             return true;
         }
+    }
+    /// The same on any thread, without the lock. Also returns false while another thread sets the anchor. What it
+    /// returns may go back by less than `most_ahead` when the anchor changes.
+    [[gnu::always_inline]] bool try_not_before_unlocked([[maybe_unused]] nanoseconds& now) const noexcept {
+        if constexpr (counter::exists) {
+            const std::uint64_t version = version_.load();
+            const std::uint64_t anchor_count = anchor_count_.load();
+            const std::uint64_t age = counter::read() - anchor_count;
+            const std::uint64_t usable = usable_.load(), per_count = per_count_.load();
+            const nanoseconds anchor = anchor_.load(), floor = floor_.load();
+            const nanoseconds by_anchor = anchor + nanoseconds((age * per_count) >> counter_rate::shift);
+            now = by_anchor > floor ? by_anchor : floor;
+            return age < usable && version % 2 == 0 && version_.load() == version;
+        } else {
+            return false;
+        }
+    }
+    /// Returns false if not_before() always reads the clock. Any thread may call it.
+    bool uses_counter() const noexcept {
+        if constexpr (counter::exists) return use_.load();
+        return false;
     }
 
 private:
@@ -104,10 +149,23 @@ private:
 
     [[gnu::noinline]] nanoseconds not_before_by_system() noexcept {
         const nanoseconds now = exact();
-        return floor_ = now > floor_ ? now : floor_;
+        const change setting(*this);
+        const nanoseconds floor = floor_;
+        return floor_ = now > floor ? now : floor;
     }
+    /// While it lives, no thread without the lock takes an answer.
+    class change {
+    public:
+        explicit change(tick_clock& of) noexcept : of_(of) { of_.version_ = of_.version_ + 1; }
+        change(const change&) = delete;
+        change& operator=(const change&) = delete;
+        ~change() { of_.version_ = of_.version_ + 1; }
+
+    private:
+        tick_clock& of_;
+    };
     nanoseconds by_count(std::uint64_t age) const noexcept {
-        return anchor_ + nanoseconds((age * per_count_) >> counter_rate::shift);
+        return nanoseconds(anchor_) + nanoseconds((age * per_count_) >> counter_rate::shift);
     }
 
     // Reads the clock and sets the anchor. Without a counter it would be called for nothing, so it is a template.
@@ -116,12 +174,13 @@ private:
         const std::uint64_t before = Counter::read();
         const nanoseconds now = read();
         const std::uint64_t after = Counter::read();
+        const change setting(*this);
         if (usable_ != 0) {
             const std::uint64_t age = after - anchor_count_;
             // The latest time that not_before() may have returned. Beyond `most_ahead`, the counter has made a step.
-            nanoseconds latest = by_count(age < usable_ ? age : usable_);
+            nanoseconds latest = by_count(age < usable_ ? age : std::uint64_t(usable_));
             if (latest > now + most_ahead) latest = now + most_ahead;
-            if (latest > floor_) floor_ = latest;
+            if (latest > nanoseconds(floor_)) floor_ = latest;
             if (has_outrun(age, now)) {
                 use_ = false;
                 usable_ = 0;
@@ -155,14 +214,15 @@ private:
     }
 
     // What not_before() needs comes first.
-    std::uint64_t anchor_count_ = 0;
-    std::uint64_t usable_ = 0; // counts after the anchor; zero: no anchor
-    std::uint64_t per_count_ = 0;
-    nanoseconds anchor_{}; // since the origin
-    nanoseconds floor_{};  // not_before() does not go back behind this
+    shared_value<std::uint64_t> version_ = 0; // odd while the others change
+    shared_value<std::uint64_t> anchor_count_ = 0;
+    shared_value<std::uint64_t> usable_ = 0; // counts after the anchor; zero: no anchor
+    shared_value<std::uint64_t> per_count_ = 0;
+    shared_value<nanoseconds> anchor_; // since the origin
+    shared_value<nanoseconds> floor_;  // not_before() does not go back behind this
 
     nanoseconds origin_{};
-    bool use_ = false;
+    shared_value<bool> use_ = false;
     std::uint64_t usable_now_ = 0;
     nanoseconds next_sample_{};
     counter_rate rate_{};

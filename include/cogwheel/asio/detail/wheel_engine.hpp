@@ -3,7 +3,7 @@
 //
 // The engine: the base of a wheel's impl. It holds the lock, the core wheel, the driver, the counts, and the timers
 // that have ended but are not delivered yet. It runs the turns. A node's function completes the node (operation.hpp).
-// Thread safety: all public functions need the lock, except lock().
+// Thread safety: all public functions need the lock, except lock() and not_before_unlocked().
 //
 // Rules of the driver (docs/adr/0009):
 // - The engine arms it only for an earlier wake-up. A turn is bounded, and ends by arming it for the next due tick.
@@ -240,6 +240,11 @@ public:
 
     time_point start_of(tick t) const noexcept { return time_.start_of(t); }
     time_point not_before() noexcept { return time_.not_before(); }
+    /// The same without the lock, on any thread that may use the wheel.
+    [[gnu::always_inline]] time_point not_before_unlocked() noexcept {
+        time_point now;
+        return time_.try_not_before_unlocked(now) ? now : not_before_slowly();
+    }
 
     // ---- other users than the timer_wheel: they keep the impl from being recycled ----
 
@@ -375,6 +380,12 @@ private:
         let_run_return();
         mutex_.unlock();
         return true;
+    }
+
+    [[gnu::noinline]] time_point not_before_slowly() noexcept {
+        if (!time_.uses_counter()) return Clock::now();
+        const guard lock(mutex_);
+        return time_.not_before();
     }
 
     bool turn_coming() const noexcept { return turn_posted_ || wait_cancelled_; }

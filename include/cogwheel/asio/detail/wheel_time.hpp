@@ -92,6 +92,14 @@ public:
     nanoseconds begin_turn() noexcept { return clock_.exact(); }
     /// Returns a point that is not before the present, for deadlines.
     time_point not_before() noexcept { return point_after(origin_, clock_.not_before()); }
+    /// The same on any thread, without the lock. Returns false if it needs the lock: see tick_clock.
+    [[gnu::always_inline]] bool try_not_before_unlocked(time_point& now) const noexcept {
+        nanoseconds since{};
+        if (!clock_.try_not_before_unlocked(since)) return false;
+        now = point_after(origin_, since);
+        return true;
+    }
+    bool uses_counter() const noexcept { return clock_.uses_counter(); }
 
     nanoseconds since_origin(time_point t) const noexcept {
         return saturating_add(saturate_to_ns(t.time_since_epoch()), -saturate_to_ns(origin_.time_since_epoch()));
