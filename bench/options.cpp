@@ -102,7 +102,7 @@ std::string usage() {
         "cogwheel_bench [--quick|--full] [--only LIST] [--timers LIST] [--repeat N] [--json FILE] [--cpu N] [NAME...]\n"
         "\n"
         "  --quick        fewer sizes and repetitions: a quarter of an hour\n"
-        "  --full         more sizes: up to 4M timers; 45 minutes\n"
+        "  --full         more sizes: up to 4M timers; an hour and a half\n"
         "  --only LIST    these workloads, or a group of contenders: core, binding, loops, foreign; a bare NAME does "
         "the same\n"
         "  --timers LIST  this many live timers instead of each workload's own: 1k,100k,4M\n"
