@@ -12,7 +12,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -152,11 +151,9 @@ TEST_CASE("tick_clock_without_the_lock_is_within_its_bounds_beside_a_thread_that
     using steady = std::chrono::steady_clock;
     const auto origin = steady::now();
     cogwheel::detail::tick_clock<steady> clock(origin, true);
-    std::mutex mutex;
     std::atomic<bool> over = false;
     std::thread setter([&] {
         for (int i = 0; !over; ++i) {
-            const std::lock_guard lock(mutex);
             if (i % 8 == 0)
                 clock.exact();
             else
@@ -165,10 +162,13 @@ TEST_CASE("tick_clock_without_the_lock_is_within_its_bounds_beside_a_thread_that
     });
     bool early = false, late = false;
     int answers = 0;
-    for (int i = 0; answers < 200'000 && i < 20'000'000 && clock.uses_counter(); ++i) {
+    while (answers < 200'000 && clock.uses_counter()) {
         const auto before = steady::now() - origin;
         std::chrono::nanoseconds said{};
-        if (!clock.try_not_before_unlocked(said)) continue;
+        if (!clock.try_not_before_unlocked(said)) {
+            std::this_thread::yield(); // until its rate is known
+            continue;
+        }
         ++answers;
         early = early || said < before;
         late = late || said > steady::now() - origin + clock.most_ahead;
@@ -177,7 +177,6 @@ TEST_CASE("tick_clock_without_the_lock_is_within_its_bounds_beside_a_thread_that
     setter.join();
     CHECK(!early);
     CHECK(!late);
-    CHECK((answers > 0 || !clock.uses_counter()));
 }
 
 TEST_CASE("tick_clock_of_a_thread_that_is_suspended_at_any_point_stays_within_its_bounds") {

@@ -149,7 +149,7 @@ private:
 
     [[gnu::noinline]] nanoseconds not_before_by_system() noexcept {
         const nanoseconds now = exact();
-        const change setting(*this);
+        const change under_way(*this);
         const nanoseconds floor = floor_;
         return floor_ = now > floor ? now : floor;
     }
@@ -174,7 +174,7 @@ private:
         const std::uint64_t before = Counter::read();
         const nanoseconds now = read();
         const std::uint64_t after = Counter::read();
-        const change setting(*this);
+        const change under_way(*this);
         if (usable_ != 0) {
             const std::uint64_t age = after - anchor_count_;
             // The latest time that not_before() may have returned. Beyond `most_ahead`, the counter has made a step.
