@@ -171,7 +171,7 @@ private:
         return e.unlock_with(true);
     }
     [[gnu::always_inline]] void prefetch() const noexcept {
-        if constexpr (engine::concurrent) __builtin_prefetch(this, 1); // the lock would wait for the line
+        __builtin_prefetch(this, 1); // the lock and the counter would wait for the line
     }
     // Not inlined, so that the usual case saves no registers for it.
     [[gnu::noinline]] bool schedule_and_unlock(engine& e, detail::due_tick a) {

@@ -142,17 +142,26 @@ public:
 
     /// The same, but returns nullptr too if the node is embedded. Preconditions: the generation is odd.
     [[gnu::always_inline]] timer_node* find_block(timer_id id) const noexcept {
-        assert((id.generation & 1) != 0);
-        if (id.index >= limit_) [[unlikely]]
+        timer_node* node = block_at(id.index);
+        if (node == nullptr || !has_name(*node, id)) [[unlikely]]
             return nullptr;
-        const page& p = pages_[page_of(id.index)];
-        if (id.index % page_size >= p.used || p.stride == sizeof(place)) [[unlikely]]
+        return node;
+    }
+    /// The two halves of find_block(). The first one does not read the node, so it does not wait for it.
+    [[gnu::always_inline]] timer_node* block_at(std::uint32_t index) const noexcept {
+        if (index >= limit_) [[unlikely]]
             return nullptr;
-        auto* node = reinterpret_cast<timer_node*>(p.at(id.index));
-        if (generation(*node) != id.generation) [[unlikely]]
+        const page& p = pages_[page_of(index)];
+        if (index % page_size >= p.used || p.stride == sizeof(place)) [[unlikely]]
             return nullptr;
+        auto* node = reinterpret_cast<timer_node*>(p.at(index));
         if (node == nullptr) __builtin_unreachable(); // the caller's check costs nothing then
         return node;
+    }
+    /// Preconditions: the generation is odd.
+    [[gnu::always_inline]] static bool has_name(const timer_node& node, timer_id id) noexcept {
+        assert((id.generation & 1) != 0);
+        return generation(node) == id.generation;
     }
 
     /// Returns the node of a timer that has ended, as long as its node has not been armed again; else nullptr. A

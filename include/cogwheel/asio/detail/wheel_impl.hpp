@@ -233,13 +233,17 @@ public:
             return reschedule_slowly(false, id, when);
         if (!this->try_lock()) [[unlikely]]
             return reschedule_slowly(false, id, when);
-        timer_node* node = nodes.find_block(id);
+        timer_node* node = nodes.block_at(id.index);
         if (node == nullptr) [[unlikely]]
             return reschedule_slowly(true, id, when);
-        // Not before find_block(): a reading of the system's clock would hold back the load of the node.
+        // Some processors read their counter only when all branches before it are decided. So none depends on the node
+        // until then, and the node comes meanwhile.
+        __builtin_prefetch(node, 1);
         due_tick a{};
         if (!this->try_due_at(when, a)) [[unlikely]]
-            return reschedule_and_unlock(node, when);
+            return reschedule_slowly(true, id, when);
+        if (!nodes.has_name(*node, id)) [[unlikely]]
+            return reschedule_slowly(true, id, when);
         if (!this->try_rearm(*node, a)) [[unlikely]]
             return reschedule_and_unlock(node, a);
         return this->unlock_with(true);
