@@ -18,6 +18,7 @@
 #include <array>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace bench {
 
@@ -163,6 +164,92 @@ private:
     Lock mutex_;
 };
 
+/// A token that does nothing once its timer has ended, as in any table of slots: an index, and a generation that the
+/// slot must still have. Ended timers leave their slots to later ones. It keeps no time and calls nothing.
+template <reading R, class Lock>
+class floor_safe_token : public floor_base {
+public:
+    static constexpr bool locks = !std::is_same_v<Lock, no_lock>;
+    static constexpr std::string_view name = R == reading::none ? "floor (safe token, line)"
+                                             : locks            ? "floor (counter, safe token, line, exchange lock)"
+                                                                : "floor (counter, safe token, line)";
+
+    struct handle {
+        floor_safe_token* table = nullptr;
+        std::uint32_t index = 0, generation = 0;
+    };
+
+    fixed_array<handle> make_handles(std::size_t n) {
+        lines_.emplace(n);
+        for (std::size_t i = 0; i < n; i += page_size) pages_.push_back(&(*lines_)[i]);
+        for (std::size_t i = n; i-- > 0;) {
+            line& l = (*lines_)[i];
+            l.index = static_cast<std::uint32_t>(i);
+            release(l);
+        }
+        return fixed_array<handle>(n);
+    }
+
+    void schedule(handle& h, std::uint32_t number, milliseconds delay) {
+        const std::lock_guard lock(mutex_);
+        const std::uint64_t deadline = deadline_by<R>(delay);
+        line& l = *free_;
+        free_ = l.next_free;
+        l.deadline = deadline;
+        l.number = number;
+        ++pending_;
+        h = {this, l.index, ++l.generation};
+    }
+    bool cancel(handle& h) { return h.table->end(h); }
+    void move(handle& h, std::uint32_t, milliseconds delay) { h.table->push_back(h, delay); }
+
+private:
+    static constexpr std::size_t page_size = 1024;
+
+    struct alignas(64) line {
+        union {
+            std::uint64_t deadline;
+            line* next_free;
+        };
+        std::uint32_t index = 0, generation = 0, number = 0;
+
+        line() noexcept : next_free(nullptr) {}
+    };
+
+    line* find(const handle& h) noexcept {
+        if (h.index / page_size >= pages_.size()) return nullptr;
+        line& l = pages_[h.index / page_size][h.index % page_size];
+        if constexpr (R != reading::none) __builtin_prefetch(&l, 1);
+        return &l;
+    }
+    bool end(const handle& h) noexcept {
+        const std::lock_guard lock(mutex_);
+        line* l = find(h);
+        if (l == nullptr || l->generation != h.generation) return false;
+        ++l->generation;
+        --pending_;
+        release(*l);
+        return true;
+    }
+    bool push_back(const handle& h, milliseconds delay) noexcept {
+        const std::lock_guard lock(mutex_);
+        line* l = find(h);
+        const std::uint64_t deadline = deadline_by<R>(delay);
+        if (l == nullptr || l->generation != h.generation) return false;
+        l->deadline = deadline;
+        return true;
+    }
+    void release(line& l) noexcept {
+        l.next_free = free_;
+        free_ = &l;
+    }
+
+    std::optional<fixed_array<line>> lines_;
+    std::vector<line*> pages_;
+    line* free_ = nullptr;
+    Lock mutex_;
+};
+
 /// A cancellation signal, the handler in its slot, and a line behind that, which then serves the next timer.
 class floor_slot : public floor_base {
 public:
@@ -217,6 +304,9 @@ private:
     line* free_ = nullptr;
 };
 
+using safe_token = floor_safe_token<reading::none, no_lock>;
+using safe_token_counter = floor_safe_token<reading::counter, no_lock>;
+using safe_token_counter_lock = floor_safe_token<reading::counter, exchange_lock>;
 using token_store = floor_token<reading::none, no_lock>;
 using token_counter = floor_token<reading::counter, no_lock>;
 using token_counter_lock = floor_token<reading::counter, exchange_lock>;

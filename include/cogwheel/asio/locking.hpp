@@ -7,7 +7,7 @@
 #pragma once
 
 #if defined(__linux__) && !defined(COGWHEEL_STD_MUTEX)
-#include <cogwheel/asio/detail/exchange_mutex.hpp>
+#include <cogwheel/asio/detail/biased_mutex.hpp>
 #else
 #include <mutex>
 #endif
@@ -18,7 +18,7 @@ namespace cogwheel::inline v0 {
 struct multi_threaded {
     static constexpr bool concurrent = true;
 #if defined(__linux__) && !defined(COGWHEEL_STD_MUTEX)
-    using mutex = detail::exchange_mutex;
+    using mutex = detail::biased_mutex;
 #else
     using mutex = std::mutex;
 #endif

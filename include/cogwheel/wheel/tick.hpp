@@ -8,6 +8,7 @@
 // All conversions saturate. Everything here is O(1), allocates nothing and reads no clock.
 #pragma once
 
+#include <bit>
 #include <cassert>
 #include <chrono>
 #include <compare>
@@ -34,6 +35,39 @@ struct tick {
 };
 
 namespace detail {
+
+/// Divides by a number that the compiler does not know, by one multiplication: T. Granlund, P. L. Montgomery, "Division
+/// by invariant integers using multiplication" (1994). A division takes longer than all else that a tick costs.
+class divisor {
+public:
+    /// Preconditions: 0 < value < 2^63.
+    explicit constexpr divisor(std::uint64_t value) noexcept : value_(value) {
+#ifdef __SIZEOF_INT128__
+        // 2^(63 + shift) / value, rounded up. So a quotient is too large by less than 1 / value, and rounds down to
+        // the same.
+        shift_ = static_cast<unsigned>(std::bit_width(value - 1));
+        factor_ = static_cast<std::uint64_t>(((wide{1} << (63 + shift_)) - 1) / value + 1);
+#endif
+    }
+    constexpr std::uint64_t value() const noexcept { return value_; }
+
+    /// Rounds down. Preconditions: dividend < 2^63.
+    friend constexpr std::uint64_t operator/(std::uint64_t dividend, const divisor& d) noexcept {
+#ifdef __SIZEOF_INT128__
+        return static_cast<std::uint64_t>((wide{2 * dividend} * d.factor_) >> 64) >> d.shift_;
+#else
+        return dividend / d.value_;
+#endif
+    }
+
+private:
+    std::uint64_t value_;
+#ifdef __SIZEOF_INT128__
+    __extension__ using wide = unsigned __int128;
+    std::uint64_t factor_ = 0;
+    unsigned shift_ = 0;
+#endif
+};
 
 // The limit lies below 2^63 ns (9.22e9 s). The difference is larger than the rounding error of a double.
 inline constexpr double most_seconds = 9.2e9;
@@ -116,7 +150,7 @@ public:
     }
 
     constexpr std::chrono::nanoseconds length() const noexcept {
-        return std::chrono::nanoseconds(static_cast<std::int64_t>(length_));
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(length_.value()));
     }
 
     /// Returns the tick at which a timer due at `since_origin` fires: rounded up. A time before the origin becomes tick
@@ -124,13 +158,13 @@ public:
     constexpr tick due(std::chrono::nanoseconds since_origin) const noexcept {
         if (since_origin <= std::chrono::nanoseconds::zero()) return {0};
         if (since_origin == std::chrono::nanoseconds::max()) return tick::max();
-        return {(static_cast<std::uint64_t>(since_origin.count()) + (length_ - 1)) / length_};
+        return {(static_cast<std::uint64_t>(since_origin.count()) - 1) / length_ + 1};
     }
 
-    /// The same for a delay from `now`. Preconditions: both are at least zero, and at most nanoseconds::max() / 2.
+    /// The same for a delay from `now`. Preconditions: both are at most nanoseconds::max() / 2; now >= 0; delay > 0.
     constexpr tick due(std::chrono::nanoseconds now, std::chrono::nanoseconds delay) const noexcept {
         const std::uint64_t sum = static_cast<std::uint64_t>(now.count()) + static_cast<std::uint64_t>(delay.count());
-        return {(sum + (length_ - 1)) / length_};
+        return {(sum - 1) / length_ + 1};
     }
 
     /// Returns the tick that the wheel has reached at `since_origin`: rounded down. A time before the origin becomes
@@ -144,11 +178,11 @@ public:
     constexpr std::chrono::nanoseconds start_of(tick t) const noexcept {
         constexpr auto limit = static_cast<std::uint64_t>(std::chrono::nanoseconds::max().count());
         if (t.value > limit / length_) return std::chrono::nanoseconds::max();
-        return std::chrono::nanoseconds(static_cast<std::int64_t>(t.value * length_));
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(t.value * length_.value()));
     }
 
 private:
-    std::uint64_t length_;
+    detail::divisor length_;
 };
 
 } // namespace cogwheel::inline v0

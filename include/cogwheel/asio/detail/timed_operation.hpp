@@ -117,7 +117,7 @@ public:
             return finish<results>(lock, std::forward<Args>(args)...);
         results_.template emplace<results>(std::forward<Args>(args)...);
         if ((bits & initiating) != 0) keep_running();
-        if ((pins_.set(completed) & pinned) == 0) deliver_results(lock, true); // the initiating pin went meanwhile
+        pins_.set(completed);
     }
 
 private:
@@ -137,8 +137,9 @@ private:
         int exceptions = std::uncaught_exceptions();
         ~initiation() noexcept(false) {
             if constexpr (Engine::concurrent) {
+                lock_type lock = self.engine_.lock();
                 if (self.pins_.clear_if_alone(initiating)) return;
-                if (!self.after_initiation() && std::uncaught_exceptions() == exceptions)
+                if (!self.after_initiation(lock) && std::uncaught_exceptions() == exceptions)
                     asio::detail::throw_exception(std::bad_alloc());
             }
         }
@@ -376,8 +377,7 @@ private:
     }
 
     // Emits what is asked for and posts stored results. Returns false if memory is short and the handler is destroyed.
-    bool after_initiation() {
-        lock_type lock = engine_.lock();
+    bool after_initiation(lock_type& lock) {
         for (bool failed = false; !failed && (pins_.get() & (asked | over | emitting | queued)) == asked;) {
             pins_.set(emitting);
             lock.unlock();
@@ -490,7 +490,7 @@ private:
     asio::cancellation_type wanted_ = asio::cancellation_type::none;
     bool report_, timed_out_ = false;
     bool limit_ended_ = false; // the timer expired, or the wheel cancelled it
-    pin_bits<Engine::concurrent> pins_;
+    pin_bits<false> pins_;     // the lock guards them
     std::optional<IoExecutor> io_executor_;
     std::unique_ptr<running> running_;
     timed_sending* sender_ = nullptr; // of the emission that a thread hands to an executor

@@ -62,7 +62,7 @@ public:
 
     // For the short paths. These call functions only at their end, for the rare cases, so that they save no registers.
 
-    /// Takes the lock if no other thread has it.
+    /// Takes the lock, unless that takes longer: another thread has it, or is the mutex's owner.
     [[gnu::always_inline]] bool try_lock() noexcept { return mutex_.try_lock(); }
     /// Releases the lock, and returns `result`.
     template <class T>
@@ -386,6 +386,11 @@ private:
         if (!time_.uses_counter()) return Clock::now();
         const guard lock(mutex_);
         return time_.not_before();
+    }
+
+    // This thread may be the only one that uses the wheel.
+    void consider_bias() noexcept {
+        if constexpr (requires { mutex_.consider_bias(); }) mutex_.consider_bias();
     }
 
     bool turn_coming() const noexcept { return turn_posted_ || wait_cancelled_; }

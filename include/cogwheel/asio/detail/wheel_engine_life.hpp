@@ -34,6 +34,7 @@ void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& exe
     counts_ = {};
     closed_ = false;
     note_driver();
+    consider_bias();
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>

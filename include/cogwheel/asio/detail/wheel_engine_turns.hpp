@@ -81,6 +81,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
     turning_ = false;
     note_driver();
+    consider_bias();
     if (shut_down_) return;
     if (more || !ended_.empty()) {
         request_turn();
