@@ -26,6 +26,7 @@ namespace {
 constexpr int looks = 10;
 constexpr int first_pauses = 16, most_pauses = 1024; // about 25 ns each
 constexpr std::uint32_t most_turns = 1 << 20;
+constexpr std::uint32_t worthwhile_turns = 64; // a revocation takes some microseconds, 64 turns rarely less than 64 ms
 
 void pause(int count) noexcept {
     for (int i = 0; i < count; ++i) {
@@ -90,8 +91,8 @@ void biased_mutex::revoke() noexcept {
         }
     }
     bias_ = nullptr;
+    needed_turns_ = quiet_turns_ >= worthwhile_turns ? 1 : std::min(2 * needed_turns_ + 1, most_turns);
     quiet_turns_ = 0;
-    needed_turns_ = std::min(2 * needed_turns_ + 1, most_turns);
 }
 
 [[gnu::noinline]] void biased_mutex::bias_if_alone() noexcept {
@@ -104,6 +105,7 @@ void biased_mutex::revoke() noexcept {
     if (quiet_turns_ <= needed_turns_ || sleepers_.load(std::memory_order_relaxed) != 0) return;
     const std::uintptr_t number = number_of(me);
     if (number == most_owners) return;
+    quiet_turns_ = 0;
     bias_ = &inside_[number];
     bias_->store(true, std::memory_order_relaxed);
     owner_.store(me | number, std::memory_order_relaxed);

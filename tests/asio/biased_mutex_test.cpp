@@ -246,6 +246,17 @@ TEST_CASE("mutex_that_another_thread_has_locked_since_the_last_turn_gets_no_owne
     CHECK(turn(mutex));
 }
 
+// A thread reads the counts of a server's wheel now and then.
+TEST_CASE("mutex_whose_owner_had_it_for_long_is_biased_again_soon" * doctest::skip(!has_owners())) {
+    biased_mutex mutex;
+    for (int visits = 0; visits < 20; ++visits) {
+        for (int turns = 0; turns < 4; ++turns) turn(mutex);
+        CHECK(is_biased(mutex));
+        for (int turns = 0; turns < 100; ++turns) turn(mutex);
+        on_another_thread([&] { CHECK(!is_biased(mutex)); });
+    }
+}
+
 // A thread sees that it is the owner, is suspended, and goes on when another thread is the owner, and inside.
 TEST_CASE("mutex_is_not_opened_by_a_former_owner_that_takes_its_store_back" * doctest::skip(!has_owners())) {
     biased_mutex mutex;

@@ -12,7 +12,8 @@
 // - Each owner has a flag of its own for "inside": one that finds that it no longer is the owner takes its store back,
 //   and by then there may be another owner. So there are at most four owners in the life of a mutex.
 // - At the end of each turn, the wheel offers the ownership to the thread that runs it (consider_bias()). It gets it
-//   if it alone has locked since the last turns. After each revocation, twice as many turns are needed.
+//   if it alone has locked since the last turns. After a revocation, twice as many turns are needed, unless the former
+//   owner had it for so long that this was worth a revocation.
 // - A thread that finds the mutex locked looks again after 0.4 us, then after longer and longer pauses. After about
 //   0.13 ms it sleeps, so that it does not take the processor away from the thread that holds the mutex. By
 //   membarrier(2), unlock() does not overlook it. Where the kernel has no membarrier(2), unlock() has a fence, and the
@@ -98,7 +99,10 @@ public:
     /// Makes this thread the owner if it alone has locked the mutex for long enough; the first time, at once.
     /// Preconditions: this thread has locked the mutex.
     void consider_bias() noexcept {
-        if (bias_ == nullptr) bias_if_alone();
+        if (bias_ == nullptr)
+            bias_if_alone();
+        else
+            ++quiet_turns_;
     }
     /// Returns whether the mutex has an owner. Preconditions: this thread has locked it.
     bool is_biased() const noexcept { return bias_ != nullptr; }
