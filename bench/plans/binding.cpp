@@ -156,7 +156,7 @@ const participation& binding_plan() {
         {"fire_spread", on_asio<fire_spread, any_thread, one_thread, steady_timer>()},
         {"fire_minute", on_asio<fire_minute, fine_ticks<cogwheel::timer_wheel>, fine_levels, steady_timer>()},
         {"mixed", on_asio<mixed_leg, any_thread, one_thread, scheduled_with_now, any_thread_callbacks,
-                          one_thread_callbacks, steady_timer>()},
+                          one_thread_callbacks, callback_timers_with_now, steady_timer>()},
         {"schedule", on_asio<schedule, any_thread, one_thread, scheduled_with_now, any_thread_callbacks,
                              one_thread_callbacks, steady_timer>()},
         {"cancel", on_asio<cancel, safe_token, any_thread, one_thread, any_thread_callbacks, one_thread_callbacks,
