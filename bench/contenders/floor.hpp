@@ -4,8 +4,9 @@
 // The least that a timer can cost: its own cache line, once; and the same for whoever has to know what time it is,
 // because a clock reading waits for the loads before it, so that the cache misses of two operations no longer overlap
 // (a prefetch it does not wait for). For a timer object: the two lines over which its first 64 bytes lie. For whoever
-// is named by a handle: lines, each of which says where the next one is; behind a cancellation signal it is Asio's own
-// handler that says it, and that is replaced by each wait. Keep no time, fire nothing.
+// is named by a handle: lines, each of which says where the next one is, and for a safe token, whether it still is the
+// same timer's. Behind a cancellation signal it is Asio's own handler that says it, and that is replaced by each wait.
+// Keep no time, fire nothing.
 #pragma once
 
 #include "contenders/contender.hpp"
@@ -165,7 +166,7 @@ private:
 };
 
 /// A token that does nothing once its timer has ended, as in any table of slots: an index, and a generation that the
-/// slot must still have. Ended timers leave their slots to later ones. It keeps no time and calls nothing.
+/// slot must still have. Ended timers leave their slots to later ones.
 template <reading R, class Lock>
 class floor_safe_token : public floor_base {
 public:

@@ -130,8 +130,8 @@ void biased_mutex::revoke() noexcept {
     }
 }
 
-// A number stays its thread's. That thread may have seen its name in owner_, and be about to store to its flag. Only it
-// can know that it no longer is, and it does not ask for a bias then.
+// A number stays its thread's: the thread may have seen its name in owner_, and be about to store to its flag. It is
+// past that only when it asks for a bias itself.
 std::uintptr_t biased_mutex::number_of(std::uintptr_t thread) noexcept {
     if (thread == 0 || thread % most_owners != 0) return most_owners;
     std::uintptr_t number = 0;

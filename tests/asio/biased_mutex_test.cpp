@@ -45,6 +45,13 @@ struct mutex_with_owners : biased_mutex {
     }
 };
 
+/// A thread that waits gives up looking by time, and not by a count of its looks.
+void let_others_sleep() {
+    using clock = std::chrono::steady_clock;
+    for (const auto until = clock::now() + std::chrono::milliseconds(1); clock::now() < until;)
+        std::this_thread::yield();
+}
+
 template <class F>
 void on_another_thread(F f) {
     std::thread(f).join();
@@ -97,9 +104,7 @@ TEST_CASE_TEMPLATE("mutex_that_is_held_for_long_wakes_those_who_sleep", Mutex, b
                 const std::lock_guard lock(mutex);
                 ++got;
             });
-        using clock = std::chrono::steady_clock; // a thread gives up trying by time, and not by a count of its looks
-        for (const auto until = clock::now() + std::chrono::milliseconds(1); clock::now() < until;)
-            std::this_thread::yield();
+        let_others_sleep();
         CHECK(got == 0);
         mutex.unlock();
         for (std::thread& t : waiting) t.join();
@@ -206,9 +211,7 @@ TEST_CASE("mutex_stays_locked_for_others_while_its_owner_has_it" * doctest::skip
         got = true;
     });
     while (!asks) std::this_thread::yield();
-    using clock = std::chrono::steady_clock; // the other thread gives up looking, and sleeps
-    for (const auto until = clock::now() + std::chrono::milliseconds(2); clock::now() < until;)
-        std::this_thread::yield();
+    let_others_sleep();
     CHECK(!got);
     mutex.unlock();
     other.join();
@@ -278,9 +281,7 @@ TEST_CASE("mutex_is_not_opened_by_a_former_owner_that_takes_its_store_back" * do
         const std::lock_guard lock(mutex);
         got = true;
     });
-    using clock = std::chrono::steady_clock;
-    for (const auto until = clock::now() + std::chrono::milliseconds(2); clock::now() < until;)
-        std::this_thread::yield();
+    let_others_sleep();
     CHECK(!got);
     mutex.unlock();
     stranger.join();

@@ -37,7 +37,7 @@ struct tick {
 namespace detail {
 
 /// Divides by a number that the compiler does not know, by one multiplication: T. Granlund, P. L. Montgomery, "Division
-/// by invariant integers using multiplication" (1994). A division takes longer than all else that a tick costs.
+/// by invariant integers using multiplication" (1994).
 class divisor {
 public:
     /// Preconditions: 0 < value < 2^63.
