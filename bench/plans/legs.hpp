@@ -26,7 +26,7 @@ using touch = live_set_leg<C, touch_operation, order::random>;
 template <class C>
 using touch_earlier = live_set_leg<C, touch_earlier_operation, order::random>;
 template <class C>
-using request = live_set_leg<C, churn_operation, order::round_robin>;
+using request = live_set_leg<C, churn_operation, order::oldest_first>;
 template <class C>
 using rearm = live_set_leg<C, rearm_operation, order::random>;
 

@@ -2,10 +2,12 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The same work on one thread and on two: on timers that the threads share, and with a loop for each thread. The rows
-// of a pair differ in their number of threads only, so their wall times show what the second thread gains.
+// of a pair differ in their number of threads only, so their wall times show what the second thread gains. The floor: a
+// safe token, the counter, the line, and the mutex of a wheel.
 #include "workloads/threads.hpp"
 
 #include "contenders/binding.hpp"
+#include "contenders/floor.hpp"
 #include "contenders/guarded.hpp"
 #include "contenders/steady_timer.hpp"
 #include "plans/legs.hpp"
@@ -24,6 +26,24 @@ entrant row(std::string_view name) {
     return {name, &make<Leg>, Asio};
 }
 
+/// A floor in place of the wheel.
+class floor_on_loop : public asio_loop {
+public:
+    using floor = safe_token_counter_lock;
+    using handle = floor::handle;
+    static constexpr std::string_view name = floor::name;
+    static constexpr bool handle_is_timer = floor::handle_is_timer;
+
+    fixed_array<handle> make_handles(std::size_t n) { return floor_.make_handles(n); }
+    void schedule(handle& h, std::uint32_t number, milliseconds delay) { floor_.schedule(h, number, delay); }
+    bool cancel(handle& h) { return floor_.cancel(h); }
+    void move(handle& h, std::uint32_t number, milliseconds delay) { floor_.move(h, number, delay); }
+    std::size_t pending() const noexcept { return floor_.pending(); }
+
+private:
+    floor floor_;
+};
+
 template <class C, class Operation, int Threads>
 using shared = threads_leg<guarded<C>, guarded_operation<Operation>, Threads, works_on::all>;
 
@@ -40,6 +60,9 @@ entrants shared_rows() {
 template <class Operation>
 entrants per_thread_rows() {
     return {
+        row<per_thread_leg<floor_on_loop, Operation, 1>>("floor, one loop"),
+        row<per_thread_leg<floor_on_loop, Operation, 2>>("floor, two loops"),
+        row<threads_leg<floor_on_loop, Operation, 2>>("floor, two threads on one loop"),
         row<per_thread_leg<any_thread, Operation, 1>>("cogwheel, one loop"),
         row<per_thread_leg<any_thread, Operation, 2>>("cogwheel, two loops"),
         row<threads_leg<any_thread, Operation, 2>>("cogwheel, two threads on one loop"),

@@ -47,7 +47,7 @@ struct rearm_operation {
     }
 };
 
-enum class order { random, round_robin };
+enum class order { random, oldest_first };
 
 template <contender C, class Operation, order Order>
 class live_set_leg final : public timers_leg {
@@ -70,14 +70,20 @@ public:
     }
 
 private:
-    numbers list(std::size_t count, std::uint64_t seed) const {
+    numbers list(std::size_t count, std::uint64_t seed) {
         if constexpr (Order == order::random) {
             return random_numbers(count, timers_, seed);
         } else {
             numbers n(count);
-            for (std::size_t i = 0; i < count; ++i) n[i] = static_cast<std::uint32_t>(i % timers_);
+            for (std::uint32_t& number : n) number = static_cast<std::uint32_t>(oldest_++ % timers_);
             return n;
         }
+    }
+    /// As after some time of use; if the oldest goes first, in the order in which they go.
+    numbers first_list() {
+        if constexpr (Order == order::random) return random_order(timers_, 0);
+        oldest_ = 0;
+        return list(timers_, 0);
     }
 
     static constexpr milliseconds first_delay() {
@@ -94,13 +100,14 @@ private:
         age_.emplace();
         set_.emplace(timers_);
         operation_ = {};
-        set_->schedule_all(random_order(timers_, 0), first_delay()); // as after some time of use
+        set_->schedule_all(first_list(), first_delay());
         set_->note_memory(memory_);
     }
 
     std::optional<stopwatch> age_;
     std::optional<live_set<C>> set_;
     Operation operation_;
+    std::uint64_t oldest_ = 0;
     sample memory_;
 };
 

@@ -18,7 +18,7 @@ interface Leg extends AutoCloseable {
     static IntFunction<Leg> named(String workload) {
         switch (workload) {
         case "request":
-            return timers -> new Rounds(timers, Rounds.Order.ROUND_ROBIN, Rounds.Kind.CHURN);
+            return timers -> new Rounds(timers, Rounds.Order.OLDEST_FIRST, Rounds.Kind.CHURN);
         case "churn":
             return timers -> new Rounds(timers, Rounds.Order.RANDOM, Rounds.Kind.CHURN);
         case "touch":
@@ -52,7 +52,7 @@ final class Delay {
 
 /** A live set that keeps its size. */
 final class Rounds implements Leg {
-    enum Order { RANDOM, ROUND_ROBIN }
+    enum Order { RANDOM, OLDEST_FIRST }
 
     /** What is done to a timer; Netty has one way to do all. */
     enum Kind {
@@ -73,6 +73,7 @@ final class Rounds implements Leg {
     private final Order order;
     private final Kind kind;
     private LiveSet set;
+    private int oldest;
     private long delay;
     private long moves;
     private Stopwatch age;
@@ -111,14 +112,24 @@ final class Rounds implements Leg {
     }
 
     private int[] list(int count, long seed) {
-        return order == Order.RANDOM ? Numbers.random(count, timers, seed) : Numbers.roundRobin(count, timers);
+        if (order == Order.RANDOM) return Numbers.random(count, timers, seed);
+        final int[] list = Numbers.roundRobin(oldest, count, timers);
+        oldest = (oldest + count) % timers;
+        return list;
+    }
+
+    /** As after some time of use; if the oldest goes first, in the order in which they go. */
+    private int[] firstList() {
+        if (order == Order.RANDOM) return Numbers.randomOrder(timers, 0);
+        oldest = 0;
+        return list(timers, 0);
     }
 
     // Real time passes while other legs run: nothing may fire before the set is made anew.
     private void renew() {
         if (set != null && age.wallNanoseconds() <= AGE_LIMIT_NANOSECONDS) return;
         close();
-        final int[] first = Numbers.randomOrder(timers, 0); // as after some time of use
+        final int[] first = firstList();
         age = new Stopwatch();
         set = new LiveSet(timers);
         delay = kind.firstDelay;

@@ -24,14 +24,14 @@ final class Numbers {
         return list;
     }
 
-    static int[] roundRobin(int count, int timers) {
+    static int[] roundRobin(int first, int count, int timers) {
         final int[] list = new int[count];
-        for (int i = 0; i < count; ++i) list[i] = i % timers;
+        for (int i = 0; i < count; ++i) list[i] = (first + i) % timers;
         return list;
     }
 
     static int[] inOrder(int count) {
-        return roundRobin(count, count);
+        return roundRobin(0, count, count);
     }
 
     static int[] randomOrder(int count, long seed) {
