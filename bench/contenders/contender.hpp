@@ -54,6 +54,7 @@ public:
     }
 
     T& operator[](std::size_t i) noexcept { return items_[i]; }
+    T* data() noexcept { return items_; }
     std::size_t size() const noexcept { return size_; }
 
 private:

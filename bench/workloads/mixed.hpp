@@ -28,7 +28,7 @@ public:
         next_ = 0;
         expected_ = 0;
         sample s;
-        const auto apply = [this](C& c, fixed_array<handle>& handles, const step& now) {
+        const auto apply = [this](C& c, handle* handles, const step& now) {
             switch (now.what) {
             case fate::cancelled: {
                 handle& h = handles[now.number];

@@ -11,6 +11,7 @@
 #include <cogwheel/wheel/timing_wheel.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <type_traits>
 
 namespace cogwheel::inline v0::detail {
@@ -115,21 +116,26 @@ public:
 
     // ---- the tick at which a timer of `wheel` is due ----
 
-    /// Returns false for a delay from the present that does not count from the tick clock.
+    /// Returns false for a delay that needs at().
     template <class When>
     static constexpr bool is_usual([[maybe_unused]] When w) noexcept {
-        if constexpr (Clock::is_steady && std::is_same_v<When, from_present>)
-            return w.delay > nanoseconds::zero() && w.delay <= nanoseconds::max() / 2;
+        if constexpr (Clock::is_steady && requires { w.delay; })
+            return w.delay > nanoseconds::zero() && w.delay <= longest_usual;
         else
             return true;
     }
-    /// Sets `due` to what at() returns, or returns false: see tick_clock::try_not_before().
-    /// Preconditions: is_usual(w).
+    /// Sets `due` to what at() returns, or returns false: for what is beyond 146 years, or before the origin, or if
+    /// tick_clock::try_not_before() does. Preconditions: is_usual(w).
     template <class Wheel, class When>
     [[gnu::always_inline]] bool try_at(const Wheel& wheel, When w, due_tick& due) noexcept {
         if constexpr (Clock::is_steady && std::is_same_v<When, from_present>) {
             nanoseconds now{};
             if (!clock_.try_not_before(now)) [[unlikely]]
+                return false;
+            due = {scale_.due(now, w.delay), false};
+        } else if constexpr (Clock::is_steady && std::is_same_v<When, from_now<Clock>>) {
+            nanoseconds now{};
+            if (!try_since_origin(w.now, now)) [[unlikely]]
                 return false;
             due = {scale_.due(now, w.delay), false};
         } else {
@@ -176,6 +182,17 @@ public:
     }
 
 private:
+    static constexpr nanoseconds longest_usual = nanoseconds::max() / 2;
+
+    // The same as since_origin() for a point from the origin to longest_usual after it; else returns false.
+    [[gnu::always_inline]] bool try_since_origin(time_point t, nanoseconds& since) const noexcept {
+        nanoseconds::rep difference = 0;
+        const bool overflow = __builtin_sub_overflow(saturate_to_ns(t.time_since_epoch()).count(),
+                                                     saturate_to_ns(origin_.time_since_epoch()).count(), &difference);
+        since = nanoseconds(difference);
+        return !overflow && static_cast<std::uint64_t>(difference) <= static_cast<std::uint64_t>(longest_usual.count());
+    }
+
     // If the clock was turned back, a delay counts from the wheel's present tick, so that no timer is early.
     template <class Wheel>
     [[gnu::always_inline]] due_tick after(const Wheel& wheel, nanoseconds delay, nanoseconds now) const noexcept {
