@@ -95,6 +95,7 @@ void node_table::detach(timer_node& node) noexcept {
     place& at = place_of(node);
     assert(at.node == &node);
     at.node = nullptr;
+    filed(node, not_filed);
     const bool used_up = is_used_up(generation(node)) || generation(node) < at.generation;
     at.generation = generation(node);
     if (used_up) return; // the place is retired

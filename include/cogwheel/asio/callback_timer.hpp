@@ -164,8 +164,10 @@ private:
             if (!e.try_rearm(*this, a)) [[unlikely]]
                 return schedule_and_unlock(e, a);
         } else {
-            if (completion() == nullptr || !e.has_room() || !e.template try_arm<kind>(*this, a)) [[unlikely]]
+            // A node without an index has no entry, so try_arm() returns false for it.
+            if (!e.has_room() || !e.template try_arm<kind>(*this, a)) [[unlikely]]
                 return schedule_and_unlock(e, a);
+            assert(completion() != nullptr);
             arrival_.forget(); // the node has another id now
         }
         return e.unlock_with(true);

@@ -166,8 +166,8 @@ public:
     /// The part of disarm() before unlock_after_cancel().
     template <timer_kind Kind>
     [[gnu::always_inline]] void remove(timer_node& node) noexcept {
-        wheel_->cancel(node);
         note_cancel<Kind>();
+        wheel_->cancel(node); // last: the caller asks whether it was the last one
     }
 
     /// Disarms the node; the next turn completes it. Errors: those of request_turn(); the timer stays pending.
