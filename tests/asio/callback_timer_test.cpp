@@ -164,6 +164,19 @@ TEST_CASE("callback_timer_moves_with_its_time") {
     CHECK(others == 100);
 }
 
+TEST_CASE("callback_timer_that_took_over_one_that_never_waited_can_be_scheduled") {
+    virtual_wheel w;
+    int calls = 0;
+    counting_timer timer(w.wheel, {&calls});
+    timer.schedule(50ms); // its entry stays in the wheel
+    timer = counting_timer(w.wheel, {&calls});
+    CHECK(!timer.pending());
+    CHECK(timer.schedule(50ms));
+    CHECK(w.wheel.pending() == 1);
+    w.pass(100ms);
+    CHECK(calls == 1);
+}
+
 TEST_CASE("callable_may_schedule_cancel_and_destroy_timers") {
     virtual_wheel w;
     int calls = 0;

@@ -5,6 +5,8 @@
 #include "support/random.hpp"
 #include "support/virtual_wheel.hpp"
 
+#include <cogwheel/asio/callback_timer.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -50,6 +52,38 @@ TEST_CASE("schedule_at_any_tick_phase_never_early_at_most_one_tick_late") {
         while (token.pending()) w.pass(1ns);
         CHECK(fired == expiry);
         w.pass(1ns); // another phase for the next
+    }
+}
+
+TEST_CASE("delay_from_any_reading_of_a_steady_clock_is_due_at_their_sum") {
+    using clock = std::chrono::steady_clock;
+    using time_point = clock::time_point;
+    asio::io_context io; // runs no turn: no time passes for the wheel
+    const time_point present = clock::now();
+    timer_wheel wheel{io, {.tick = 1ms}};
+    const auto nothing = [] {};
+    callback_timer timer(wheel, nothing);
+    timer_token token = wheel.schedule(1h, nothing);
+    const auto half = clock::duration::max() / 2;
+    for (const time_point now : {time_point::min(), time_point::min() + 1ns, time_point(-half), time_point(-1ns),
+                                 time_point(), present - 1h, present, present + 1h, time_point(half),
+                                 time_point(half) + 1s, present + half, time_point::max() - 1ns, time_point::max()}) {
+        for (const auto delay : {1ns, 1ns * 1'000'000, clock::duration(1h), half - 1ns, half, half + 1ns,
+                                 clock::duration::max() - 1ns, clock::duration::max()}) {
+            CAPTURE(now.time_since_epoch().count());
+            CAPTURE(delay.count());
+            const auto sum = saturating_add(now.time_since_epoch(), delay);
+            const timer_token by_sum = wheel.schedule_at(time_point(sum), nothing);
+            const timer_token by_delay = wheel.schedule_from(now, delay, nothing);
+            const auto expiry = by_sum.expiry();
+            CHECK(by_delay.expiry() == expiry);
+            CHECK(token.reschedule(delay, now));
+            CHECK(token.expiry() == expiry);
+            CHECK(timer.schedule(delay, now));
+            CHECK(timer.expiry() == expiry);
+            by_sum.cancel();
+            by_delay.cancel();
+        }
     }
 }
 
