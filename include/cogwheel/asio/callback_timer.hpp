@@ -226,7 +226,7 @@ private:
         auto& c = *static_cast<completion_context*>(context);
         auto& self = static_cast<callback_timer&>(node);
         if (c.how == detail::outcome::discarded) return c.engine.template disarm<kind>(node);
-        if (c.how == detail::outcome::collected) return c.engine.template note_cancel<kind>();
+        if (c.how == detail::outcome::collected) return c.engine.template note_cancel<kind>(node);
         if (c.engine.is_first_of_tick(node)) [[unlikely]]
             return c.engine.begin_tick(node, context);
         c.engine.template note_expiry<kind, F>(node);

@@ -146,7 +146,7 @@ public:
 
 private:
     [[gnu::noinline]] static void collect(timer_node& node, Engine& engine) noexcept { // keeps end() short
-        engine.template note_cancel<Payload::kind>();
+        engine.template note_cancel<Payload::kind>(node);
         engine.defer(outcome::aborted, node);
     }
 

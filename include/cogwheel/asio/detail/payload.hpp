@@ -15,7 +15,10 @@
 #include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
+#include <asio/detail/handler_tracking.hpp>
 #include <asio/error.hpp>
+#include <asio/execution/context.hpp>
+#include <asio/query.hpp>
 
 #include <optional>
 #include <typeinfo>
@@ -61,9 +64,9 @@ inline std::error_code wait_error(outcome how) noexcept {
     }
 }
 
-/// A pending async_wait.
+/// A pending async_wait. ASIO_ENABLE_HANDLER_TRACKING shows it as an operation of Asio's own.
 template <class Handler>
-class waiting_handler {
+class waiting_handler ASIO_INHERIT_TRACKED_HANDLER {
 public:
     using what = Handler;
     using allocator_type = typename payload_allocator<Handler>::type;
@@ -77,12 +80,15 @@ public:
 
     template <class Engine>
     void deliver(outcome how, Engine& engine) && {
+        ASIO_HANDLER_COMPLETION((*this));
         if (how == outcome::destroyed) return;
         bound_handler<Handler> bound{std::move(handler_), wait_error(how)};
+        ASIO_HANDLER_INVOCATION_BEGIN((bound.ec));
         if constexpr (has_executor<Handler>)
             run_associated(std::move(bound), engine.executor());
         else
             bound();
+        ASIO_HANDLER_INVOCATION_END;
     }
 
     static auto allocator_of(const Handler& h) noexcept { return asio::get_associated_allocator(h); }
@@ -94,17 +100,20 @@ private:
 };
 
 /// Starts a wait. Makes its node, connects it with the handler's cancellation slot, and calls begin(node, connected)
-/// under the lock. begin() makes the wait pending, or defers its completion.
+/// under the lock. begin() makes the wait pending, or defers its completion. Handler tracking shows the wait as one of
+/// `object`.
 /// Target: see slot_handler.
 /// Effects: if this returns, the handler is called exactly once, or the execution context destroys it.
 /// Errors: std::bad_alloc; those of begin(). The handler is then destroyed.
 template <class Payload, class Target, class Engine, class Handler, class Begin>
-void start_waiting(Engine& engine, Handler&& handler, Begin begin) {
+void start_waiting(Engine& engine, [[maybe_unused]] void* object, Handler&& handler, Begin begin) {
     using op = operation<Engine, Payload>;
     auto slot = asio::get_associated_cancellation_slot(handler);
     typename Engine::lock_type lock = engine.lock();
     if (engine.is_shut_down()) return; // the context destroys all handlers, so this one too
     timer_node& node = op::create(engine, std::forward<Handler>(handler), engine.executor());
+    ASIO_HANDLER_CREATION((asio::query(engine.executor(), asio::execution::context), op::payload(node),
+                           Payload::listed ? "wheel_timer" : "timer_wheel", object, 0, "async_wait"));
     COGWHEEL_TRY {
         if (slot.is_connected()) {
             // Before the timer can fire: after that the slot may no longer exist.

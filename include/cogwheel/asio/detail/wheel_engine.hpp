@@ -19,6 +19,7 @@
 #include <cogwheel/asio/detail/engine_counts.hpp>
 #include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
+#include <cogwheel/asio/detail/probe.hpp>
 #include <cogwheel/asio/detail/turn_watch.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
 #include <cogwheel/asio/detail/wheel_extension.hpp>
@@ -106,12 +107,12 @@ public:
     due_tick due_at(When when) noexcept {
         return time_.at(*wheel_, when);
     }
-    /// Returns false for a delay from the present that does not count from the tick clock.
+    /// Returns false for a delay that needs due_at().
     template <class When>
     [[gnu::always_inline]] static bool is_usual(When when) noexcept {
         return wheel_time<Clock>::is_usual(when);
     }
-    /// Sets `due` to what due_at() returns, or returns false: see tick_clock::try_not_before().
+    /// Sets `due` to what due_at() returns, or returns false: see wheel_time::try_at().
     /// Preconditions: is_usual(when).
     template <class When>
     [[gnu::always_inline]] bool try_due_at(When when, due_tick& due) noexcept {
@@ -125,6 +126,7 @@ public:
         if constexpr (wheel_with_short_path<Wheel>)
             if (!has_to_wake(a) && wheel_->take_over(node, a.due)) [[likely]] {
                 ++counts_.of(Kind).scheduled;
+                COGWHEEL_PROBE(3, schedule, this, &node, a.due.value);
                 return true;
             }
         return false;
@@ -132,7 +134,11 @@ public:
     /// The same for rearm(). The driver may have to wake earlier although the node's entry serves: it was armed for the
     /// deadline, and an entry that was taken over may lie before that.
     [[gnu::always_inline]] bool try_rearm(timer_node& node, const due_tick& a) noexcept {
-        if constexpr (wheel_with_short_path<Wheel>) return !has_to_wake(a) && wheel_->postpone(node, a.due);
+        if constexpr (wheel_with_short_path<Wheel>)
+            if (!has_to_wake(a) && wheel_->postpone(node, a.due)) [[likely]] {
+                COGWHEEL_PROBE(3, reschedule, this, &node, a.due.value);
+                return true;
+            }
         return false;
     }
 
@@ -147,6 +153,7 @@ public:
             COGWHEEL_RETHROW;
         }
         ++counts_.of(Kind).scheduled;
+        COGWHEEL_PROBE(3, schedule, this, &node, a.due.value);
     }
 
     /// Moves an armed node. Errors: those of arm(); nothing changes.
@@ -155,6 +162,7 @@ public:
         const due_tick a = time_.at(*wheel_, when);
         wake_by(a);
         wheel_->reschedule(node, a.due);
+        COGWHEEL_PROBE(3, reschedule, this, &node, a.due.value);
     }
 
     template <timer_kind Kind>
@@ -166,8 +174,8 @@ public:
     /// The part of disarm() before unlock_after_cancel().
     template <timer_kind Kind>
     [[gnu::always_inline]] void remove(timer_node& node) noexcept {
-        note_cancel<Kind>();
-        wheel_->cancel(node); // last: the caller asks whether it was the last one
+        note_cancel<Kind>(node);
+        wheel_->cancel(node); // at the end: the caller reads size() next
     }
 
     /// Disarms the node; the next turn completes it. Errors: those of request_turn(); the timer stays pending.
@@ -189,7 +197,7 @@ public:
     /// request_turn(); nothing changes.
     template <timer_kind Kind>
     void end_early(outcome how, timer_node& node) {
-        if (how == outcome::collected) return note_cancel<Kind>(); // it is disarmed, and a turn will come
+        if (how == outcome::collected) return note_cancel<Kind>(node); // it is disarmed, and a turn will come
         request_turn();
         disarm<Kind>(node);
     }
@@ -231,11 +239,13 @@ public:
     void note_expiry(const timer_node& node) noexcept {
         if constexpr (requires(Wheel& w) { w.template expired<What>(node); }) wheel_->template expired<What>(node);
         ++counts_.of(Kind).fired;
+        COGWHEEL_PROBE(4, fire, this, &node, node.deadline().value, node.completion());
     }
-    /// Counts a timer that is no longer armed: by disarm(), or collected.
+    /// Counts a timer that does not expire: by disarm(), or collected.
     template <timer_kind Kind>
-    void note_cancel() noexcept {
+    void note_cancel([[maybe_unused]] const timer_node& node) noexcept {
         ++counts_.of(Kind).cancelled;
+        COGWHEEL_PROBE(2, cancel, this, &node);
     }
 
     time_point start_of(tick t) const noexcept { return time_.start_of(t); }

@@ -47,7 +47,10 @@ struct wheel_engine<Clock, Locking, Wheel>::counted_turn {
         if constexpr (requires(Wheel& w) { w.turn_ends(); }) engine.wheel_->turn_ends();
         engine.record_lateness();
         if (deliveries == 0 && !engine.ended_.empty()) exhausted = true;
-        engine.counts_.end_turn(engine.present() - begin, engine.counts_.recorded() - fired_before, woken, exhausted);
+        const nanoseconds duration = engine.present() - begin;
+        const std::uint64_t fired = engine.counts_.recorded() - fired_before;
+        engine.counts_.end_turn(duration, fired, woken, exhausted);
+        COGWHEEL_PROBE(3, turn_end, &engine, fired, duration.count());
     }
 };
 
@@ -56,6 +59,7 @@ bool wheel_engine<Clock, Locking, Wheel>::turn(lock_type& lock, bool woken) {
     counts_.begin_turn();
     if constexpr (requires(Wheel& w) { w.turn_begins(); }) wheel_->turn_begins();
     counted_turn counted{*this, woken};
+    COGWHEEL_PROBE(3, turn_begin, this, counted.begin.count(), time_.tick_length().count());
     loop_stopped_ = false;
     deliver_ended(lock, counted.deliveries); // timers cancelled before this turn complete first
     if (loop_stopped_ || wheel_->size() == 0) return wheel_->size() != 0;

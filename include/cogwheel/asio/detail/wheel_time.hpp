@@ -106,6 +106,7 @@ public:
         return saturating_add(saturate_to_ns(t.time_since_epoch()), -saturate_to_ns(origin_.time_since_epoch()));
     }
     nanoseconds start_since_origin(tick t) const noexcept { return scale_.start_of(t); }
+    nanoseconds tick_length() const noexcept { return scale_.length(); }
     time_point start_of(tick t) const noexcept {
         return point_after(origin_, scale_.start_of(t)); // rounded up, so that no turn comes too early
     }

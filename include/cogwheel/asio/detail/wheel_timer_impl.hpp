@@ -11,6 +11,7 @@
 
 #include <cogwheel/asio/detail/cancellation.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/asio/detail/wheel_time.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/node_list.hpp>
 #include <cogwheel/wheel/node_queue.hpp>
@@ -64,7 +65,7 @@ public:
     template <class Handler, class When>
     void start_wait(Handler&& handler, When when) {
         start_waiting<listed_handler<std::decay_t<Handler>>, wheel_timer_impl>(
-            *engine_, std::forward<Handler>(handler),
+            *engine_, this, std::forward<Handler>(handler),
             [&](timer_node& wait, bool connected) { enter(wait, when, connected); });
     }
 
