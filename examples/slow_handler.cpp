@@ -9,76 +9,23 @@
 
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/observe/format.hpp>
-#include <cogwheel/wheel/observed_wheel.hpp>
+#include <cogwheel/observe/handler_times.hpp>
 
 #include <asio/io_context.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include <chrono>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 namespace {
 
 using namespace std::chrono_literals;
-using clock_type = std::chrono::steady_clock;
 
-struct handler_times {
-    std::string_view what; // the compiler's name of the type; it lasts as long as the program
-    std::uint64_t calls = 0;
-    clock_type::duration total{}, longest{};
-};
-
-/// The observer. It may neither throw nor use the wheel: so a fixed number of rows, and no allocation.
-class handler_watch {
-public:
-    void on_expire(const cogwheel::timer_node&, std::string_view what) noexcept {
-        const auto now = clock_type::now();
-        end_handler(now);
-        running_ = &row_of(what);
-        started_ = now;
-    }
-
-    void on_turn_end() noexcept { end_handler(clock_type::now()); }
-
-    /// Returns the rows, the longest total first.
-    std::vector<handler_times> table() const {
-        std::vector<handler_times> rows{rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(used_)};
-        std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.total > b.total; });
-        return rows;
-    }
-
-private:
-    void end_handler(clock_type::time_point now) noexcept {
-        handler_times* const row = std::exchange(running_, nullptr);
-        if (row == nullptr) return;
-        const auto took = now - started_;
-        ++row->calls;
-        row->total += took;
-        row->longest = std::max(row->longest, took);
-    }
-
-    handler_times& row_of(std::string_view what) noexcept {
-        for (std::size_t i = 0; i < used_; ++i)
-            if (rows_[i].what == what) return rows_[i];
-        if (used_ == rows_.size()) {
-            rows_.back().what = "(others)";
-            return rows_.back();
-        }
-        rows_[used_].what = what;
-        return rows_[used_++];
-    }
-
-    std::array<handler_times, 64> rows_;
-    std::size_t used_ = 0;
-    handler_times* running_ = nullptr;
-    clock_type::time_point started_;
-};
-
-using watched_wheel = cogwheel::basic_timer_wheel<clock_type, cogwheel::single_threaded,
-                                                  cogwheel::observed_wheel<cogwheel::hashed_wheel, handler_watch>>;
+// The observer is a part of the wheel's type.
+using watched_wheel =
+    cogwheel::basic_timer_wheel<std::chrono::steady_clock, cogwheel::single_threaded,
+                                cogwheel::observed_wheel<cogwheel::hashed_wheel, cogwheel::handler_times>>;
 
 constexpr auto length_of_run = 1500ms;
 constexpr auto time_to_read_file = 80ms;
@@ -115,7 +62,7 @@ void retry_connection(watched_wheel& wheel, int attempt) {
 
 // ---- the search ----
 
-double milliseconds(clock_type::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
+double milliseconds(std::chrono::nanoseconds d) { return std::chrono::duration<double, std::milli>(d).count(); }
 
 int example() {
     asio::io_context io;
@@ -137,7 +84,7 @@ int example() {
     io.run();
 
     fmt::print("\n{}\n", wheel.stats());
-    const auto table = wheel.with_observer([](const handler_watch& watch) { return watch.table(); });
+    const auto table = wheel.with_observer([](const cogwheel::handler_times& times) { return times.table(); });
     fmt::print("\n{:>8} {:>10} {:>12}  handler\n", "calls", "total ms", "longest ms");
     for (const auto& row : table)
         fmt::print("{:>8} {:>10.2f} {:>12.2f}  {}\n", row.calls, milliseconds(row.total), milliseconds(row.longest),

@@ -38,7 +38,7 @@ tidy() {
         cat build/lint/cmake.log
         return 1
     }
-    files=$(sources | grep -E '^(src|examples|bench|tests/wheel)/.*\.cpp$')
+    files=$(sources | grep -E '^(src|service|examples|bench|tests/wheel)/.*\.cpp$')
     printf '%s\n' "$files" | while IFS= read -r file; do
         ! grep -qF "$PWD/$file\"" build/lint/compile_commands.json || printf '%s\n' "$file"
     done | xargs -r -d '\n' -n 1 -P "$(nproc)" "clang-tidy-$llvm" -p build/lint --quiet >build/lint/tidy 2>build/lint/tidy.err &&

@@ -13,6 +13,7 @@
 #include <asio/write.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
@@ -55,13 +56,13 @@ const results& clients::run() {
         std::error_code ignored;
         for (const auto& one : clients_) one->socket.close(ignored);
     });
+    show_progress();
     schedule_progress();
 
     io_.run(); // returns when the last client has left: end_if_done() leaves no timer behind
 
     if (failure) std::rethrow_exception(failure);
     show_progress();
-    progress_line_.end();
     return seen_;
 }
 
@@ -150,6 +151,7 @@ asio::awaitable<void> clients::await_kick(client& self) {
         } else {
             const auto now = clock::now();
             seen_.kicks.push_back({now - self.before_last_send, now - self.last_receipt});
+            lateness_.record(seen_.kicks.back().after_last_receipt - options_.idle);
             if (ec != asio::error::eof) ++seen_.resets;
         }
         co_return;
@@ -171,15 +173,28 @@ void clients::end_if_done() {
 }
 
 void clients::show_progress() {
-    const auto elapsed = std::chrono::duration<double>(clock::now() - started_).count();
-    progress_line_.show(fmt::format(
-        "{:5.1f} s | open {} | silent {} | kicked {} | echoed {}", elapsed, clients_.size(), seen_.waiting,
-        seen_.kicks.size() + seen_.kicked_before_silent + seen_.kicked_while_chatting, seen_.messages_intact));
+    const auto seconds = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
+    const auto now = clock::now();
+    const auto chatting = clients_.size() - seen_.waiting;
+    const auto closed = seen_.kicks.size() + seen_.kicked_before_silent + seen_.kicked_while_chatting;
+    // One that is closed is counted before it leaves the list.
+    const auto left = seen_.connected - std::min<std::uint64_t>(seen_.connected, clients_.size() + closed);
+    const auto rate = messages_.per_second(seen_.messages_intact, now);
+    view_.show({output::labelled("time", fmt::format("{:.1f} s of {:.1f} s, {} of {} connected, {} have left",
+                                                     seconds(now - started_), seconds(options_.seconds),
+                                                     seen_.connected, options_.connections, left)),
+                output::labelled_bar("chatting", chatting, options_.connections),
+                output::labelled_bar("silent", seen_.waiting, options_.connections),
+                output::labelled_bar("closed", closed, options_.connections),
+                output::labelled("messages", fmt::format("{:.0f}/s, {} came back intact", rate, seen_.messages_intact)),
+                output::labelled("lateness", output::to_text(lateness_) + " after the idle limit")},
+               fmt::format("{:5.1f} s | open {} | silent {} | kicked {} | echoed {}", seconds(now - started_),
+                           clients_.size(), seen_.waiting, closed, seen_.messages_intact));
 }
 
 void clients::schedule_progress() {
     using namespace std::chrono_literals;
-    progress_ = wheel_.schedule(progress_line_.on_terminal() ? 200ms : 1000ms, [this] {
+    progress_ = wheel_.schedule(view_.on_terminal() ? 200ms : 1000ms, [this] {
         show_progress();
         schedule_progress();
     });

@@ -7,9 +7,10 @@
 
 #include "options.hpp"
 #include "results.hpp"
-#include "support/output.hpp"
+#include "support/live_view.hpp"
 
 #include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/counts/lateness_histogram.hpp>
 
 #include <asio/awaitable.hpp>
 #include <asio/io_context.hpp>
@@ -65,7 +66,9 @@ private:
     std::unordered_set<std::shared_ptr<client>> clients_;
     bool connecting_ = true;
     bool abandoned_ = false;
-    output::live_line progress_line_;
+    output::live_view view_;
+    output::rate messages_{started_};
+    cogwheel::lateness_histogram lateness_; // of the kicks so far
     cogwheel::local_timer_token progress_;
     cogwheel::local_timer_token last_resort_;
 };

@@ -21,7 +21,8 @@ for each broken promise, if the server does not keep to its idle limit or loses 
   --connections N  connections to open (default 2000)
   --idle D         the idle limit that the server was given (default 2s)
   --chat D         pause between two messages of a connection (default 500ms)
-  --seconds N      length of the run (default: 3 s of falling silent, the idle limit, and 1.5 s)
+  --spread D       time within which the silent ones fall silent, one after the other (default 3s)
+  --seconds N      length of the run (default: the spread, the idle limit, and 1.5 s)
   --server-pid PID report the CPU time of this process
 
 A duration D is a number and a unit: 500ms, 1.5s, 2m, 1h.
@@ -58,6 +59,8 @@ options parse_options(int argc, char** argv) {
             result.idle = line.positive_duration();
         } else if (name == "--chat") {
             result.chat = line.positive_duration();
+        } else if (name == "--spread") {
+            result.silence_spread = line.positive_duration();
         } else if (name == "--seconds") {
             result.seconds = line.duration("s");
         } else if (name == "--server-pid") {

@@ -12,10 +12,15 @@ namespace echo {
 asio::awaitable<bool> connection::echo(std::size_t size) {
     const std::error_code ec =
         co_await write_steadily(stream_, wheel_, asio::buffer(data_, size), limits_.write_timeout);
-    if (!ec) counts_.echoed(size);
+    if (!ec) {
+        counts_.echoed(size);
+        activity_.touch();
+    }
     // An idle stream says timed_out, too, but is closed by then.
-    if (ec == asio::error::timed_out && stream_.lowest_layer().is_open())
+    if (ec == asio::error::timed_out && stream_.lowest_layer().is_open()) {
         counts_.kicked(kick_reason::peer_does_not_read, {});
+        reset_connection(stream_);
+    }
     co_return !ec;
 }
 

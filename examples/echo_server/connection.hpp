@@ -11,6 +11,7 @@
 // Everything here runs on the connection's executor: a strand of its own where the server has several threads.
 #pragma once
 
+#include "activity_window.hpp"
 #include "options.hpp"
 #include "statistics.hpp"
 
@@ -47,6 +48,7 @@ private:
     cogwheel::timer_wheel& wheel_;
     const options& limits_;
     statistics& counts_;
+    activity_window::member activity_{counts_.activity};
     std::array<char, 4096> data_;
 };
 

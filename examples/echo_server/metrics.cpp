@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What GET /metrics shows: the wheel, and the counts of the server itself. The functions run on control_, while
-// connections run on other threads: each of them reads an atomic, or takes the lock.
+// What GET /metrics and the page show: the wheel, and the counts of the server itself. The functions run on control_,
+// while connections run on other threads: each of them reads an atomic, or takes the lock.
 
 #include "server.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace echo {
 
-void server::offer_metrics(std::uint16_t port) {
+void server::offer_metrics() {
     metrics_.add("echo", wheel_);
     metrics_.counter("echo_connections_accepted_total", "Connections that the server accepted.",
                      [this] { return static_cast<double>(counts_.accepted_so_far()); });
@@ -25,10 +25,13 @@ void server::offer_metrics(std::uint16_t port) {
     kicks(kick_reason::idle, "idle");
     kicks(kick_reason::peer_does_not_read, "peer_does_not_read");
 
-    metrics_server_.emplace(control_, wheel_, metrics_, asio::ip::tcp::endpoint{asio::ip::address_v4::loopback(), port},
-                            "echo_server");
+    page_.add("echo", wheel_);
+    const auto offer = [this](auto& endpoint, watch_sources sources, const asio::ip::tcp::endpoint& at) {
+        endpoint.emplace(control_, wheel_, sources, at, "echo_server");
+    };
+    if (const auto port = options_.metrics_port)
+        offer(metrics_server_, {.metrics = &metrics_}, {asio::ip::address_v4::loopback(), *port});
+    if (options_.monitor) offer(monitor_, {.metrics = &metrics_, .page = &page_}, *options_.monitor);
 }
-
-std::string server::metrics_endpoint() const { return metrics_server_ ? metrics_server_->endpoint() : std::string{}; }
 
 } // namespace echo

@@ -22,7 +22,10 @@ An echo server that closes idle connections, with one wheel timer for each of th
   --slots N            slots of the wheel (default 512)
   --threads N          threads that run the context (default 1)
   --metrics-port P     answer GET /metrics on 127.0.0.1 at this port; 0 lets the system choose (default: not at all)
-  --stats D            print a live line to stderr every D; 0: never (default 0)
+  --monitor A:P        show what the wheel does as a page at http://A:P/, A a loopback address such as 127.0.0.1
+                       (default: not at all)
+  --stats D            show on stderr every D how it goes: on a terminal a few lines that are drawn again in place,
+                       elsewhere a line each time; 0: never (default 0)
   --seconds N          end after N seconds; 0: at SIGINT or SIGTERM (default 0)
 
 A duration D is a number and a unit: 500ms, 1.5s, 2m, 1h.
@@ -51,6 +54,8 @@ options parse_options(int argc, char** argv) {
             result.threads = static_cast<unsigned>(line.count(1, 256));
         } else if (name == "--metrics-port") {
             result.metrics_port = static_cast<std::uint16_t>(line.count(0, 65535));
+        } else if (name == "--monitor") {
+            result.monitor = command_line::read_loopback_endpoint(line);
         } else if (name == "--stats") {
             result.stats = line.duration();
         } else if (name == "--seconds") {

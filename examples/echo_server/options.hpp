@@ -4,7 +4,7 @@
 // What the command line of echo_server can say.
 #pragma once
 
-#include <asio/ip/address.hpp>
+#include <asio/ip/tcp.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -24,9 +24,10 @@ struct options {
     std::chrono::nanoseconds tick = std::chrono::milliseconds{10};
     std::size_t slots = 512;
     unsigned threads = 1;
-    std::optional<std::uint16_t> metrics_port; // 0: the system chooses
-    std::chrono::nanoseconds stats{0};         // 0: no live line, and no timer for it
-    std::chrono::nanoseconds seconds{0};       // 0: until a signal
+    std::optional<std::uint16_t> metrics_port;      // 0: the system chooses
+    std::optional<asio::ip::tcp::endpoint> monitor; // port 0: the system chooses
+    std::chrono::nanoseconds stats{0};              // 0: no live report, and no timers for it
+    std::chrono::nanoseconds seconds{0};            // 0: until a signal
     bool help = false;
 };
 

@@ -26,6 +26,7 @@ int serve(int argc, char** argv) {
     server server{options};
     fmt::print("listening on {}\n", server.endpoint());
     if (const auto metrics = server.metrics_endpoint(); !metrics.empty()) fmt::print("metrics on {}\n", metrics);
+    if (const auto page = server.monitor_endpoint(); !page.empty()) fmt::print("page on http://{}/\n", page);
     output::flush();
 
     try {

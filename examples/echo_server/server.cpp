@@ -5,6 +5,7 @@
 
 #include "server.hpp"
 
+#include "live_report.hpp"
 #include "support/listen.hpp"
 #include "support/spawned.hpp"
 
@@ -34,7 +35,7 @@ server::server(const options& wanted)
       wheel_{io_, {.tick = wanted.tick, .slots = wanted.slots}},
       acceptor_{listen_on(control_, {wanted.address, wanted.port})},
       signals_{control_, SIGINT, SIGTERM} {
-    if (options_.metrics_port) offer_metrics(*options_.metrics_port);
+    if (options_.metrics_port || options_.monitor) offer_metrics();
 }
 
 std::string server::endpoint() const { return to_text(acceptor_.local_endpoint()); }
@@ -51,7 +52,11 @@ void server::run() {
     if (options_.seconds.count() > 0)
         wheel_.schedule(options_.seconds, [this] { asio::dispatch(control_, [this] { stop(); }); });
     if (metrics_server_) metrics_server_->start();
-    if (options_.stats.count() > 0) asio::co_spawn(control_, report_loop(), rethrow);
+    if (monitor_) monitor_->start();
+    if (options_.stats.count() > 0) {
+        asio::co_spawn(control_, epoch_loop(), rethrow);
+        asio::co_spawn(control_, report_loop(), rethrow);
+    }
     accept_if_room();
     {
         std::vector<std::jthread> others;
@@ -121,15 +126,21 @@ asio::awaitable<void> server::accept_loop() {
     } while (take_room());
 }
 
+/// Shows how it goes at once, at each --stats, and at the end.
 asio::awaitable<void> server::report_loop() {
-    output::live_line line;
-    for (;;) {
-        std::error_code stopped;
+    live_report report{counts_};
+    for (std::error_code stopped; !stopped;) {
+        report.show(connections());
         co_await wheel_.async_wait(options_.stats, asio::redirect_error(asio::use_awaitable, stopped));
-        if (stopped) break;
-        line.show(counts_.live_line(connections()));
     }
-    line.end();
+    report.show(connections());
+}
+
+asio::awaitable<void> server::epoch_loop() {
+    for (std::error_code stopped; !stopped;) {
+        counts_.activity.begin_epoch();
+        co_await wheel_.async_wait(activity_window::epoch_length, asio::redirect_error(asio::use_awaitable, stopped));
+    }
 }
 
 /// False at the limit; the next connection that leaves then starts the accept loop again.
@@ -181,6 +192,7 @@ void server::stop() {
     statistics_.stop();
     acceptor_.close(ignored);
     if (metrics_server_) metrics_server_->stop();
+    if (monitor_) monitor_->stop();
     wheel_.stop();
 
     const std::lock_guard lock{mutex_};

@@ -8,8 +8,8 @@
 #include "connection.hpp"
 #include "options.hpp"
 #include "statistics.hpp"
-#include "support/metrics_endpoint.hpp"
 #include "support/statistics_signal.hpp"
+#include "support/watch_endpoint.hpp"
 
 #include <cogwheel/observe/metrics.hpp>
 
@@ -34,8 +34,9 @@ public:
     /// "ADDRESS:PORT", with the port that the system chose.
     std::string endpoint() const;
 
-    /// The same of the metrics; empty if there are none.
-    std::string metrics_endpoint() const;
+    /// The same of the metrics, and of the page; empty if there are none.
+    std::string metrics_endpoint() const { return metrics_server_ ? metrics_server_->endpoint() : std::string{}; }
+    std::string monitor_endpoint() const { return monitor_ ? monitor_->endpoint() : std::string{}; }
 
     /// Serves in this thread and threads - 1 others until a signal or the end of --seconds.
     /// Errors: what has ended the accept loop or a thread: the server stops then, in good order.
@@ -45,10 +46,11 @@ public:
 
 private:
     asio::any_io_executor new_executor();
-    void offer_metrics(std::uint16_t port); // metrics.cpp
+    void offer_metrics(); // metrics.cpp
     void accept_if_room();
     asio::awaitable<void> accept_loop();
     asio::awaitable<void> report_loop();
+    asio::awaitable<void> epoch_loop();
     bool take_room();
     void start(asio::ip::tcp::socket socket);
     void left(const std::shared_ptr<connection>& client);
@@ -58,15 +60,16 @@ private:
     void stop();
 
     const options options_;
+    statistics counts_; // outlives the connections, which io_ may hold: they count themselves out
     asio::io_context io_;
     asio::any_io_executor control_;
     cogwheel::timer_wheel wheel_;
     asio::ip::tcp::acceptor acceptor_;
     asio::signal_set signals_;
     statistics_signal statistics_{control_, [this] { return summary(); }};
-    statistics counts_;
     cogwheel::metrics metrics_;
-    std::optional<::metrics_endpoint<cogwheel::timer_wheel>> metrics_server_; // on control_
+    cogwheel::debug_page page_;
+    std::optional<watch_endpoint<cogwheel::timer_wheel>> metrics_server_, monitor_; // on control_
     const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool stopping_ = false; // on control_
 

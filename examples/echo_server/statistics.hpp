@@ -5,6 +5,8 @@
 // message touches, a lock for what only a kick touches.
 #pragma once
 
+#include "activity_window.hpp"
+
 #include <cogwheel/counts/lateness_histogram.hpp>
 #include <cogwheel/counts/wheel_stats.hpp>
 
@@ -18,10 +20,15 @@ namespace echo {
 
 enum class kick_reason { idle, peer_does_not_read };
 
+std::string readable_bytes(std::uint64_t bytes);
+
 class statistics {
 public:
     void accepted() { accepted_.fetch_add(1, std::memory_order_relaxed); }
-    void echoed(std::size_t bytes) { echoed_.fetch_add(bytes, std::memory_order_relaxed); }
+    void echoed(std::size_t bytes) {
+        messages_.fetch_add(1, std::memory_order_relaxed);
+        echoed_.fetch_add(bytes, std::memory_order_relaxed);
+    }
     void failed() { failures_.fetch_add(1, std::memory_order_relaxed); }
     void accept_failed() { accept_failures_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -29,18 +36,26 @@ public:
     void kicked(kick_reason reason, std::chrono::nanoseconds lateness);
 
     std::uint64_t accepted_so_far() const { return accepted_.load(std::memory_order_relaxed); }
+    std::uint64_t messages() const { return messages_.load(std::memory_order_relaxed); } // a read counts as one
     std::uint64_t echoed_bytes() const { return echoed_.load(std::memory_order_relaxed); }
     std::uint64_t kicks(kick_reason reason) const {
         const std::lock_guard lock{mutex_};
         return reason == kick_reason::idle ? idle_kicks_ : write_kicks_;
     }
 
-    /// At most 80 columns.
-    std::string live_line(std::size_t connections) const;
+    cogwheel::lateness_histogram idle_lateness() const {
+        const std::lock_guard lock{mutex_};
+        return idle_lateness_;
+    }
+
     std::string summary(std::chrono::nanoseconds uptime, const cogwheel::wheel_stats& wheel) const;
+
+    /// Which connections are chatting. Its epochs begin only with --stats.
+    activity_window activity;
 
 private:
     std::atomic<std::uint64_t> accepted_{0};
+    std::atomic<std::uint64_t> messages_{0};
     std::atomic<std::uint64_t> echoed_{0};
     std::atomic<std::uint64_t> failures_{0};
     std::atomic<std::uint64_t> accept_failures_{0};

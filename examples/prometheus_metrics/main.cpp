@@ -6,8 +6,8 @@
 
 #include "load.hpp"
 #include "support/command_line.hpp"
-#include "support/metrics_endpoint.hpp"
 #include "support/statistics_signal.hpp"
+#include "support/watch_endpoint.hpp"
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
@@ -55,14 +55,18 @@ int serve(const options& wanted) {
     load work{wheel};
     cogwheel::metrics metrics;
     work.add_to(metrics);
-    metrics_endpoint endpoint{
-        io.get_executor(), wheel, metrics, {asio::ip::address_v4::loopback(), wanted.port}, "prometheus_metrics"};
+    watch_endpoint endpoint{io.get_executor(),
+                            wheel,
+                            {.metrics = &metrics},
+                            {asio::ip::address_v4::loopback(), wanted.port},
+                            "prometheus_metrics"};
     const auto summary = [&] {
-        const auto& [served, refused, dropped] = endpoint.counts();
+        const auto& counts = endpoint.counts();
         const auto timers = wheel.stats();
         return fmt::format("metrics  {} served, {} refused, {} dropped\n"
                            "wheel    {} timers scheduled: {} fired, {} cancelled, {} pending\n",
-                           served, refused, dropped, timers.scheduled, timers.fired, timers.cancelled, timers.pending);
+                           counts.served, counts.refused, counts.dropped, timers.scheduled, timers.fired,
+                           timers.cancelled, timers.pending);
     };
 
     statistics_signal statistics{io.get_executor(), summary};

@@ -4,6 +4,8 @@
 // Each connection is a descriptor, and the usual soft limit is 1024: raises it to the hard one.
 #pragma once
 
+#include <cstddef>
+
 #include <sys/resource.h>
 
 inline void raise_descriptor_limit() {
@@ -12,4 +14,10 @@ inline void raise_descriptor_limit() {
         limit.rlim_cur = limit.rlim_max;
         ::setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+/// The present limit.
+inline std::size_t descriptor_limit() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<std::size_t>(limit.rlim_cur) : 0;
 }

@@ -19,13 +19,14 @@
 class durable_backend {
 public:
     /// Parameters: `url`: of a Redis server; empty: a journal in `directory`, which is made if it is missing.
-    ///   `options`: its `redis` does not count.
+    ///   `options`: its `redis` does not count. `storing`: of the journal.
     /// Errors: std::invalid_argument (the url), std::system_error (the directory or the journal).
     durable_backend(std::string_view program, const cogwheel::timer_wheel& wheel, const std::string& url,
-                    const std::filesystem::path& directory, cogwheel::durable_options options = {}) {
+                    const std::filesystem::path& directory, cogwheel::durable_options options = {},
+                    const cogwheel::task_journal_options& storing = {}) {
         if (url.empty()) {
             std::filesystem::create_directories(directory);
-            journal_ = std::make_unique<cogwheel::task_journal>(directory / "tasks");
+            journal_ = std::make_unique<cogwheel::task_journal>(directory / "tasks", storing);
         } else {
             options.redis = cogwheel::redis_options::from_url(url);
             options.redis.log = [last = std::string(), name = std::string(program)](std::string_view line) mutable {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Reads the head of an HTTP/1.x request, as far as it has come: RFC 9112. Knows one resource, which only GET may have.
-// No I/O. It looks at each byte about once, however small the pieces are in which the head comes.
+// Reads the head of an HTTP/1.x request, as far as it has come: RFC 9112. Knows a few resources, which only GET may
+// have. No I/O. It looks at each byte about once, however small the pieces are in which the head comes.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 class http_request_head {
 public:
-    /// Lifetime: `path` outlives it.
-    explicit http_request_head(std::string_view path) : path_{path} {}
+    /// Lifetime: the texts of `paths` outlive it.
+    explicit http_request_head(std::vector<std::string_view> paths) : paths_{std::move(paths)} {}
 
     /// Looks at all that has come, from the first byte on. Returns 0 if more has to come. Else the head is judged:
     /// 200, 400 (no request), 404 (another path) or 405 (another method).
@@ -25,8 +27,17 @@ public:
         const std::size_t end = received.find(end_of_head, begin);
         if (end == received.npos) return 0;
         if (!read_fields(received.substr(0, end + 2))) return 400; // each line has its own end
-        return !found_ ? 404 : !gets_ ? 405 : 200;
+        return path_.empty() ? 404 : !gets_ ? 405 : 200;
     }
+
+    /// The path, one of `paths`. Call it after look() has returned 200.
+    std::string_view path() const { return path_; }
+
+    /// True if a browser says that a page of another site makes the request. Call it after look() has returned 200.
+    bool is_cross_site() const { return cross_site_; }
+
+    /// The value of the field Host. Call it after look() has returned 200.
+    const std::string& host() const { return host_; }
 
     /// The values of the fields Accept, joined as RFC 9110 allows. Call it after look() has returned 200.
     const std::string& accept() const { return accept_; }
@@ -65,7 +76,8 @@ private:
         const auto version = line.substr(last + 1);
         needs_host_ = version == "HTTP/1.1";
         gets_ = method == "GET";
-        found_ = target.substr(0, target.find('?')) == path_;
+        const auto known = std::find(paths_.begin(), paths_.end(), target.substr(0, target.find('?')));
+        if (known != paths_.end()) path_ = *known;
         return is_token(method) && std::all_of(target.begin(), target.end(), is_visible) && !target.empty() &&
                (needs_host_ || version == "HTTP/1.0");
     }
@@ -84,15 +96,20 @@ private:
                             [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 127; }))
                 return false;
             value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
-            hosts += is_name(line.substr(0, colon), "host") ? 1 : 0;
+            if (is_name(line.substr(0, colon), "host")) {
+                ++hosts;
+                host_ = value.substr(0, value.find_last_not_of(" \t") + 1);
+            }
+            if (is_name(line.substr(0, colon), "sec-fetch-site")) cross_site_ = value.starts_with("cross-site");
             if (is_name(line.substr(0, colon), "accept")) (accept_ += accept_.empty() ? "" : ", ") += value;
         }
         return hosts == 1 || (hosts == 0 && !needs_host_);
     }
 
-    std::string_view path_;
-    std::string accept_;
+    std::vector<std::string_view> paths_;
+    std::string_view path_; // empty: an unknown one
+    std::string accept_, host_;
     std::size_t scanned_ = 0;
     bool line_complete_ = false;
-    bool needs_host_ = false, gets_ = false, found_ = false;
+    bool needs_host_ = false, gets_ = false, cross_site_ = false;
 };

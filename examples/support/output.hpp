@@ -2,23 +2,21 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Standard output is what a program is for: that it cannot be written is an error. Standard error is for people who
-// look: that it cannot be written stops nothing. A line that is written over and over fits the terminal.
+// look: that it cannot be written stops nothing.
 #pragma once
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace output {
@@ -43,35 +41,14 @@ inline bool reader_has_gone() {
     return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
+/// Counts them, so that a live_view knows whether it is still the last thing on the terminal.
+inline std::atomic<unsigned> complaints{0};
+
 /// To standard error, if that can be written.
 template <class... Arguments>
 void complain(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     std::fputs(fmt::format(text, std::forward<Arguments>(arguments)...).c_str(), stderr);
+    complaints.fetch_add(1, std::memory_order_relaxed);
 }
-
-/// One line on standard error: on a terminal in place of the last one and not wider than it, else below the last one.
-class live_line {
-public:
-    void show(std::string text) {
-        if (!terminal_) return complain("{}\n", text);
-        winsize window{};
-        const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0;
-        text.resize(
-            std::min<std::size_t>(text.size(), (known ? window.ws_col : 80U) - 1U)); // the last column would wrap
-        complain("\r{}\033[K", text);
-        shown_ = true;
-    }
-
-    /// What is written next begins below.
-    void end() {
-        if (std::exchange(shown_, false)) complain("\n");
-    }
-
-    bool on_terminal() const { return terminal_; }
-
-private:
-    bool terminal_ = ::isatty(STDERR_FILENO) != 0;
-    bool shown_ = false;
-};
 
 } // namespace output

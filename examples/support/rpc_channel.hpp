@@ -148,6 +148,7 @@ private:
             if (ec == asio::error::timed_out && !is_open()) ec = asio::error::operation_aborted; // it was idle
             writing_.clear();
             if (writing_.capacity() > 4 * piece_size) writing_.shrink_to_fit();
+            if (ec == asio::error::timed_out) reset_connection(stream_);
             if (ec) close(); // who reads is told
             if (written_) written_(ec, ids);
         }

@@ -11,6 +11,7 @@
 #include <asio/awaitable.hpp>
 #include <asio/buffer.hpp>
 #include <asio/redirect_error.hpp>
+#include <asio/socket_base.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include <chrono>
@@ -29,8 +30,18 @@ private:
     int bytes_ = 0;
 };
 
+/// Closes the connection of a peer that takes nothing. Closed in good order, it would leave the system with megabytes
+/// that it goes on offering; and a destructor always closes in good order.
+template <class Stream>
+void reset_connection(Stream& stream) noexcept {
+    std::error_code ignored;
+    stream.lowest_layer().set_option(asio::socket_base::linger(true, 0), ignored);
+    stream.lowest_layer().close(ignored);
+}
+
 /// Writes all of `data`. Returns asio::error::timed_out when the peer has taken nothing for `limit`, which is noticed
-/// up to a quarter of it late; or the write's error. One timer at a time. Lifetime: `stream` and the bytes outlive it.
+/// up to a quarter of it late; or the write's error. Then reset_connection() is right. One timer at a time. Lifetime:
+/// `stream` and the bytes outlive it.
 template <class Stream, cogwheel::any_timer_wheel Wheel>
 asio::awaitable<std::error_code> write_steadily(Stream& stream, const Wheel& wheel, asio::const_buffer data,
                                                 std::chrono::nanoseconds limit) {

@@ -37,7 +37,10 @@ asio::awaitable<bool> connection::write(std::size_t size) {
     const std::error_code ec =
         co_await write_steadily(stream_, wheel_, asio::buffer(data_, size), limits_.write_timeout);
     // An idle stream says timed_out, too, but is closed by then.
-    if (ec == asio::error::timed_out && stream_.lowest_layer().is_open()) ++counts_.did_not_read;
+    if (ec == asio::error::timed_out && stream_.lowest_layer().is_open()) {
+        ++counts_.did_not_read;
+        reset_connection(stream_);
+    }
     co_return !ec;
 }
 

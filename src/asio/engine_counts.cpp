@@ -11,15 +11,17 @@ void engine_counts::record_lateness(nanoseconds late, std::uint64_t n) noexcept 
     lateness_.record(late, n);
 }
 
-void engine_counts::end_turn(nanoseconds took, std::uint64_t fired, bool woken, bool exhausted) noexcept {
+void engine_counts::end_turn(nanoseconds took, std::uint64_t fired, nanoseconds now, bool woken,
+                             bool exhausted) noexcept {
     last_turn_ = {took, fired};
     if (last_turn_.fired > largest_turn_) largest_turn_ = last_turn_.fired;
     if (woken && last_turn_.fired == 0) ++empty_wakeups_;
     if (exhausted) ++exhausted_turns_;
     turn_duration_.record(took);
+    longest_.record(took, last_turn_.fired, now);
 }
 
-void engine_counts::read(wheel_stats& s) const noexcept {
+void engine_counts::read(wheel_stats& s, nanoseconds now) const noexcept {
     s.kinds = kinds_;
     s.rejected = rejected_;
     s.turns = turns_;
@@ -29,6 +31,7 @@ void engine_counts::read(wheel_stats& s) const noexcept {
     s.largest_turn = largest_turn_;
     s.lateness.histogram = lateness_;
     s.turn_duration = turn_duration_;
+    s.longest = longest_.read(now);
     for (const timer_counts& k : kinds_) {
         s.scheduled += k.scheduled;
         s.fired += k.fired;

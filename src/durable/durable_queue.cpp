@@ -71,6 +71,9 @@ void durable_queue::start_reschedule(const impl_ptr& i, std::string id, task_tri
         return impl::reschedule(self, id, when);
     });
 }
+void durable_queue::start_hold(const impl_ptr& i, std::string id, bool held, completion<void> done) {
+    i->run(std::move(done), [id = std::move(id), held](const impl_ptr& self) { return impl::hold(self, id, held); });
+}
 void durable_queue::start_find(const impl_ptr& i, std::string id, completion<std::optional<durable_info>> done) {
     i->run(std::move(done), [id = std::move(id)](const impl_ptr& self) { return impl::find(self, id); });
 }

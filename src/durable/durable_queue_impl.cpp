@@ -175,6 +175,14 @@ awaitable_answer<durable_receipt> durable_queue_impl::reschedule(self_ptr self, 
     co_return result;
 }
 
+asio::awaitable<std::error_code> durable_queue_impl::hold(self_ptr self, std::string id, bool held) {
+    send_gathered(self);
+    const answer<removal> now = co_await self->store_->hold(std::move(id), held);
+    if (now.value == removal::running) co_return durable_errc::running;
+    if (now.value == removal::not_found && !now.error) co_return durable_errc::no_such_task;
+    co_return now.error;
+}
+
 durable_info durable_queue_impl::info_of(stored_task&& from) {
     durable_info to;
     to.id = std::move(from.id);
@@ -184,11 +192,15 @@ durable_info durable_queue_impl::info_of(stored_task&& from) {
     to.attempt = from.attempt;
     to.max_attempts = from.max_attempts;
     to.runs_left = from.runs_left;
+    to.paused = from.paused;
     to.message = std::move(from.message);
+    for (past_attempt& a : from.history)
+        to.history.push_back({a.attempt, point_of(a.ended_ms), a.lease_ran_out, std::move(a.message)});
     if (from.state == durable_state::done) {
         to.result = std::move(from.envelope);
     } else if (auto envelope = decode_envelope(from.envelope)) {
         to.body = std::move(envelope->body);
+        to.traceparent = std::move(envelope->traceparent);
         if (envelope->recurring && from.recurring) to.when = envelope->recurring->trigger.text();
     } else {
         to.message = make_error_code(durable_errc::bad_record).message();

@@ -75,6 +75,7 @@ public:
     static awaitable_answer<std::vector<durable_added>> schedule_all(self_ptr, std::vector<durable_task>, on_duplicate);
     static awaitable_answer<durable_cancel_result> cancel(self_ptr, std::string id);
     static awaitable_answer<durable_receipt> reschedule(self_ptr, std::string id, task_trigger when);
+    static asio::awaitable<std::error_code> hold(self_ptr, std::string id, bool held);
     static awaitable_answer<std::optional<durable_info>> find(self_ptr, std::string id);
     static awaitable_answer<durable_page> list(self_ptr, std::string cursor, std::uint32_t count, bool dead);
     static awaitable_answer<bool> redrive(self_ptr, std::string id);

@@ -253,6 +253,11 @@ awaitable_answer<removal> journal_store::reschedule(std::string id, std::int64_t
     co_return a;
 }
 
+awaitable_answer<removal> journal_store::hold(std::string id, bool held) {
+    auto a = change([&] { return table_.hold(now_(), id, held); });
+    co_return a;
+}
+
 awaitable_answer<stored_task> journal_store::find(std::string id) {
     answer<stored_task> a;
     a.error = aborted();

@@ -49,6 +49,7 @@ public:
                                                    std::vector<attempt_ref>) override;
     awaitable_answer<removal> cancel(std::string id) override;
     awaitable_answer<removal> reschedule(std::string id, std::int64_t due, bool relative, added_task& now) override;
+    awaitable_answer<removal> hold(std::string id, bool held) override;
     awaitable_answer<stored_task> find(std::string id) override;
     awaitable_answer<stored_page> list(std::string cursor, std::uint32_t n) override;
     awaitable_answer<stored_page> dead(std::string cursor, std::uint32_t n) override;

@@ -7,8 +7,8 @@
 //   whole. In begin(), an occurrence counts as a task. begin() and finish() may need two pipelines (attempt_calls.hpp).
 // - A server that has lost its scripts (restart, failover, SCRIPT FLUSH) answers NOSCRIPT: the store loads them and
 //   repeats these calls.
-// - With durability replicas(n), add, cancel and reschedule wait for n replicas. If these do not confirm in time, the
-//   error is durability_unknown, and the answer has its values. Calls of other kinds do not wait behind them.
+// - With durability replicas(n), add, cancel, reschedule and hold wait for n replicas. If these do not confirm in time,
+//   the error is durability_unknown, and the answer has its values. Calls of other kinds do not wait behind them.
 #pragma once
 
 #include "attempt_calls.hpp"
@@ -51,6 +51,7 @@ public:
                                                    std::vector<attempt_ref>) override;
     awaitable_answer<removal> cancel(std::string id) override;
     awaitable_answer<removal> reschedule(std::string id, std::int64_t due, bool relative, added_task& now) override;
+    awaitable_answer<removal> hold(std::string id, bool held) override;
     awaitable_answer<stored_task> find(std::string id) override;
     awaitable_answer<stored_page> list(std::string cursor, std::uint32_t n) override;
     awaitable_answer<stored_page> dead(std::string cursor, std::uint32_t n) override;

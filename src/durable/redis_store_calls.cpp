@@ -172,6 +172,14 @@ awaitable_answer<removal> redis_store::reschedule(std::string id, std::int64_t d
     co_return a;
 }
 
+awaitable_answer<removal> redis_store::hold(std::string id, bool held) {
+    const std::uint32_t shard = shard_of(id);
+    auto call = shards_[shard].hold(id, held);
+    const auto r = co_await ask_integer(std::move(call), shard, true);
+    answer<removal> a{r.error, static_cast<removal>(r.value)};
+    co_return a;
+}
+
 awaitable_answer<stored_task> redis_store::find(std::string id) {
     answer<stored_task> a;
     const std::uint32_t shard = shard_of(id);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Reads what the scripts answer. The bytes come from a server: any form is possible.
+#include "attempt_history.hpp"
 #include "shard_calls.hpp"
 
 #include <charconv>
@@ -18,7 +19,7 @@ std::uint64_t number(std::string_view bytes, std::size_t from, std::size_t size)
     return value;
 }
 
-stored_task task_from(std::string id, std::string_view record, std::string envelope, std::string message) {
+stored_task task_from(std::string id, std::string_view record, std::string envelope, std::string note) {
     stored_task t;
     t.id = std::move(id);
     t.envelope = std::move(envelope);
@@ -27,12 +28,13 @@ stored_task task_from(std::string id, std::string_view record, std::string envel
         t.message = "the record was damaged";
         return t;
     }
-    t.message = std::move(message);
+    unpack_note(std::move(note), t);
     t.generation = number(record, 0, 8);
     const auto flags = static_cast<unsigned char>(record[8]);
     t.state = static_cast<durable_state>(flags % 4);
     t.recurring = (flags & 4) != 0;
     t.cancelled = (flags & 8) != 0;
+    t.paused = (flags & 16) != 0;
     t.attempt = static_cast<std::uint32_t>(number(record, 9, 2));
     t.max_attempts = static_cast<std::uint32_t>(number(record, 11, 2));
     t.due = static_cast<std::int64_t>(number(record, 13, 8));

@@ -135,6 +135,14 @@ script_call shard_calls::reschedule(std::string_view id, std::int64_t due, bool 
     return c;
 }
 
+script_call shard_calls::hold(std::string_view id, bool held) const {
+    script_call c = call("hold");
+    c.command.add(now);
+    add_wake(c.command);
+    c.command.add(id).add(held ? 1 : 0);
+    return c;
+}
+
 script_call shard_calls::find(std::string_view id) const {
     script_call c = call("find");
     c.command.add(id);

@@ -47,6 +47,7 @@ public:
 
     script_call cancel(std::string_view id) const;
     script_call reschedule(std::string_view id, std::int64_t due, bool relative) const;
+    script_call hold(std::string_view id, bool held) const;
     script_call find(std::string_view id) const;
     script_call list(std::string_view cursor, std::uint32_t n) const;
     script_call dead(std::string_view score, std::string_view id, std::uint32_t n) const;

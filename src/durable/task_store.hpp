@@ -11,6 +11,7 @@
 // C++ code reads. Its place in the order of a shard is one number, its score:
 //     +due                    it waits, and no worker has claimed it
 //     -(end of the lease)     a worker has claimed it, or runs it
+//     held_place              it waits and is paused
 #pragma once
 
 #include <cogwheel/durable/durable_task.hpp>
@@ -27,6 +28,9 @@
 #include <vector>
 
 namespace cogwheel::inline v0::detail {
+
+/// Beyond all due times, and a number that Lua's numbers hold.
+inline constexpr std::int64_t held_place = 9'000'000'000'000'000;
 
 /// A result, or why there is none.
 template <class T>
@@ -48,18 +52,27 @@ struct new_task {
     std::string envelope{};
 };
 
+struct past_attempt {
+    std::uint32_t attempt = 0;
+    std::int64_t ended_ms = 0;
+    bool lease_ran_out = false; // else it failed
+    std::string message{};
+};
+
 struct stored_task {
     std::string id{};
     std::uint64_t generation = 0;
     durable_state state = durable_state::waiting;
     bool recurring = false;
     bool cancelled = false; // cancel() found it running
+    bool paused = false;    // of a waiting task: hold()
     std::uint32_t attempt = 0;
     std::uint32_t max_attempts = 0;
     std::int64_t due = 0; // ms
     std::int64_t runs_left = 1;
-    std::string envelope{}; // of a done task: its result; of a dead one: envelope
-    std::string message{};  // of the last failure
+    std::string envelope{};              // of a done task: its result; of a dead one: envelope
+    std::string message{};               // of the last failure; of a done task: empty
+    std::vector<past_attempt> history{}; // attempt_history.hpp
 };
 
 struct added_task {
@@ -199,13 +212,16 @@ public:
     /// Gives a waiting task a new due time and a new generation. Answers not_found, running, recurring (refused: its
     /// occurrences would get the names of earlier ones), or removed for success.
     virtual awaitable_answer<removal> reschedule(std::string id, std::int64_t due, bool relative, added_task& now) = 0;
+    /// Pauses a waiting task, or ends that. A pause ends a claim, and reschedule() keeps it. Answers not_found, running
+    /// or removed for success.
+    virtual awaitable_answer<removal> hold(std::string id, bool held) = 0;
     /// no_such_task if there is none.
     virtual awaitable_answer<stored_task> find(std::string id) = 0;
     /// About n tasks, in no order; those stored during the whole walk come at least once.
     virtual awaitable_answer<stored_page> list(std::string cursor, std::uint32_t n) = 0;
     /// Dead tasks, the oldest of each shard first.
     virtual awaitable_answer<stored_page> dead(std::string cursor, std::uint32_t n) = 0;
-    /// A dead task waits again: due at once, no attempt used, a new generation. false: there is no such dead task.
+    /// A dead task waits again: due at once, no attempt used, no history, a new generation. false: there is none.
     virtual awaitable_answer<bool> redrive(std::string id) = 0;
     /// Removes a done or dead task. false: there is none.
     virtual awaitable_answer<bool> purge(std::string id) = 0;

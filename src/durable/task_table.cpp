@@ -4,6 +4,8 @@
 // Changes of the table: what the scripts of the same names do.
 #include "task_table.hpp"
 
+#include "attempt_history.hpp"
+
 #include <algorithm>
 
 namespace cogwheel::inline v0::detail {
@@ -113,7 +115,7 @@ std::vector<added_task> task_table::add(std::int64_t now_us, std::vector<new_tas
 
 void task_table::lease_ran_out(std::int64_t now_us, record r) {
     if (r.task.cancelled) return drop(r.task.id);
-    r.task.message = lease_ran_out_message;
+    remember_failure(r.task, floor_ms(now_us), true, std::string(lease_ran_out_message));
     if (r.task.attempt < r.task.max_attempts) {
         r.task.state = durable_state::waiting;
         r.place = r.task.due;
@@ -155,6 +157,7 @@ claimed_tasks task_table::claim(std::int64_t now_us, std::int64_t horizon_ms, st
             bytes += at->second.task.envelope.size();
             answer.tasks.push_back(at->second.task);
             answer.tasks.back().message.clear();
+            answer.tasks.back().history.clear();
         }
     }
     trim(done_, now_us, 64, limits.done_ms, limits.max_done);
@@ -225,7 +228,7 @@ std::vector<begun_task> task_table::begin(std::int64_t now_us, std::int64_t leas
     for (const begin_request& request : requests) {
         begun_task& begun = answer.emplace_back();
         record* r = sound(request.id, request.generation);
-        if (r == nullptr || r->task.state != durable_state::waiting) {
+        if (r == nullptr || r->task.state != durable_state::waiting || r->task.paused) {
             begun = begun_before(leased, nonce, request);
             continue;
         }
@@ -255,7 +258,7 @@ bool task_table::finish_one(std::int64_t now_us, const retention_limits& limits,
     if (r == nullptr) return false;
     const durable_state state = r->task.state;
     if (request.kind == finish_kind::release) {
-        if (state != durable_state::waiting) return false;
+        if (state != durable_state::waiting || r->task.paused) return false;
         place(*r, r->task.due);
         hint(r->task.due, now_us);
         return true;
@@ -269,7 +272,7 @@ bool task_table::finish_one(std::int64_t now_us, const retention_limits& limits,
             return true;
         }
         next.task.state = durable_state::done;
-        next.task.recurring = next.task.cancelled = false;
+        next.task.recurring = next.task.cancelled = next.task.paused = false;
         next.task.envelope = request.text;
         next.task.message.clear();
         next.place = floor_ms(now_us);
@@ -282,7 +285,7 @@ bool task_table::finish_one(std::int64_t now_us, const retention_limits& limits,
         drop(request.id);
         return true;
     }
-    next.task.message = request.text;
+    remember_failure(next.task, floor_ms(now_us), false, request.text);
     if (request.kind == finish_kind::fail || next.task.attempt >= next.task.max_attempts) {
         next.task.state = durable_state::dead;
         next.place = floor_ms(now_us);
@@ -348,9 +351,31 @@ task_table::moved task_table::reschedule(std::int64_t now_us, std::string_view i
     next.task.generation = next_gen(now_us);
     next.task.due = next.place = due_of(due, relative, now_us);
     const added_task now{next.task.generation, next.task.due, true};
-    hint(next.task.due, now_us);
+    if (next.task.paused)
+        next.place = held_place;
+    else
+        hint(next.task.due, now_us);
     store(std::move(next));
     return {removal::removed, now};
+}
+
+removal task_table::hold(std::int64_t now_us, std::string_view id, bool held) {
+    const record* r = find(id);
+    if (r == nullptr || r->task.state == durable_state::done || r->task.state == durable_state::dead)
+        return removal::not_found;
+    if (r->task.state == durable_state::running) return removal::running;
+    if (r->task.paused == held) return removal::removed;
+    record next = *r;
+    next.task.paused = held;
+    if (held) {
+        next.task.generation = next_gen(now_us);
+        next.place = held_place;
+    } else {
+        next.place = next.task.due;
+        hint(next.task.due, now_us);
+    }
+    store(std::move(next));
+    return removal::removed;
 }
 
 bool task_table::redrive(std::int64_t now_us, std::string_view id) {
@@ -359,10 +384,11 @@ bool task_table::redrive(std::int64_t now_us, std::string_view id) {
     record next = *r;
     next.task.generation = next_gen(now_us);
     next.task.state = durable_state::waiting;
-    next.task.recurring = next.task.cancelled = false;
+    next.task.recurring = next.task.cancelled = next.task.paused = false;
     next.task.attempt = 0;
     next.task.due = next.place = floor_ms(now_us);
     next.task.message.clear();
+    next.task.history.clear();
     wake_ = true;
     store(std::move(next));
     return true;
@@ -386,14 +412,14 @@ bool task_table::pause(bool paused) {
 void task_table::restore(std::int64_t now_us, record r) {
     restore_generation(r.task.generation);
     const durable_state state = r.task.state;
-    if (state == durable_state::waiting) r.place = r.task.due;
+    if (state == durable_state::waiting) r.place = r.task.paused ? held_place : r.task.due;
     if (state != durable_state::running) return store(std::move(r));
     const bool last = r.task.attempt >= r.task.max_attempts;
     r.place = r.task.due;
     store(r);
     if (r.task.cancelled || last) return lease_ran_out(now_us, std::move(r));
     r.task.state = durable_state::waiting;
-    r.task.message = lease_ran_out_message;
+    remember_failure(r.task, floor_ms(now_us), true, std::string(lease_ran_out_message));
     store(std::move(r));
 }
 

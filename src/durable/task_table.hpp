@@ -47,6 +47,7 @@ public:
     std::vector<extended> extend(std::int64_t now_us, std::int64_t lease_ms, const std::vector<attempt_ref>&);
     removal cancel(std::string_view id);
     moved reschedule(std::int64_t now_us, std::string_view id, std::int64_t due, bool relative);
+    removal hold(std::int64_t now_us, std::string_view id, bool held);
     const record* find(std::string_view id) const;
     /// Complexity: O(log tasks + n). The cursor is an id.
     stored_page list(std::string_view cursor, std::uint32_t n) const;

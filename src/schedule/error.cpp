@@ -32,6 +32,10 @@ const char* words(schedule_errc e) noexcept {
         return "its process or its scheduler ended while it ran";
     case schedule_errc::bad_jitter:
         return "the jitter must be zero or more, and below the period";
+    case schedule_errc::bad_trace:
+        return "the traceparent of a task must be empty, or as \"00-<32 hex digits>-<16 hex digits>-<2 hex digits>\" "
+               "in "
+               "lower case";
     }
     return nullptr;
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Adds tasks to the table. If anything fails, the table and the storage are unchanged.
+#include "../detail/traceparent.hpp"
 #include "locked_scope.hpp"
 #include "new_tasks.hpp"
 
@@ -16,6 +17,7 @@ task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::share
               : t.name.empty() ? make_error_code(schedule_errc::no_name)
                                : t.when.check();
     if (!refused && t.most_at_once == 0) refused = schedule_errc::bad_times;
+    if (!refused && !t.traceparent.empty() && !is_traceparent(t.traceparent)) refused = schedule_errc::bad_trace;
     if (refused) return nullptr;
     if (job == nullptr) {
         const auto defined = jobs_.find(t.job);

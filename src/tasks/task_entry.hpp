@@ -91,7 +91,9 @@ public:
     enum class reason : std::uint8_t { none, limit, cancelled, replaced, stopped };
 
     active_run(std::shared_ptr<task_scheduler_impl> in, std::shared_ptr<task_entry> entry, task_trigger::wall_point due)
-        : reporting_run(entry->spec.name, entry->spec.body, due), impl(std::move(in)), of(std::move(entry)) {}
+        : reporting_run(entry->spec.name, entry->spec.body, entry->spec.traceparent, due),
+          impl(std::move(in)),
+          of(std::move(entry)) {}
 
     void expired(std::uint64_t number) override;
     void dropped(std::uint64_t number) override;

@@ -45,6 +45,7 @@ void write(detail::json_writer& json, const task_info& t) {
     json.number("dropped", t.dropped);
     json.text("message", t.message);
     json.text("result", t.result);
+    json.text("traceparent", t.traceparent);
     json.key("history");
     json.open('[');
     for (const task_attempt& a : t.history) write(json, a);

@@ -20,6 +20,7 @@ std::string to_json(const task_event& e) {
     json.number("run", e.run);
     json.number("attempt", e.attempt);
     json.text("message", e.message);
+    if (!e.traceparent.empty()) json.text("traceparent", e.traceparent);
     json.close('}');
     return json.take();
 }
@@ -46,7 +47,7 @@ void task_spans::on_event(const task_event& e) noexcept {
         const task_state state = e.what == completed   ? task_state::completed
                                  : e.what == cancelled ? task_state::cancelled
                                                        : task_state::failed;
-        report_({e.task, e.run, e.attempt, begin, e.at, state, e.message});
+        report_({e.task, e.run, e.attempt, begin, e.at, state, e.message, e.traceparent});
     } catch (...) { // no memory, or the function threw: this span is lost
     }
 }

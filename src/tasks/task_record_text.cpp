@@ -87,8 +87,9 @@ std::string to_text(const task_record& record) {
         fields.point(run.retry_at);
     }
     // Later fields, which only tasks that need them have: an earlier version reads all others.
+    const bool traced = !task.traceparent.empty();
     const bool limited = task.most_at_once != cogwheel::task().most_at_once;
-    if (record.paused || limited || task.when.jitter() != nanoseconds::zero() || task.when.until() ||
+    if (traced || record.paused || limited || task.when.jitter() != nanoseconds::zero() || task.when.until() ||
         !record.result.empty()) {
         fields.number(record.paused ? 1 : 0);
         fields.number(task.most_at_once);
@@ -96,6 +97,7 @@ std::string to_text(const task_record& record) {
         fields.point(task.when.until());
         fields.text(record.result);
     }
+    if (traced) fields.text(task.traceparent);
     return fields.take();
 }
 
@@ -123,6 +125,7 @@ task_record task_record_from(std::string_view text) {
         if (const auto until = fields.point("until")) record.task.when = record.task.when.until(*until);
         record.result = fields.text("result");
     }
+    if (fields.more()) record.task.traceparent = fields.text("traceparent");
     fields.end();
     return record;
 }

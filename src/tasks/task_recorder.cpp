@@ -54,7 +54,8 @@ void task_recorder::notify(task_event::kind what, const std::string& name, const
                            const active_run* run) noexcept {
     if (observer_ == nullptr) return;
     observer_->on_event({what, name, run != nullptr ? run->attempt() : 0, task_trigger::wall_point(wheel_->wall()),
-                         message, run != nullptr ? run->run_number : 0});
+                         message, run != nullptr ? run->run_number : 0,
+                         run != nullptr ? std::string_view(run->traceparent()) : std::string_view()});
 }
 
 } // namespace cogwheel::inline v0::detail

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Continues stored tasks (recover), and reports tasks to the user (find, snapshot, counts).
+#include "../detail/traceparent.hpp"
 #include "locked_scope.hpp"
 #include "new_tasks.hpp"
 
@@ -40,6 +41,10 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
     if (bad) {
         result.warnings.push_back("task '" + record.task.name + "' makes no sense: " + bad.message());
         return;
+    }
+    if (std::string& trace = record.task.traceparent; !trace.empty() && !is_traceparent(trace)) {
+        result.warnings.push_back("task '" + record.task.name + "' loses its traceparent, which is not one");
+        trace.clear();
     }
     const auto entry =
         std::make_shared<task_entry>(shared_from_this(), std::move(record.task), job->second, options_.misfire_grace);
@@ -136,6 +141,7 @@ task_info task_scheduler_impl::info_of(const task_entry& e) const {
     i.dropped = e.machine.dropped();
     i.message = e.message;
     i.result = e.result;
+    i.traceparent = e.spec.traceparent;
     i.history.assign(e.history.begin(), e.history.end());
     return i;
 }

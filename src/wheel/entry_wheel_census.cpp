@@ -28,6 +28,7 @@ bool entry_wheel::count_slots(std::size_t level, std::size_t first, std::size_t 
         census.entries += entries;
         census.occupied += entries != 0 ? 1 : 0;
         census.fullest = std::max(census.fullest, entries);
+        if (census.groups != nullptr) census.groups[s >> census.group_bits] += entries;
     }
     return end < ring.slots.size();
 }

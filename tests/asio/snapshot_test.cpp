@@ -182,42 +182,16 @@ TEST_CASE("stats_of_a_new_wheel_are_empty_also_in_a_reused_impl") {
     CHECK(s.lateness.histogram == duration_histogram());
 }
 
-TEST_CASE("snapshot_has_the_levels") {
-    asio::io_context io;
-    basic_timer_wheel<manual_clock, multi_threaded, hierarchical_wheel> wheel{io,
-                                                                              {.tick = 10ms, .levels = clock_hands}};
-    wheel.schedule(20ms, must_not_run());
-    wheel.schedule(5s, must_not_run());
-    wheel.schedule(5s, must_not_run());
-    const wheel_snapshot s = wheel.snapshot();
-    REQUIRE(s.levels.size() == clock_hands.size());
-    CHECK(s.levels[0].slot == 10ms);
-    CHECK(s.levels[0].entries == 1);
-    CHECK(s.levels[1].slot == 1s);
-    CHECK(s.levels[1].occupied_slots == 1);
-    CHECK(s.levels[1].fullest_slot == 2);
-    CHECK(s.levels[2].slots == 0); // not allocated yet
-    CHECK(s.levels[4].slot == 24h);
-    CHECK(s.pending == 3);
-    wheel.stop();
-    run_ready(io);
-}
-
-TEST_CASE("snapshot_in_steps_equals_the_whole") {
-    virtual_wheel w({.tick = 1ms, .slots = 20'000}); // 32,768
-    for (int i = 1; i < 100; ++i) w.wheel.schedule(std::chrono::milliseconds(i * 300), must_not_run());
-    const wheel_snapshot whole = w.wheel.snapshot();
-    wheel_snapshot s;
-    snapshot_cursor cursor;
-    int steps = 1;
-    while (w.wheel.snapshot(cursor, s)) ++steps;
-    CHECK(steps >= 8); // of 4,096 slots
-    CHECK(s.levels == whole.levels);
-    REQUIRE(s.levels.size() == 1);
-    CHECK(s.levels[0].entries == 99);
-    CHECK(s.levels[0].occupied_slots == 99);
-    w.wheel.stop();
-    w.run();
+TEST_CASE("longest_turns_with_their_timers_and_age") {
+    virtual_wheel w;
+    w.wheel.schedule(10ms, [] { manual_clock::advance(83ms); });
+    w.wheel.schedule(10ms, [] {});
+    w.pass(10ms);
+    manual_clock::advance(2s);
+    CHECK(w.wheel.stats().longest[0] == long_turn{83ms, 2, 2s});
+    CHECK(w.wheel.stats().longest[1] == long_turn{});
+    manual_clock::advance(1h);
+    CHECK(w.wheel.stats().longest[0] == long_turn{});
 }
 
 // ---- boards ----

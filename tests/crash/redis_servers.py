@@ -213,8 +213,11 @@ class Replicated:
         known = dict(zip(fields[::2], fields[1::2]))
         return int(known[b"num-slaves"]) >= replicas and int(known[b"num-other-sentinels"]) >= sentinels - 1
 
+    def masters(self):
+        return [n for n in self.nodes if n.process and n.process.poll() is None and n.role() == "master"]
+
     def master(self):
-        masters = [n for n in self.nodes if n.process and n.process.poll() is None and n.role() == "master"]
+        masters = self.masters()
         if len(masters) > 1 and self.sentinels:  # the old one, just after its return
             with self.sentinels[0].connect() as c:
                 port = int(c.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")[1])
@@ -222,6 +225,9 @@ class Replicated:
         return masters[0] if masters else None
 
     def tasks_at(self):
+        """Once an old master is none any more: a busy machine may have had a second failover."""
+        if self.sentinels:
+            self._await(lambda: len(self.masters()) == 1, "one master")
         return [self.master()]
 
 

@@ -6,6 +6,7 @@
 #include "src/durable/journal_store.hpp"
 #include "support/random.hpp"
 #include "support/store_rig.hpp"
+#include "support/stored_task_text.hpp"
 
 #include <cogwheel/durable/durable_queue.hpp>
 #include <cogwheel/schedule/error.hpp>
@@ -22,19 +23,18 @@ using namespace cogwheel;
 using namespace cogwheel::detail;
 using cogwheel_tests::random_source;
 using cogwheel_tests::run_until_done;
-
-std::string journal_text(const stored_task& t, std::int64_t place) {
-    return fmt::format("{:?} gen {} state {} {}{} attempt {}/{} due {} runs {} body {:?} message {:?} at {}\n", t.id,
-                       t.generation, static_cast<int>(t.state), t.recurring, t.cancelled, t.attempt, t.max_attempts,
-                       t.due, t.runs_left, t.envelope, t.message, place);
-}
+using cogwheel_tests::stored_task_text;
 
 /// All that a later process must find. Leases are void: so a running task counts as its restart makes it.
-std::string kept_tasks(const task_table& table, std::int64_t now, bool with_places = true) {
+std::string kept_tasks(const task_table& table, std::int64_t now, bool with_times = true) {
     task_table restarted;
     for (const auto& [id, r] : table.records()) restarted.restore(now, r);
     std::string text = table.paused() ? "paused\n" : "";
-    for (const auto& [id, r] : restarted.records()) text += journal_text(r.task, with_places ? r.place : 0);
+    for (auto [id, r] : restarted.records()) {
+        if (!with_times)
+            for (past_attempt& a : r.task.history) a.ended_ms = 0;
+        text += fmt::format("{} at {}\n", stored_task_text(r.task), with_times ? r.place : 0);
+    }
     return text;
 }
 
@@ -103,13 +103,15 @@ struct journal_player {
             return run_until_done(io, store.finish(limits, ends)).error;
         }
         case 7:
-            switch (random.below(4)) {
+            switch (random.below(5)) {
             case 0:
                 return run_until_done(io, store.cancel(some.id)).error;
             case 1:
                 return run_until_done(io, store.redrive(some.id)).error;
             case 2:
                 return run_until_done(io, store.purge(some.id)).error;
+            case 3:
+                return run_until_done(io, store.hold(some.id, random.below(3) != 0)).error;
             default: {
                 added_task moved;
                 return run_until_done(io, store.reschedule(some.id, 50, true, moved)).error;

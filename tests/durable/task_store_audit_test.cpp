@@ -117,6 +117,23 @@ TEST_CASE("audit_moves_tasks_that_lie_in_a_wrong_place") {
     CHECK(s.audit().repaired == 0);
 }
 
+TEST_CASE("audit_gives_paused_tasks_their_place_and_takes_it_from_others") {
+    if (cannot_audit()) return;
+    audited_shard s;
+    s.redis({"ZADD", s.key(0), "9000000000000000", "waiting"}); // as if it were paused
+    CHECK(s.audit().repaired == 1);
+    CHECK(s.redis(s.calls.hold("waiting", true).command).integer() == 1);
+    CHECK(s.audit().repaired == 0);
+    for (const char* wrong : {"5", "-5"}) {
+        s.redis({"ZADD", s.key(0), wrong, "waiting"});
+        CHECK(s.audit().repaired == 1);
+        CHECK(s.redis({"ZSCORE", s.key(0), "waiting"}).text() == "9000000000000000");
+    }
+    s.redis({"ZREM", s.key(0), "waiting"});
+    CHECK(s.audit().repaired == 1);
+    CHECK(s.audit().repaired == 0);
+}
+
 TEST_CASE("audit_makes_a_dead_task_of_a_damaged_record") {
     if (cannot_audit()) return;
     audited_shard s;

@@ -9,6 +9,7 @@
 #include "support/plain_redis.hpp"
 #include "support/random.hpp"
 #include "support/redis_server.hpp"
+#include "support/stored_task_text.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -24,12 +25,7 @@ using namespace cogwheel::detail;
 using cogwheel_tests::plain_redis;
 using cogwheel_tests::random_source;
 using cogwheel_tests::redis_server;
-
-std::string model_text(const stored_task& t) {
-    return fmt::format("{:?} gen {} state {} {}{} attempt {}/{} due {} runs {} body {:?} message {:?}", t.id,
-                       t.generation, static_cast<int>(t.state), t.recurring ? "R" : "", t.cancelled ? "C" : "",
-                       t.attempt, t.max_attempts, t.due, t.runs_left, t.envelope, t.message);
-}
+using cogwheel_tests::stored_task_text;
 
 template <class T>
 std::string model_list(const std::vector<T>& values, auto text) {
@@ -73,7 +69,7 @@ struct model_pair {
 
     std::string table_state() const {
         std::string s = fmt::format("paused {} gen {}\n", table.paused(), table.last_generation());
-        for (const auto& [id, r] : table.records()) s += fmt::format("{} at {}\n", model_text(r.task), r.place);
+        for (const auto& [id, r] : table.records()) s += fmt::format("{} at {}\n", stored_task_text(r.task), r.place);
         return s;
     }
     std::map<std::string, std::string> hash(std::size_t key) {
@@ -94,7 +90,7 @@ struct model_pair {
         const auto text = [](const std::string& bytes) { return redis_reply::text(redis_reply::kind::string, bytes); };
         for (const auto& [id, record] : hash(1)) {
             const auto task = read_found(id, redis_reply::array({text(record), text(bodies[id]), text(notes[id])}));
-            s += model_text(*task) + places[id] + "\n";
+            s += stored_task_text(*task) + places[id] + "\n";
             // What is left of these belongs to no task.
             places.erase(id), bodies.erase(id), notes.erase(id);
         }
@@ -139,7 +135,7 @@ struct model_run {
             new_task t{.id = some_id()};
             t.relative = random.below(3) != 0;
             t.due = t.relative ? some_delay() : (random.below(9) == 0 ? -7 : now / 1000 + some_delay());
-            t.max_attempts = static_cast<std::uint32_t>(1 + random.below(3));
+            t.max_attempts = static_cast<std::uint32_t>(random.below(6) == 0 ? 40 : 1 + random.below(3));
             t.recurring = random.below(4) == 0;
             t.runs_left = t.recurring ? (random.below(2) == 0 ? forever : 5) : 1;
             t.envelope = std::string(random.below(3), 'e') + std::to_string(random.below(100));
@@ -157,7 +153,7 @@ struct model_run {
         const auto answer = read_claimed(pair.run(pair.at(now).claim(1'000, n, lease, limits)));
         REQUIRE(answer);
         const claimed_tasks wanted = pair.table.claim(now, 1'000, n, lease, limits);
-        CHECK(model_list(answer->tasks, model_text) == model_list(wanted.tasks, model_text));
+        CHECK(model_list(answer->tasks, stored_task_text) == model_list(wanted.tasks, stored_task_text));
         CHECK(answer->more == wanted.more);
         CHECK(answer->paused == wanted.paused);
         CHECK(answer->now_us == wanted.now_us);
@@ -210,6 +206,7 @@ struct model_run {
             r.attempt = static_cast<std::uint32_t>(near(t->attempt)) & 0xff;
             r.delay = some_delay();
             r.text = random.below(2) == 0 ? "" : "text " + std::to_string(random.below(100));
+            if (random.below(8) == 0) r.text += std::string(250, '\1'); // cut
             requests.push_back(std::move(r));
         }
         const auto text = [](auto b) { return std::to_string(static_cast<int>(b)); };
@@ -241,9 +238,9 @@ struct model_run {
     void change_one() {
         const stored_task* t = some_task();
         const std::string id = t != nullptr && random.below(4) != 0 ? t->id : some_id();
-        switch (random.below(5)) {
+        static constexpr std::int64_t codes[] = {0, 1, 2};
+        switch (random.below(6)) {
         case 0: {
-            static constexpr std::int64_t codes[] = {0, 1, 2};
             const auto reply = pair.run(pair.at(now).cancel(id));
             CHECK(reply.integer() == codes[static_cast<std::size_t>(pair.table.cancel(id))]);
             break;
@@ -262,7 +259,13 @@ struct model_run {
         case 2:
             CHECK((pair.run(pair.at(now).redrive(id)).integer() == 1) == pair.table.redrive(now, id));
             break;
-        case 3:
+        case 3: {
+            const bool held = random.below(2) == 0;
+            const auto reply = pair.run(pair.at(now).hold(id, held));
+            CHECK(reply.integer() == codes[static_cast<std::size_t>(pair.table.hold(now, id, held))]);
+            break;
+        }
+        case 4:
             if (random.below(2) == 0) CHECK((pair.run(pair.calls.purge(id)).integer() == 1) == pair.table.purge(id));
             break;
         default: {
@@ -291,7 +294,7 @@ struct model_run {
             if ((cursor = some->page.cursor).empty()) break;
         }
         std::sort(listed.begin(), listed.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-        CHECK(model_list(listed, model_text) == model_list(pair.table.list("", 1'000).tasks, model_text));
+        CHECK(model_list(listed, stored_task_text) == model_list(pair.table.list("", 1'000).tasks, stored_task_text));
 
         std::vector<stored_task> dead;
         for (std::string score;;) {
@@ -301,7 +304,7 @@ struct model_run {
             score = page->score;
             std::move(page->tasks.begin(), page->tasks.end(), std::back_inserter(dead));
         }
-        CHECK(model_list(dead, model_text) == model_list(pair.table.dead("", 1'000).tasks, model_text));
+        CHECK(model_list(dead, stored_task_text) == model_list(pair.table.dead("", 1'000).tasks, stored_task_text));
         audit();
     }
     void audit() {

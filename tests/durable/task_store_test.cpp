@@ -203,6 +203,29 @@ TEST_CASE("store_task_before_its_due_time_does_not_begin") {
     });
 }
 
+TEST_CASE("store_history_keeps_the_last_ten_failed_attempts") {
+    on_both_stores([](store_rig& rig) {
+        const added_task added = store_add(rig, due_now("a", 40));
+        for (std::uint32_t attempt = 1; attempt <= 13; ++attempt) {
+            const bool lost = attempt % 2 == 0;
+            CHECK(store_begin(rig, {.id = "a", .generation = added.generation}, lost ? 1 : long_lease).attempt ==
+                  attempt);
+            if (lost)
+                while (store_claim(rig, "a").tasks.empty()) {
+                } // until its lease has run out
+            else
+                CHECK(store_finish(rig, {finish_kind::nack, "a", added.generation, attempt, 0, "no"}));
+        }
+        const stored_task task = found_task(rig, "a");
+        REQUIRE(task.history.size() == 10);
+        for (std::uint32_t i = 0; i < 10; ++i) {
+            CHECK(task.history[i].attempt == i + 4);
+            CHECK(task.history[i].lease_ran_out == (i % 2 == 0));
+        }
+        CHECK(task.message == "no");
+    });
+}
+
 TEST_CASE("store_task_whose_attempts_fail_is_dead_until_redriven_or_purged") {
     on_both_stores([](store_rig& rig) {
         const added_task added = store_add(rig, due_now("a", 2));

@@ -10,16 +10,18 @@
 
 namespace {
 
+const std::vector<std::string_view> paths{"/metrics", "/events"};
+
 // Gives the head a byte more at a time. Returns the status, and how many bytes it took.
 std::pair<int, std::size_t> judged_byte_by_byte(const std::string& text) {
-    http_request_head head{"/metrics"};
+    http_request_head head{paths};
     for (std::size_t size = 1; size <= text.size(); ++size)
         if (const int status = head.look(std::string_view{text}.substr(0, size)); status != 0) return {status, size};
     return {0, text.size()};
 }
 
 int judged(const std::string& text) {
-    const int at_once = http_request_head{"/metrics"}.look(text);
+    const int at_once = http_request_head{paths}.look(text);
     REQUIRE(judged_byte_by_byte(text).first == at_once);
     return at_once;
 }
@@ -68,9 +70,19 @@ TEST_CASE("http_request_head_without_its_end_waits_for_more") {
 }
 
 TEST_CASE("http_request_head_joins_the_fields_accept") {
-    http_request_head head{"/metrics"};
+    http_request_head head{paths};
     CHECK(head.look(
               "GET /metrics HTTP/1.1\r\nHost: a\r\nACCEPT: a/b\r\nAccept-Encoding: x\r\naccept:c/d;q=0.5\r\n\r\n") ==
           200);
     CHECK(head.accept() == "a/b, c/d;q=0.5");
+}
+
+TEST_CASE("http_request_head_names_the_path_without_its_query") {
+    const auto path_of = [](std::string_view target) {
+        http_request_head head{paths};
+        CHECK(head.look("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n") == 200);
+        return head.path();
+    };
+    CHECK(path_of("/events?a=/metrics") == "/events");
+    CHECK(path_of("/metrics?") == "/metrics");
 }

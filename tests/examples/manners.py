@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The Cogwheel authors
 """manners.py DIRECTORY EXAMPLE...: what every example does as a program: --help, unknown options, output that cannot be written.
 
-And of those that serve: an address that is taken, descriptors that are used up, SIGUSR1, the width of a live line.
+And of those that serve: an address that is taken, descriptors that are used up, SIGUSR1, the width of a live view.
 """
 
 import concurrent.futures
@@ -25,7 +25,8 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from server_process import PATIENCE, Server, check, conclude, readable
 
-SERVERS = ("echo_server", "prometheus_metrics", "rpc_server", "slowloris_guard", "webhook_receiver")
+SERVERS = ("echo_server", "prometheus_metrics", "rpc_server", "slowloris_guard", "webhook_receiver",
+           "wheel_monitor")
 
 DIRECTORY = tempfile.TemporaryDirectory()
 
@@ -42,6 +43,7 @@ ARGUMENTS = {
     "session_store": ["--keys", "1000", "--hot", "10", "--ttl", "200ms"],
     "slowloris_guard": [],
     "webhook_receiver": ["--seconds", "600"],
+    "wheel_monitor": ["--seconds", "600"],
 }
 
 
@@ -151,15 +153,16 @@ def closed_standard_output(name, binary):
           f"exit code {done.returncode}, {done.stderr!r}")
 
 
-def live_line(name, *command, columns, until):
-    """On a terminal: everything between two returns fits."""
+def live_view(name, *command, columns, until):
+    """On a terminal: a block that is drawn again in place, and fits."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, stdin=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, stdin=subprocess.DEVNULL,
+                               env=os.environ | {"TERM": "xterm"})
     os.close(theirs)
     text = b""
     end = time.monotonic() + PATIENCE
-    while text.count(b"\r") < until and time.monotonic() < end and readable(ours):
+    while text.count(b"\033[J") < until and time.monotonic() < end and readable(ours):
         try:
             text += os.read(ours, 65536)
         except OSError:  # its end
@@ -167,9 +170,9 @@ def live_line(name, *command, columns, until):
     process.terminate()
     process.wait(PATIENCE)
     os.close(ours)
-    lines = [line.replace("\033[K", "").rstrip("\n") for line in text.decode().split("\r")]
+    lines = re.sub(r"\r\033\[\dA\033\[J", "", text.decode()).split("\r\n")
     widest = max(len(line) for line in lines)
-    check(f"{name}: a live line on {columns} columns", text.count(b"\r") >= until and 10 < widest < columns,
+    check(f"{name}: a live view on {columns} columns", text.count(b"\033[J") >= until and 10 < widest < columns,
           f"{widest} wide: {max(lines, key=len)!r}")
 
 
@@ -187,9 +190,9 @@ def main():
     descriptors_of_a_client(directory)
     echo_server = os.path.join(directory, "echo_server")
     for columns in (40, 80):
-        live_line("echo_server", echo_server, "--stats", "10ms", columns=columns, until=3)
+        live_view("echo_server", echo_server, "--stats", "10ms", columns=columns, until=3)
         with Server(echo_server, "--idle", "1s") as server:
-            live_line("echo_load", os.path.join(directory, "echo_load"), "--port", str(server.address[1]), "--idle", "1s",
+            live_view("echo_load", os.path.join(directory, "echo_load"), "--port", str(server.address[1]), "--idle", "1s",
                       "--connections", "2", columns=columns, until=3)
     return conclude()
 

@@ -27,7 +27,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 from server_process import PATIENCE, TICK, Server, check, conclude, eventually, hung_up, sockets
 
 HEAD_WITHIN, ANSWER_WITHIN, REFUSAL_WITHIN = 5.0, 10.0, 2.0  # the endpoint's limits
-MOST_CONNECTIONS = 16
+MOST_CONNECTIONS = 32
 HOST = b"Host: here\r\n"
 GET = b"GET /metrics HTTP/1.1\r\n" + HOST
 OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""A Redis server as a process of its own: on a unix socket in a directory of its own, never on a port."""
+"""A Redis server as a process of its own: on a unix socket in a directory of its own; on a port only if it has replicas."""
 
 import os
 import shutil
@@ -22,16 +22,17 @@ class Redis:
     appendfsync is always: with everysec, Redis may answer up to two seconds before it writes, while the disk is busy.
     """
 
-    def __init__(self, directory):
-        self.directory = str(directory)
+    def __init__(self, directory, port=0, replica_of=0):
+        self.directory, self.port = str(directory), port
+        self.options = ["--replicaof", "127.0.0.1", str(replica_of)] if replica_of else []
         self.socket = os.path.join(self.directory, "redis.sock")
         self.url = f"unix://{self.socket}"
         self.process = None
 
     def start(self, wait=True):
         self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", self.directory, "--save", "", "--appendonly",
-             "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--logfile", os.path.join(self.directory, "redis.log")],
+            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--unixsocket", self.socket, "--dir", self.directory, "--save", "", "--appendonly",
+             "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--repl-diskless-sync-delay", "0", "--logfile", os.path.join(self.directory, "redis.log"), *self.options],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + PATIENCE
         while wait and not self.answers():

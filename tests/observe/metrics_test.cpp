@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The text of metrics, read back: each value is that of the source, the families stand together, names are escaped.
+#include "support/busy_wheel.hpp"
 #include "support/metrics_text.hpp"
 #include "support/refusal.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/net/idle_monitor.hpp>
 #include <cogwheel/observe/metrics.hpp>
@@ -32,22 +32,6 @@ std::string text_of(const metrics& m, metrics_format format = metrics_format::pr
     }
     return out;
 }
-
-/// A wheel on which something has happened.
-struct busy_wheel : virtual_wheel {
-    busy_wheel() : virtual_wheel({.tick = 10ms, .max_pending = 5, .work_per_turn = 2}) {
-        for (int i = 0; i < 3; ++i) wheel.schedule(10ms, [] { manual_clock::advance(300us); });
-        wheel.schedule(1h, [] {}).cancel();
-        wheel.async_wait(2h, [](std::error_code) {});
-        manual_clock::advance(10ms);
-        pass(400us);
-        for (int i = 0; i < 5; ++i) wheel.schedule(5s, [] {});
-    }
-    ~busy_wheel() {
-        wheel.stop();
-        run();
-    }
-};
 
 } // namespace
 

@@ -72,7 +72,8 @@ inline bool same_record(const cogwheel::task_record& a, const cogwheel::task_rec
     return a.task.name == b.task.name && a.task.job == b.task.job && a.task.body == b.task.body &&
            same_trigger(a.task.when, b.task.when) && a.task.misfire == b.task.misfire &&
            a.task.overlap == b.task.overlap && a.runs_left == b.runs_left && a.next == b.next && a.runs == b.runs &&
-           a.paused == b.paused && a.result == b.result && a.task.most_at_once == b.task.most_at_once;
+           a.paused == b.paused && a.result == b.result && a.task.most_at_once == b.task.most_at_once &&
+           a.task.traceparent == b.task.traceparent;
 }
 
 inline std::string random_bytes(random_source& random, std::uint64_t most) {
@@ -127,6 +128,7 @@ inline cogwheel::task_record random_record(random_source& random, std::string na
     record.task.misfire = policies[random.below(3)];
     record.task.overlap = static_cast<cogwheel::task_overlap>(random.below(3));
     if (random.below(3) == 0) record.task.most_at_once = static_cast<std::uint32_t>(random());
+    if (random.below(3) == 0) record.task.traceparent = random_bytes(random, 60);
     record.paused = random.below(3) == 0;
     if (random.below(3) == 0) record.result = random_bytes(random, 30);
     record.runs_left = random_number(random);

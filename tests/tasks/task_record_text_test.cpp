@@ -161,5 +161,11 @@ TEST_CASE("record_text_of_later_fields_reads_back_and_others_have_none") {
     CHECK(record_trigger_reads_back(task_trigger::cron("@daily").until(std::chrono::sys_seconds(99s))));
     CHECK(task_record_from(plain + "\t0\t7\t5\t1000000000\tdone").task.when.until() == std::chrono::sys_seconds(1s));
     CHECK(!record_fault(plain + "\t1").empty());
-    CHECK(says(record_fault(plain + "\t0\t7\t5\t-\t\tmore"), "more fields than this version knows"));
+    record.task.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    CHECK(record_reads_back(record));
+    CHECK(to_text(record).ends_with("\t00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+    record = record_of("name", "body");
+    record.task.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    CHECK(record_reads_back(record));
+    CHECK(says(record_fault(plain + "\t0\t7\t5\t-\t\ttrace\tmore"), "more fields than this version knows"));
 }

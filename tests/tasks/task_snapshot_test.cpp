@@ -54,7 +54,7 @@ TEST_CASE("task_json_has_all_that_is_known") {
     CHECK(
         to_json(tasks->snapshot()) ==
         R"([{"name":"a \"quoted\"","job":"","when":"once after 1s","state":"failed","paused":false,"next":null,"runs_left":0,"attempt":0,)"
-        R"("completed":0,"failed":1,"cancelled":0,"missed":0,"dropped":0,"message":"no\u000aanswer","result":"","history":[)"
+        R"("completed":0,"failed":1,"cancelled":0,"missed":0,"dropped":0,"message":"no\u000aanswer","result":"","traceparent":"","history":[)"
         R"({"scheduled":"2026-11-22T12:00:01Z","started":"2026-11-22T12:00:01Z","ended":"2026-11-22T12:00:01Z",)"
         R"("attempt":1,"state":"failed","message":"no\u000aanswer","result":""}]}])");
     CHECK(to_json({}) == "[]");

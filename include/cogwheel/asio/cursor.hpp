@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace cogwheel::inline v0 {
 
@@ -26,10 +27,18 @@ class pending_cursor {
 };
 
 class snapshot_cursor {
+public:
+    snapshot_cursor() = default;
+    /// The snapshot also has level_stats::groups, at most `groups` of each level.
+    explicit snapshot_cursor(std::size_t groups) noexcept : most_groups_(groups) {}
+
+private:
     friend detail::cursor_access;
     std::size_t level_ = 0, slot_ = 0;
-    bool counted_ = false; // the counts have been read; then come the levels
-    level_census census_;  // of level_, as far as slot_
+    bool counted_ = false;              // the counts have been read; then come the levels
+    level_census census_;               // of level_, as far as slot_
+    std::size_t most_groups_ = 0;       // 0: none
+    std::vector<std::uint64_t> groups_; // of level_
 };
 
 class trim_cursor {
@@ -56,6 +65,8 @@ struct cursor_access {
     static std::size_t& slot(snapshot_cursor& c) noexcept { return c.slot_; }
     static bool& counted(snapshot_cursor& c) noexcept { return c.counted_; }
     static level_census& census(snapshot_cursor& c) noexcept { return c.census_; }
+    static std::size_t most_groups(const snapshot_cursor& c) noexcept { return c.most_groups_; }
+    static std::vector<std::uint64_t>& groups(snapshot_cursor& c) noexcept { return c.groups_; }
 };
 } // namespace detail
 

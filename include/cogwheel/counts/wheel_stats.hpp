@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The counts of a wheel. docs/observe.md has them in one table, with the metrics that show them.
+// The counts of a wheel. docs/observe.md lists the metrics that show them.
 #pragma once
 
 #include <cogwheel/counts/duration_histogram.hpp>
+#include <cogwheel/counts/longest_turns.hpp>
 
 #include <array>
 #include <chrono>
@@ -51,6 +52,11 @@ struct level_stats {
     std::uint64_t fullest_slot = 0;   ///< the number of entries in the slot that holds most
     std::uint64_t entries = 0;        ///< the timers of this level, and its dead entries
     std::uint64_t cascades = 0;       ///< slots whose entries have moved to the levels below
+    std::uint64_t hand = 0;           ///< the slot of the present tick
+
+    /// The entries of neighbouring slots, from slot 0 on, each group with equally many slots. Only of a snapshot_cursor
+    /// that asks for groups; else empty.
+    std::vector<std::uint64_t> groups{};
 
     friend bool operator==(const level_stats&, const level_stats&) = default;
 };
@@ -89,6 +95,9 @@ struct wheel_stats {
 
     /// How long the turns took, with all handlers that ran inside them; max() is the longest turn.
     duration_histogram turn_duration;
+
+    /// The longest turns of the last hour (50 to 60 minutes), the longest one first.
+    std::array<long_turn, longest_turns::most> longest{};
 
     /// The time to the driver's next wake-up: no timer is due before. Zero if a turn is under way or about to come;
     /// nothing if no timer is pending.

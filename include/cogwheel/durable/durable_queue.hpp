@@ -6,7 +6,8 @@
 //
 //     cogwheel::durable_queue queue(wheel, {.redis = cogwheel::redis_options::from_url("redis://127.0.0.1:6379")});
 //     co_await queue.open(asio::use_awaitable);
-//     co_await queue.schedule({.id = "order-17", .when = cogwheel::task_trigger::once(30min)}, asio::use_awaitable);
+//     cogwheel::durable_task task{.id = "order-17", .when = cogwheel::task_trigger::once(30min)};
+//     co_await queue.schedule(std::move(task), asio::use_awaitable); // GCC 12 crashes with {...} within a co_await
 //
 // The tasks live in a Redis server, or in a journal of this process (a task_storage). durable_worker runs them.
 //
@@ -148,6 +149,22 @@ public:
                                          });
     }
 
+    /// Pauses one waiting task: no attempt begins until resume(). reschedule() moves it, and it stays paused; of a
+    /// recurring task, occurrences under way continue. With resume() it goes on at its due time, at once if that has
+    /// passed. Nothing changes if it is paused, or goes on, already. Workers of an earlier version know no pause: stop
+    /// them first. Completion signature: void(std::error_code). Errors: no_such_task, running.
+    template <class Token>
+    auto pause(std::string id, Token&& token) {
+        return initiate<void>(std::forward<Token>(token),
+                              [i = impl_, id = std::move(id)](auto done) { start_hold(i, id, true, std::move(done)); });
+    }
+    template <class Token>
+    auto resume(std::string id, Token&& token) {
+        return initiate<void>(std::forward<Token>(token), [i = impl_, id = std::move(id)](auto done) {
+            start_hold(i, id, false, std::move(done));
+        });
+    }
+
     /// R: std::optional<durable_info>, empty if there is no such task.
     template <class Token>
     auto find(std::string id, Token&& token) {
@@ -225,6 +242,7 @@ private:
                                    detail::completion<std::vector<durable_added>>);
     static void start_cancel(const impl_ptr&, std::string, detail::completion<durable_cancel_result>);
     static void start_reschedule(const impl_ptr&, std::string, task_trigger, detail::completion<durable_receipt>);
+    static void start_hold(const impl_ptr&, std::string, bool held, detail::completion<void>);
     static void start_find(const impl_ptr&, std::string, detail::completion<std::optional<durable_info>>);
     static void start_list(const impl_ptr&, std::string, std::uint32_t, bool dead, detail::completion<durable_page>);
     static void start_redrive(const impl_ptr&, std::string, detail::completion<bool>);

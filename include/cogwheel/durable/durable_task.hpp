@@ -77,6 +77,14 @@ enum class durable_state : std::uint8_t {
 
 std::string_view to_string(durable_state) noexcept;
 
+/// An attempt that failed.
+struct durable_attempt {
+    std::uint32_t attempt = 0; ///< its number, from 1
+    task_trigger::wall_point ended{};
+    bool lease_ran_out = false; ///< its worker died or was cut off
+    std::string message;        ///< the first 200 bytes
+};
+
 /// A task as find() and list() report it.
 struct durable_info {
     std::string id;
@@ -85,11 +93,14 @@ struct durable_info {
     task_trigger::wall_point due{}; ///< of the next attempt; of a running, done or dead one: of the last
     std::uint32_t attempt = 0;      ///< attempts begun
     std::uint32_t max_attempts = 0;
-    std::int64_t runs_left = 1; ///< of a recurring task; `forever` if there is no end
-    std::string when;           ///< task_trigger::text() of a recurring task; else empty
-    std::string body;           ///< of a done task: empty
-    std::string result;         ///< of a done task
-    std::string message;        ///< why the last attempt failed, if one did
+    std::int64_t runs_left = 1;             ///< of a recurring task; `forever` if there is no end
+    std::string when;                       ///< task_trigger::text() of a recurring task; else empty
+    std::string body;                       ///< of a done task: empty
+    std::string result;                     ///< of a done task
+    std::string message;                    ///< why the last attempt failed, if one did
+    std::string traceparent{};              ///< durable_task::traceparent; of a done task: empty
+    bool paused = false;                    ///< durable_queue::pause() of this task
+    std::vector<durable_attempt> history{}; ///< attempts that failed, the oldest first; at most the last ten
 };
 
 /// What cancel() answers. `running`: no further attempt begins; the running one is told to stop.

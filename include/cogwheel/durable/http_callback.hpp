@@ -5,7 +5,8 @@
 //
 //     cogwheel::http_callback call{.url = "https://shop.example/orders/17/expired", .body = R"({"order":17})"};
 //     if (auto ec = call.check()) throw std::system_error(ec);
-//     co_await queue.schedule({.id = "order-17", .when = task_trigger::once(30min), .body = call.encode()});
+//     durable_task task{.id = "order-17", .when = task_trigger::once(30min), .body = call.encode()};
+//     co_await queue.schedule(std::move(task), asio::use_awaitable);
 #pragma once
 
 #include <cogwheel/durable/callback_error.hpp>

@@ -22,6 +22,7 @@ enum class schedule_errc {
     missed,            ///< the run was too late, and its misfire policy is to skip
     interrupted,       ///< the process ended, or the scheduler was stopped, while the job ran
     bad_jitter,        ///< the jitter is below zero, or not below the period
+    bad_trace,         ///< task::traceparent is not one
 };
 
 /// Returns the category "cogwheel.schedule". Thread safety: any thread.

@@ -82,6 +82,10 @@ struct task {
     /// With task_overlap::allow, the number of runs that may be under way at once. At least 1. A run that comes due
     /// beyond it does not happen; with task_misfire::catch_up(n), up to n runs wait. Default: no limit.
     std::uint32_t most_at_once = std::numeric_limits<std::uint32_t>::max();
+
+    /// The trace to which the runs belong: the value of the header traceparent (W3C Trace Context), version 00 to fe,
+    /// 55 characters. The job gets it unchanged in each attempt, and the storage keeps it. Empty: none.
+    std::string traceparent{};
 };
 
 /// How the scheduler runs a job.

@@ -71,6 +71,7 @@ struct task_info {
     std::uint64_t dropped = 0;           ///< runs that did not happen because another run was under way
     std::string message{};               ///< the message of the last failure or cancellation
     std::string result{};                ///< of the last attempt that had one
+    std::string traceparent{};           ///< task::traceparent
     std::vector<task_attempt> history{}; ///< the last attempts, the oldest one first
 };
 

@@ -35,6 +35,8 @@ class task_run {
 public:
     const std::string& name() const noexcept { return name_; }
     const std::string& body() const noexcept { return body_; }
+    /// Returns task::traceparent. A tracer continues that trace: its trace id, with a new span id and this parent.
+    const std::string& traceparent() const noexcept { return traceparent_; }
     /// Returns when the run was due, by the wall clock.
     task_trigger::wall_point scheduled() const noexcept { return scheduled_; }
     /// Returns the number of the attempt: 1, 2 ...
@@ -61,11 +63,11 @@ public:
     static constexpr std::size_t max_result = std::size_t{64} << 10; ///< bytes
 
 protected:
-    task_run(std::string name, std::string body, task_trigger::wall_point scheduled)
-        : name_(std::move(name)), body_(std::move(body)), scheduled_(scheduled) {}
+    task_run(std::string name, std::string body, std::string traceparent, task_trigger::wall_point scheduled)
+        : name_(std::move(name)), body_(std::move(body)), traceparent_(std::move(traceparent)), scheduled_(scheduled) {}
     ~task_run() = default;
 
-    std::string name_, body_, result_;
+    std::string name_, body_, traceparent_, result_;
     task_trigger::wall_point scheduled_;
     std::uint32_t attempt_ = 0;
     bool interrupted_ = false;

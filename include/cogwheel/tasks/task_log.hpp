@@ -7,7 +7,8 @@
 //     cogwheel::task_scheduler tasks(wheel, {.observer = &log});
 //
 //     cogwheel::task_spans spans([&](const cogwheel::task_span& s) { // a span for each execution
-//         tracer->StartSpan(s.task, {{"run", s.run}, {"attempt", s.attempt}}, starting_at(s.started))->End(s.ended);
+//         tracer->StartSpan(s.task, {{"run", s.run}, {"attempt", s.attempt}}, starting_at(s.started, s.traceparent))
+//             ->End(s.ended);
 //     });
 #pragma once
 
@@ -17,11 +18,13 @@
 #include <functional>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace cogwheel::inline v0 {
 
-/// Returns an event as a JSON object without a line end: at (RFC 3339, UTC), event, task, run, attempt, message.
+/// Returns an event as a JSON object without a line end: at (RFC 3339, UTC), event, task, run, attempt, message, and
+/// traceparent if there is one.
 /// Errors: std::bad_alloc.
 std::string to_json(const task_event&);
 
@@ -45,8 +48,9 @@ struct task_span {
     std::uint64_t run;
     std::uint32_t attempt;
     task_trigger::wall_point started, ended;
-    task_state state;           ///< completed, failed or cancelled
-    const std::string& message; ///< why it did not succeed
+    task_state state;             ///< completed, failed or cancelled
+    const std::string& message;   ///< why it did not succeed
+    std::string_view traceparent; ///< task::traceparent: the span's parent
 };
 
 /// Calls a function for each execution that has ended. An execution under way at the scheduler's end has no span. Use

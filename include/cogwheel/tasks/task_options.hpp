@@ -7,6 +7,9 @@
 #include <cogwheel/tasks/task_storage.hpp>
 #include <cogwheel/tasks/task_trigger.hpp>
 
+#include <string>
+#include <string_view>
+
 namespace cogwheel::inline v0 {
 
 /// An event in the life of a task. Lifetime: the references are valid until on_event() returns.
@@ -27,8 +30,9 @@ struct task_event {
     const std::string& task;
     std::uint32_t attempt; ///< 0: the event concerns no attempt
     task_trigger::wall_point at;
-    const std::string& message; ///< the reason for a failure or a cancellation, if there is one
-    std::uint64_t run = 0;      ///< the number of the run in this scheduler, from 1; 0: the event concerns no run
+    const std::string& message;     ///< the reason for a failure or a cancellation, if there is one
+    std::uint64_t run = 0;          ///< the number of the run in this scheduler, from 1; 0: the event concerns no run
+    std::string_view traceparent{}; ///< task::traceparent, if the event concerns a run
 };
 std::string_view to_string(task_event::kind) noexcept; ///< the name of the constant
 

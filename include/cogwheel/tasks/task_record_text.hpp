@@ -11,9 +11,12 @@
 //     forbid | allow | replace
 //     runs left, next (- if there is none)
 //     number of runs; of each: scheduled, attempt, retry at (- if there is none)
+//     then, of tasks that need one: 1 if paused, most at once, jitter, until (- if there is none), result
+//     then, of tasks that have one: traceparent
 //
 // Points and durations are nanoseconds. In strings, control characters and \ are written as \t, \n, \r, \0, \\ or \x1b.
-// A version that adds a field also changes the number in the first line of a task_journal.
+// A version adds fields only at the end, and only to tasks that need them. An earlier version refuses such a task, and
+// a task_journal of that version keeps its line.
 #pragma once
 
 #include <cogwheel/tasks/task_storage.hpp>

@@ -21,6 +21,11 @@ struct level_census {
     std::uint64_t fullest = 0;    ///< the number of entries in the slot that holds most
     std::uint64_t entries = 0;    ///< live and dead ones
     std::uint64_t cascades = 0;   ///< slots whose entries have moved to the levels below
+
+    /// If not null, count_slots() also adds the entries of slot s to groups[s >> group_bits]. The caller owns the
+    /// array, which is large enough for all slots of the level.
+    std::uint64_t* groups = nullptr;
+    unsigned group_bits = 0;
 };
 
 /// A timing_wheel that reports what it holds. detail/entry_wheel.hpp documents the functions. A wheel of another type

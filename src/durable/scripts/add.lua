@@ -13,7 +13,7 @@
 --   if a write before it fails, there is no task, and claim and audit remove the rest. Each call writes, even if no task
 --   is new: so a WAIT after it waits for the replicas, also on a new connection after an add that was not confirmed.
 --
--- A record in meta is 29 bytes: generation, flags (state 0..3, +4 recurring, +8 cancelled), attempt, max_attempts, due,
+-- A record in meta is 29 bytes: generation, flags (state 0..3, +4 recurring, +8 cancelled, +16 paused), attempt, max_attempts, due,
 -- and runs_left of a recurring task, or the nonce of begin.lua. A record of another length is damaged: it counts as none,
 -- and audit makes a dead task of it.
 local due, meta, body, seq = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

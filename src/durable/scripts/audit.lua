@@ -42,6 +42,12 @@ local function repair_record(id, record)
         return 1
     end
     local score = tonumber(call('ZSCORE', due, id) or 0)
+    if flags >= 16 then -- paused
+        if score == 9000000000000000 then return 0 end
+        call('ZADD', due, '9000000000000000', id)
+        return 1
+    end
+    if score == 9000000000000000 then score = 0 end
     if state == 0 and score ~= 0 or score < 0 then return 0 end
     call('ZADD', due, state == 0 and math.max(at, 1) or -ms, id)
     return 1

@@ -10,8 +10,8 @@
 --   with 0 ends.
 -- Answer: now in us; then for each request an attempt and a generation. Attempt 0: gone. Below 0: that many us too early; of a recurring
 --   task, the time counts of its due time and of its first occurrence.
--- Promise: an attempt begins only if the generation matches, the task waits, its due time has come by the server's
---   clock, and the shard is not paused. If it is paused, the claim ends: the task waits for all workers again. A
+-- Promise: an attempt begins only if the generation matches, the task waits and is not paused, its due time has come by
+--   the server's clock, and the shard is not paused. If it is paused, the claim ends: the task waits for all workers again. A
 --   recurring task gets a new generation, so that an old claim cannot make its next occurrences from old dates. A worker
 --   that repeats the call, because the answer was lost, gets the same answer while its attempt runs, and the lease
 --   counts from now: the record of a running task has the nonce in the place of runs_left.
@@ -110,7 +110,7 @@ for k = 1, n do
             attempt = 0 -- replaced
         elseif flags % 4 == 1 then
             attempt, generation = repeated(id, record, tonumber(ARGV[place + 2]))
-        elseif flags % 4 == 0 then
+        elseif flags % 4 == 0 and flags < 16 then
             gone = false
             local first = at
             if flags >= 4 and tonumber(ARGV[place + 3]) > 2 then first = math.max(at, tonumber(ARGV[place + 6])) end

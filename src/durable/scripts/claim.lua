@@ -22,6 +22,20 @@ end
 local ms = math.floor(now / 1000)
 local answer = {now, 0, 0}
 
+-- A note as in attempt_history.hpp, for an attempt whose lease has run out. As in finish.lua.
+local function noted(old, attempt, lost, message)
+    local list = ''
+    if old and string.byte(old) == 1 and #old > 4 then list = string.sub(old, 6 + struct.unpack('<I4', old, 2)) end
+    local count, at = 0, 1
+    while at <= #list do
+        at = at + 12 + (string.byte(list, at + 11) or 0)
+        count = count + 1
+    end
+    if count >= 10 then list = string.sub(list, 13 + string.byte(list, 12)) end
+    local short = string.sub(message, 1, 200)
+    return struct.pack('<BI4', 1, #message) .. message .. list .. struct.pack('<i8HBB', ms, attempt, lost, #short) .. short
+end
+
 if call('HGET', KEYS[4], 'paused') then
     answer[2] = 1
 else
@@ -60,7 +74,7 @@ else
                         changed[#changed + 1] = id
                         changed[#changed + 1] = record
                         notes[#notes + 1] = id
-                        notes[#notes + 1] = 'the lease of the attempt ran out'
+                        notes[#notes + 1] = noted(call('HGET', KEYS[7], id), attempt, 1, 'the lease of the attempt ran out')
                         if not live then
                             died[#died + 1] = ms
                             died[#died + 1] = id

@@ -30,9 +30,35 @@ local records = call('HMGET', meta, unpack(ids))
 
 local answer, written = {}, {}
 -- Arguments of the writes below.
-local metas, scores, notes, results = {}, {}, {}, {}
-local quiet, gone, ended, revived, dones, deads = {}, {}, {}, {}, {}, {}
+local metas, scores, results = {}, {}, {}
+local gone, ended, revived, dones, deads = {}, {}, {}, {}, {}
+local texts = {} -- what becomes of notes; false: they go
 local first
+
+-- A note as in attempt_history.hpp, with a further attempt. As in claim.lua.
+local function noted(old, attempt, lost, message)
+    local list = ''
+    if old and string.byte(old) == 1 and #old > 4 then list = string.sub(old, 6 + struct.unpack('<I4', old, 2)) end
+    local count, at = 0, 1
+    while at <= #list do
+        at = at + 12 + (string.byte(list, at + 11) or 0)
+        count = count + 1
+    end
+    if count >= 10 then list = string.sub(list, 13 + string.byte(list, 12)) end
+    local short = string.sub(message, 1, 200)
+    return pack('<BI4', 1, #message) .. message .. list .. pack('<i8HBB', ms, attempt, lost, #short) .. short
+end
+
+local function note_of(id)
+    if texts[id] ~= nil then return texts[id] end
+    return call('HGET', note, id)
+end
+
+-- Of a done task: its history only.
+local function silenced(old)
+    if not old or string.byte(old) ~= 1 or #old < 5 then return false end
+    return pack('<BI4', 1, 0) .. string.sub(old, 6 + struct.unpack('<I4', old, 2))
+end
 
 for k = 1, n do
     local i, id = 3 + 6 * k, ids[k]
@@ -46,7 +72,7 @@ for k = 1, n do
         if gen ~= tonumber(ARGV[i + 2]) then
             state = -1
         elseif kind == 'release' then
-            if state == 0 then
+            if state == 0 and flags < 16 then
                 counts = 1
                 scores[#scores + 1] = at
                 scores[#scores + 1] = id
@@ -59,7 +85,7 @@ for k = 1, n do
                 counts = 1
                 ended[#ended + 1] = id
                 if state == 3 then revived[#revived + 1] = id end
-                if attempt > 1 or state ~= 1 then quiet[#quiet + 1] = id end
+                if attempt > 1 or state ~= 1 then texts[id] = keeps_done and silenced(note_of(id)) end
                 if keeps_done then
                     record = pack('<I8BHHI8i8', gen, 2, attempt, max, at, runs)
                     written[id] = record
@@ -80,7 +106,7 @@ for k = 1, n do
                 written[id] = false
                 gone[#gone + 1] = id
                 ended[#ended + 1] = id
-                quiet[#quiet + 1] = id
+                texts[id] = false
             else
                 if kind == 'fail' or attempt >= max then
                     record = pack('<I8BHHI8i8', gen, flags + 2, attempt, max, at, runs)
@@ -98,16 +124,21 @@ for k = 1, n do
                 written[id] = record
                 metas[#metas + 1] = id
                 metas[#metas + 1] = record
-                if ARGV[i + 5] ~= '' then
-                    notes[#notes + 1] = id
-                    notes[#notes + 1] = ARGV[i + 5]
-                elseif attempt > 1 then
-                    quiet[#quiet + 1] = id
-                end
+                texts[id] = noted(attempt > 1 and note_of(id), attempt, 0, ARGV[i + 5])
             end
         end
     end
     answer[k] = counts
+end
+
+local notes, quiet = {}, {}
+for id, text in pairs(texts) do
+    if text then
+        notes[#notes + 1] = id
+        notes[#notes + 1] = text
+    else
+        quiet[#quiet + 1] = id
+    end
 end
 
 -- Within one call a task only goes from the order to dead, and from there to done: so first all additions, then all

@@ -7,7 +7,7 @@
 -- ARGV: now in us, or empty; window in ms, channel and payload of the wake hint; id; due in ms; 1 if this is a delay.
 -- Answer: 0: there is no waiting or running task, 1: done, 2: it runs, and stays as it is, 3: it is a recurring task, and
 --   stays as it is; then generation and due time.
--- Promise: no occurrence gets the name of an earlier one. With an earlier due time, a recurring task would make some
+-- Promise: a paused task stays paused. No occurrence gets the name of an earlier one. With an earlier due time, a recurring task would make some
 --   again.
 local call = redis.call
 local now = tonumber(ARGV[1])
@@ -22,13 +22,14 @@ if not record or #record ~= 29 then return {0, 0, 0} end
 local gen, flags, attempt, max, at, runs = struct.unpack('<I8BHHI8i8', record)
 if flags % 4 > 1 then return {0, 0, 0} end
 if flags % 4 == 1 then return {2, gen, at} end
-if flags >= 4 then return {3, gen, at} end
+if flags % 8 >= 4 then return {3, gen, at} end
 at = tonumber(ARGV[6])
 if ARGV[7] == '1' then at = at > 0 and math.ceil(now / 1000) + at or ms end
 if at < 1 then at = 1 end
 gen = math.max((call('HGET', KEYS[4], 'gen') or 0) + 1, now)
 call('HSET', KEYS[4], 'gen', gen)
-call('ZADD', KEYS[1], at, id)
+local paused = flags >= 16
+call('ZADD', KEYS[1], paused and '9000000000000000' or at, id)
 call('HSET', KEYS[2], id, struct.pack('<I8BHHI8i8', gen, flags, attempt, max, at, runs))
-if at <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
+if not paused and at <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
 return {1, gen, at}

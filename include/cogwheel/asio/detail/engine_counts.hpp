@@ -41,8 +41,8 @@ public:
     // ---- turns ----
 
     void begin_turn() noexcept { ++turns_; }
-    /// `fired`: how many timers the turn has fired.
-    void end_turn(nanoseconds took, std::uint64_t fired, bool woken, bool exhausted) noexcept;
+    /// `fired`: how many timers the turn has fired. `now`: the turn's end.
+    void end_turn(nanoseconds took, std::uint64_t fired, nanoseconds now, bool woken, bool exhausted) noexcept;
     /// Counts a wake-up without a turn: the wheel had become empty.
     void end_empty_wakeup() noexcept { ++empty_wakeups_; }
     struct turn {
@@ -52,7 +52,7 @@ public:
     const turn& last_turn() const noexcept { return last_turn_; }
 
     /// Copies the counts, except the quantiles.
-    void read(wheel_stats& s) const noexcept;
+    void read(wheel_stats& s, nanoseconds now) const noexcept;
     const lateness_histogram& quantiles() const noexcept { return quantiles_; }
 
 private:
@@ -62,6 +62,7 @@ private:
     turn last_turn_{};
     tick due_{};
     duration_histogram lateness_, turn_duration_;
+    longest_turns longest_;
     lateness_histogram quantiles_;
 };
 

@@ -174,8 +174,9 @@ public:
     /// The part of disarm() before unlock_after_cancel().
     template <timer_kind Kind>
     [[gnu::always_inline]] void remove(timer_node& node) noexcept {
-        note_cancel<Kind>(node);
-        wheel_->cancel(node); // at the end: the caller reads size() next
+        ++counts_.of(Kind).cancelled;
+        wheel_->cancel(node);                   // late: the caller reads size() next
+        COGWHEEL_PROBE(2, cancel, this, &node); // at the end: after a probe, the compiler loads again what it knew
     }
 
     /// Disarms the node; the next turn completes it. Errors: those of request_turn(); the timer stays pending.
@@ -241,7 +242,7 @@ public:
         ++counts_.of(Kind).fired;
         COGWHEEL_PROBE(4, fire, this, &node, node.deadline().value, node.completion());
     }
-    /// Counts a timer that does not expire: by disarm(), or collected.
+    /// Counts a timer that was collected.
     template <timer_kind Kind>
     void note_cancel([[maybe_unused]] const timer_node& node) noexcept {
         ++counts_.of(Kind).cancelled;

@@ -35,7 +35,7 @@ std::uint64_t wheel_engine<Clock, Locking, Wheel>::due(tick at) const noexcept {
 template <class Clock, class Locking, timing_wheel Wheel>
 lateness_histogram wheel_engine<Clock, Locking, Wheel>::stats(wheel_stats& s) {
     record_lateness();
-    counts_.read(s);
+    counts_.read(s, present());
     s.pending = wheel_->size();
     if (s.pending != 0 && (turning_ || turn_coming()))
         s.next_due = nanoseconds::zero();
@@ -84,7 +84,8 @@ level_stats wheel_engine<Clock, Locking, Wheel>::level_of(const level_census& ce
             .occupied_slots = census.occupied,
             .fullest_slot = census.fullest,
             .entries = census.entries,
-            .cascades = census.cascades};
+            .cascades = census.cascades,
+            .hand = census.slots == 0 ? 0 : time_.reached().value / census.slot_ticks % census.slots};
 }
 
 /// Returns the counts and the slots, under one lock. Errors: std::bad_alloc.

@@ -47,9 +47,10 @@ struct wheel_engine<Clock, Locking, Wheel>::counted_turn {
         if constexpr (requires(Wheel& w) { w.turn_ends(); }) engine.wheel_->turn_ends();
         engine.record_lateness();
         if (deliveries == 0 && !engine.ended_.empty()) exhausted = true;
-        const nanoseconds duration = engine.present() - begin;
+        const nanoseconds end = engine.present();
+        const nanoseconds duration = end - begin;
         const std::uint64_t fired = engine.counts_.recorded() - fired_before;
-        engine.counts_.end_turn(duration, fired, woken, exhausted);
+        engine.counts_.end_turn(duration, fired, end, woken, exhausted);
         COGWHEEL_PROBE(3, turn_end, &engine, fired, duration.count());
     }
 };

@@ -324,6 +324,7 @@ public:
     }
     /// Takes one step of a snapshot: the counts, or some slots of a level. Returns false after the last step.
     bool snapshot(snapshot_cursor& cursor, wheel_snapshot& s);
+    void prepare_groups(snapshot_cursor& cursor);
     wheel_snapshot snapshot() {
         wheel_snapshot s;
         for (snapshot_cursor cursor; snapshot(cursor, s);) {

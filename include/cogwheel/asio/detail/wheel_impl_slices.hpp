@@ -33,6 +33,24 @@ bool wheel_impl<Clock, Locking, Wheel>::trim(trim_cursor& cursor) {
     return !cursor_access::done(cursor);
 }
 
+/// Gives the census its groups of slots, if the cursor asks for them.
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_impl<Clock, Locking, Wheel>::prepare_groups(snapshot_cursor& cursor) {
+    const std::size_t most = cursor_access::most_groups(cursor);
+    level_census& census = cursor_access::census(cursor);
+    auto& groups = cursor_access::groups(cursor);
+    if (most == 0) return;
+    if (cursor_access::slot(cursor) == 0) {
+        engine::count_slots(cursor_access::level(cursor), 0, 0, census);
+        const auto needed = [&] {
+            return (census.slots + (std::uint64_t{1} << census.group_bits) - 1) >> census.group_bits;
+        };
+        while (needed() > most) ++census.group_bits;
+        groups.assign(static_cast<std::size_t>(needed()), 0);
+    }
+    census.groups = groups.data(); // the cursor may have been moved
+}
+
 template <class Clock, class Locking, timing_wheel Wheel>
 bool wheel_impl<Clock, Locking, Wheel>::snapshot(snapshot_cursor& cursor, wheel_snapshot& s) {
     if (!cursor_access::counted(cursor)) {
@@ -45,6 +63,7 @@ bool wheel_impl<Clock, Locking, Wheel>::snapshot(snapshot_cursor& cursor, wheel_
     std::size_t& slot = cursor_access::slot(cursor);
     for (std::size_t room = slots_at_a_time; level < engine::levels(); ++level, slot = 0) {
         level_census& census = cursor_access::census(cursor);
+        prepare_groups(cursor);
         if (room == 0 || engine::count_slots(level, slot, room, census)) {
             slot += room;
             return true;
@@ -52,6 +71,7 @@ bool wheel_impl<Clock, Locking, Wheel>::snapshot(snapshot_cursor& cursor, wheel_
         const std::size_t counted = static_cast<std::size_t>(census.slots) - slot;
         room -= counted < room ? counted : room;
         s.levels.push_back(engine::level_of(census));
+        s.levels.back().groups = std::exchange(cursor_access::groups(cursor), {});
         census = {};
     }
     return false;

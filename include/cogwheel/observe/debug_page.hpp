@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// A live page about wheels, for people: the slots as a ring with its hand, how late timers fire, rates, the longest
+// turns, and what is pending by kind. One HTML file, which loads nothing else, and a stream of server-sent events.
+// It renders into strings; the server that sends them is yours. Target cogwheel::observe.
+//
+//     cogwheel::debug_page page;
+//     page.add("server", wheel);
+//
+//     const auto answer = cogwheel::debug_page::answer(method, path); // "/": the page, "/events": the stream
+//     send(answer.head(), answer.body);
+//     while (answer.events) { // until the client leaves; one update may go to all clients
+//         std::string event;
+//         auto update = page.update();
+//         while (update.next(event)) co_await asio::post(asio::use_awaitable); // other handlers run between two slices
+//         send(event); // with a time limit: a client may stop reading
+//         co_await other_wheel.async_wait(cogwheel::debug_page::period, asio::use_awaitable);
+//     }
+//
+// - A slice takes about 0.1 ms at most, however many timers, slots and wheels there are.
+// - Timers of the server itself are among those shown, unless it has a wheel of its own.
+// - It shows counts and names of types to everybody who can reach it. It asks for no password: mount it on loopback, or
+//   behind what protects the rest of your server. On loopback, refuse requests whose field Host is a name other than
+//   localhost: it may be someone else's (DNS rebinding). examples/support/watch_endpoint.hpp is such a server.
+// Format: the event stream of the HTML Living Standard, section 9.2; its data is JSON (RFC 8259).
+#pragma once
+
+#include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/counts/stats_board.hpp>
+#include <cogwheel/net/wheel_counts.hpp>
+#include <cogwheel/observe/detail/page_sample.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cogwheel::inline v0 {
+
+/// The answer to a request. Its texts last as long as the program.
+struct page_answer {
+    struct field {
+        std::string_view name, value;
+    };
+
+    int status = 200;              ///< 200, 404 or 405
+    std::span<const field> fields; ///< of the header: Content-Type, and how browsers have to treat the answer
+    std::string_view body;         ///< of an event stream: its beginning
+    bool events = false;           ///< the body has no end: an update follows every debug_page::period
+
+    /// Returns the head of an HTTP/1.1 response: status line, header fields, empty line. The connection ends with it.
+    /// Errors: std::bad_alloc.
+    std::string head() const;
+};
+
+namespace detail {
+class page_rendering;
+}
+
+/// An event that is being rendered, slice by slice. Move-only. Thread safety: one thread at a time.
+class page_update {
+public:
+    explicit page_update(std::unique_ptr<detail::page_rendering> rendering) noexcept;
+    page_update(page_update&&) noexcept;
+    page_update& operator=(page_update&&) noexcept;
+    ~page_update();
+
+    /// Appends the next slice to `out`. Returns false if the event is complete: do not call it again then.
+    /// Complexity: a step of one wheel, or the text of one wheel, which has at most debug_page::most_groups numbers for
+    ///   each level. Errors: std::bad_alloc. The event is then incomplete: drop it.
+    bool next(std::string& out);
+
+private:
+    std::unique_ptr<detail::page_rendering> rendering_;
+};
+
+/// The wheels that the page shows, each with a name.
+/// Thread safety: any thread, also while another one renders. Render wheels of type local_timer_wheel on their own
+/// thread.
+class debug_page {
+public:
+    static constexpr std::chrono::milliseconds period{250}; ///< between two updates
+    static constexpr std::size_t most_groups = 256;         ///< parts of the ring: each shows 1, 2, 4 ... slots
+
+    debug_page() = default;
+    debug_page(const debug_page&) = delete;
+    debug_page& operator=(const debug_page&) = delete;
+    /// Removes all wheels, as remove() does.
+    ~debug_page();
+
+    /// Adds a wheel, with the idle monitors and requests on it. If its type has the observer handler_times, the page
+    /// also shows the slowest handlers.
+    /// Errors: std::invalid_argument (a wheel of this name has been added), std::bad_alloc.
+    /// Lifetime: call remove() before the wheel is moved or destroyed.
+    template <any_timer_wheel Wheel>
+    void add(std::string name, const Wheel& wheel) {
+        add_source(std::move(name), [&wheel](snapshot_cursor& cursor, detail::page_sample& s) {
+            if (wheel.snapshot(cursor, s.wheel)) return true;
+            s.idle = idle_stats_of(wheel);
+            s.requests = request_stats_of(wheel);
+            const auto table = [](const handler_times& times) { return times.table(); };
+            if constexpr (requires { wheel.with_observer(table); }) s.handlers = wheel.with_observer(table);
+            return false;
+        });
+    }
+
+    /// Adds a wheel by its board, which another thread may read. The page then lacks the ring, the idle monitors, the
+    /// requests and the handlers. Errors: as above.
+    void add(std::string name, const std::shared_ptr<stats_board>& board) {
+        add_source(std::move(name), [board](snapshot_cursor&, detail::page_sample& s) {
+            s.wheel = board->latest();
+            return false;
+        });
+    }
+
+    /// Removes the wheel of this name. Waits for a step of a rendering that another thread makes with it. Later, no
+    /// rendering uses it any more. Returns false if there is none.
+    bool remove(std::string_view name);
+
+    /// Starts an update. All viewers may get the same one. Errors: std::bad_alloc.
+    page_update update() const;
+
+    /// Answers a request. Parameters: path: what follows the place where the page is mounted, with or without a query:
+    /// "" or "/" (the page), "/events" (the stream). Any other: 404; another method than GET: 405.
+    static page_answer answer(std::string_view method, std::string_view path) noexcept;
+
+private:
+    void add_source(std::string&& name, std::function<bool(snapshot_cursor&, detail::page_sample&)>&& step);
+
+    mutable std::mutex mutex_;
+    std::vector<std::shared_ptr<detail::page_source>> sources_;
+};
+
+} // namespace cogwheel::inline v0

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Measures the handlers of a wheel's timers, by the type of the handler: which of them blocks the loop? It is an
+// observer, and so a part of the wheel's type.
+//
+//     using watched_wheel = cogwheel::basic_timer_wheel<std::chrono::steady_clock, cogwheel::multi_threaded,
+//                                                       cogwheel::observed_wheel<cogwheel::hashed_wheel,
+//                                                                                cogwheel::handler_times>>;
+//     const auto rows = wheel.with_observer([](const cogwheel::handler_times& times) { return times.table(); });
+//
+// - The next handler of the turn ends the one before it, or the end of the turn does. So a time also has what the wheel
+//   does between two handlers, and the last one of a turn has the handlers of waits that were cancelled meanwhile.
+// - A handler that runs on another executor has a row, but only with the time that it took to pass it on.
+// - Of a timer object, an idle monitor or a request, the type is Cogwheel's own.
+// - It reads the clock once for each timer that fires, and once for each turn.
+#pragma once
+
+#include <cogwheel/wheel/observed_wheel.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cogwheel::inline v0 {
+
+/// The handlers of one type.
+struct handler_time {
+    std::string_view what; ///< the compiler's name of the type; it lasts as long as the program
+    std::uint64_t calls = 0;
+    std::chrono::nanoseconds total{}, longest{};
+};
+
+/// The observer: a fixed number of rows of 40 bytes, no allocation while it measures.
+class handler_times {
+    using clock = std::chrono::steady_clock;
+
+public:
+    static constexpr std::size_t most_types = 64; ///< further types share the last row, "(others)"
+
+    void on_expire(const timer_node&, std::string_view what) noexcept {
+        const auto now = clock::now();
+        end_handler(now);
+        running_ = &row_of(what);
+        started_ = now;
+    }
+    void on_turn_end() noexcept {
+        if (running_ != nullptr) end_handler(clock::now());
+    }
+
+    /// Returns the rows. The row with the longest single call is the first one. Complexity: O(types).
+    /// Errors: std::bad_alloc.
+    std::vector<handler_time> table() const {
+        std::vector<handler_time> rows(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(used_));
+        std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.longest > b.longest; });
+        return rows;
+    }
+
+private:
+    void end_handler(clock::time_point now) noexcept {
+        handler_time* const row = std::exchange(running_, nullptr);
+        if (row == nullptr) return;
+        const auto took = now - started_;
+        ++row->calls;
+        row->total += took;
+        row->longest = std::max<std::chrono::nanoseconds>(row->longest, took);
+    }
+
+    // In most programs a type has one name, and its address tells it. Shared libraries may each have their own.
+    handler_time& row_of(std::string_view what) noexcept {
+        for (std::size_t i = 0; i < used_; ++i)
+            if (rows_[i].what.data() == what.data() || rows_[i].what == what) return rows_[i];
+        if (used_ == most_types) {
+            rows_.back().what = "(others)";
+            return rows_.back();
+        }
+        rows_[used_].what = what;
+        return rows_[used_++];
+    }
+
+    std::array<handler_time, most_types> rows_;
+    std::size_t used_ = 0;
+    handler_time* running_ = nullptr;
+    clock::time_point started_;
+};
+
+} // namespace cogwheel::inline v0

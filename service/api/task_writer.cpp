@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "api/task_writer.hpp"
+
+#include "api/text_values.hpp"
+
+#include <cogwheel/durable/http_callback.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <nlohmann/json.hpp>
+
+namespace cogwheeld {
+
+namespace {
+
+using cogwheel::durable_info;
+using cogwheel::durable_state;
+using json = nlohmann::ordered_json;
+
+std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+json receipt(std::string_view id, const cogwheel::durable_receipt& r) {
+    json j{{"id", id}, {"generation", r.generation}, {"due", date_text(r.due)}};
+    if (r.existed) j["existed"] = true;
+    return j;
+}
+
+/// A caller that may read tasks need not know the secrets of their callbacks.
+bool is_secret(std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    constexpr std::array<std::string_view, 8> words{"authorization", "cookie",   "secret",    "token",
+                                                    "key",           "password", "signature", "credential"};
+    return std::any_of(words.begin(), words.end(), [&](std::string_view w) { return name.find(w) != name.npos; });
+}
+
+void add_callback(json& to, std::string_view body) {
+    const auto call = cogwheel::http_callback::decode(body);
+    if (!call) {
+        if (!body.empty()) to["body_bytes"] = body.size(); // of another program
+        return;
+    }
+    to["url"] = call->url;
+    to["method"] = call->method;
+    json headers = json::object();
+    if (!call->body.empty() && !call->content_type.empty()) headers["content-type"] = call->content_type;
+    for (const auto& [name, value] : call->headers) headers[name] = is_secret(name) ? "(hidden)" : value;
+    if (!headers.empty()) to["headers"] = std::move(headers);
+    if (!call->body.empty()) to["body"] = call->body;
+}
+
+json result_of(std::string_view packed) {
+    int status = 0;
+    const auto end = packed.find('\n');
+    const auto [stop, failed] = std::from_chars(packed.data(), packed.data() + std::min(end, packed.size()), status);
+    if (failed != std::errc{} || end == packed.npos) return {{"text", packed}};
+    json j{{"status", status}};
+    if (const auto body = packed.substr(end + 1); !body.empty()) j["body"] = body;
+    return j;
+}
+
+json task_of(const durable_info& t) {
+    json j{{"id", t.id},
+           {"state", to_string(t.state)},
+           {"generation", t.generation},
+           {"due", date_text(t.due)},
+           {"attempt", t.attempt},
+           {"max_attempts", t.max_attempts}};
+    if (t.paused) j["paused"] = true;
+    if (!t.when.empty()) j["when"] = t.when;
+    if (!t.when.empty() && t.runs_left != cogwheel::forever) j["runs_left"] = t.runs_left;
+    if (t.state != durable_state::done) add_callback(j, t.body);
+    if (t.state == durable_state::done && !t.result.empty()) j["result"] = result_of(t.result);
+    if (!t.message.empty()) j["message"] = t.message;
+    for (const auto& a : t.history) {
+        json one{
+            {"attempt", a.attempt}, {"ended", date_text(a.ended)}, {"outcome", a.lease_ran_out ? "lost" : "failed"}};
+        if (!a.message.empty()) one["message"] = a.message;
+        j["history"].push_back(std::move(one));
+    }
+    if (!t.traceparent.empty()) j["traceparent"] = t.traceparent;
+    return j;
+}
+
+} // namespace
+
+std::string receipt_json(std::string_view id, const cogwheel::durable_receipt& r) { return text_of(receipt(id, r)); }
+
+std::string task_json(const durable_info& t) { return text_of(task_of(t)); }
+
+std::string page_json(const cogwheel::durable_page& page) {
+    json j{{"tasks", json::array()}};
+    for (const auto& t : page.tasks) j["tasks"].push_back(task_of(t));
+    if (!page.cursor.empty()) j["cursor"] = page.cursor;
+    return text_of(j);
+}
+
+std::string counts_json(const cogwheel::durable_counts& c) {
+    return text_of({{"waiting", c.waiting},
+                    {"claimed", c.claimed},
+                    {"overdue", c.overdue},
+                    {"done", c.done},
+                    {"dead", c.dead},
+                    {"paused", c.paused}});
+}
+
+std::string
+bulk_json(const std::vector<std::variant<std::pair<std::string, cogwheel::durable_receipt>, problem>>& results) {
+    json j{{"results", json::array()}};
+    for (const auto& r : results) {
+        if (const auto* const why = std::get_if<problem>(&r))
+            j["results"].push_back(json::parse(why->to_json()));
+        else
+            j["results"].push_back(receipt(std::get<0>(r).first, std::get<0>(r).second));
+    }
+    return text_of(j);
+}
+
+std::string pack_result(int status, std::string_view body) { return std::to_string(status) + '\n' + std::string(body); }
+
+} // namespace cogwheeld

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "http/message.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cogwheeld {
+
+std::string_view http_request::query() const {
+    const auto mark = target.find('?');
+    return mark == target.npos ? std::string_view() : std::string_view(target).substr(mark + 1);
+}
+
+std::string_view http_request::field(std::string_view name) const {
+    const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
+    return found == fields.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::string_view reason(int status) noexcept {
+    static constexpr std::array<std::pair<int, std::string_view>, 24> words{{
+        {200, "OK"},
+        {201, "Created"},
+        {204, "No Content"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {408, "Request Timeout"},
+        {409, "Conflict"},
+        {411, "Length Required"},
+        {413, "Content Too Large"},
+        {414, "URI Too Long"},
+        {415, "Unsupported Media Type"},
+        {417, "Expectation Failed"},
+        {421, "Misdirected Request"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+        {507, "Insufficient Storage"},
+    }};
+    const auto found = std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == status; });
+    return found == words.end() ? "Error" : found->second;
+}
+
+} // namespace cogwheeld
