@@ -10,10 +10,16 @@ the kill came before the answer, the task may be gone or not. The exit code is 1
 """
 
 import collections
+import os
 import random
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from support.torn_line import cut_torn_line
 
 PATIENCE = 60.0  # seconds after which the last life counts as hanging
 
@@ -27,6 +33,7 @@ def live_and_die(node, directory, life, seconds):
     except subprocess.TimeoutExpired:
         process.kill()
     said = process.communicate()[1]
+    cut_torn_line(f"{directory}/log")
     return process.returncode == -9 or print(f"life {life} ended by itself: {process.returncode} {said}")
 
 

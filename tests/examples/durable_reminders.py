@@ -19,8 +19,11 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
 from redis_process import Redis, installed
 from server_process import PATIENCE, check, conclude, eventually
+from support.torn_line import cut_torn_line
 
 COUNT = 60
 PRINTED = re.compile(r"(\d{4}-\d\d-\d\dT[\d:.]+Z) (r\d+): words of (r\d+)(?: \(attempt (\d+)\))?\n")
@@ -83,6 +86,7 @@ def killed_again_and_again(where, program, seed, between=lambda: None):
         program.start(*options)
         program.wait(chance.uniform(0.05, 0.7))
         program.end(signal.SIGKILL)
+        cut_torn_line(program.out)
         kills += 1
         between()
     program.start(*options, "--until-empty")
