@@ -48,7 +48,7 @@ bool is_clean(std::string_view text) {
 
 // What others have said goes to a terminal: one line, and no control characters.
 std::string printable(std::string text) {
-    std::ranges::replace_if(text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
+    std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
     return text;
 }
 

@@ -93,7 +93,7 @@ private:
             if (colon == line.npos || !is_token(line.substr(0, colon))) return false;
             auto value = line.substr(colon + 1);
             if (std::any_of(value.begin(), value.end(),
-                            [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 127; }))
+                            [](char c) { return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == 127; }))
                 return false;
             value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
             if (is_name(line.substr(0, colon), "host")) {

@@ -210,7 +210,7 @@ constexpr std::string_view task_members =
 std::string read_id(members& in) {
     auto id = in.text("id", "give a text");
     if (!id) return new_id();
-    if (std::any_of(id->begin(), id->end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }))
+    if (std::any_of(id->begin(), id->end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }))
         refuse(422, "the id has a control character", "id", "leave it out");
     return std::move(*id);
 }

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 12> month_names{"JAN", "FEB", "MAR", "APR
 constexpr std::array<std::string_view, 7> weekday_names{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"};
 
 constexpr std::uint64_t bit(int n) { return std::uint64_t{1} << n; }
-bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t') || c == '\x7f'; }
+bool is_control(char c) { return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f'; }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
