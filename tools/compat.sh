@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# compat.sh [--full]: builds and runs the tests with several compilers and with the Asio, fmt and doctest of several
-# Debian releases. Each compiler and each release is in one leg; with --full, each pair of them is a leg.
+# compat.sh [--full | --platforms]: builds and runs the tests with several compilers and with the Asio, fmt and doctest of
+# several Debian releases. Each compiler and each release is in one leg; with --full, each pair of them is a leg.
+# With --platforms, each leg is another architecture: a cross compiler, and an emulator that runs the tests.
 set -euo pipefail
 # shellcheck source=tools/packages.sh
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 
 readonly work="$PWD/build/compat"
-readonly compilers=(g++ clang++-16 clang++-19) suites=(bookworm trixie sid)
+compilers=(g++ clang++-16 clang++-19) suites=(bookworm trixie sid)
+# Of 32 and 64 bits, with char signed and unsigned; s390x has the other byte order.
+readonly triplets=(i686-linux-gnu arm-linux-gnueabihf aarch64-linux-gnu riscv64-linux-gnu s390x-linux-gnu)
 # g++ with bookworm is what `./dev test` runs.
 legs=('clang++-16 bookworm' 'clang++-19 trixie' 'g++ sid')
 
 usage() {
-    printf 'usage: ./dev compat [--full]\n' >&2
+    printf 'usage: ./dev compat [--full | --platforms]\n' >&2
     exit 2
 }
 
@@ -23,20 +26,37 @@ usage() {
 # all_from PREFIX DIRECTORY: fails if a build for an unpacked release has read installed headers: it proves nothing.
 all_from() { [[ $1 == /usr ]] || ! ninja -C "$2" -t deps | grep -E '^ +/usr/(local/)?include/(asio|fmt|doctest)\b'; }
 
-# run COMPILER PREFIX DIRECTORY
+# run PREFIX DIRECTORY CMAKE_OPTION...
 run() {
-    cmake --preset dev -B "$3" -DCMAKE_CXX_COMPILER="$1" -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCOGWHEEL_UNPACKED="$2" \
-        -DCMAKE_PROJECT_cogwheel_INCLUDE="$PWD/cmake/UnpackedPackages.cmake" &&
-        cmake --build "$3" -- --quiet &&
-        all_from "$2" "$3" &&
-        ctest --test-dir "$3" -j "$(nproc)" --no-tests=error --no-label-summary --output-on-failure
+    local from=$1 directory=$2
+    shift 2
+    cmake --preset dev -B "$directory" -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCOGWHEEL_UNPACKED="$from" \
+        -DCMAKE_PROJECT_cogwheel_INCLUDE="$PWD/cmake/UnpackedPackages.cmake" "$@" &&
+        cmake --build "$directory" -- --quiet &&
+        all_from "$from" "$directory" &&
+        ctest --test-dir "$directory" -j "$(nproc)" --no-tests=error --no-label-summary --output-on-failure
+}
+
+# emulated PREFIX DIRECTORY TRIPLET: the journal that it writes is read here too, and the other way round.
+emulated() {
+    local from=$1 directory=$2 triplet=$3 emulator
+    case $triplet in
+    arm-*) emulator=qemu-arm ;;
+    i686-*) emulator=qemu-i386 ;;
+    *) emulator=qemu-${triplet%%-*} ;;
+    esac
+    run "$from" "$directory" --toolchain cmake/Emulated.cmake -DCOGWHEEL_TRIPLET="$triplet" -DCOGWHEEL_EMULATOR="$emulator" \
+        -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON &&
+        cmake --preset dev && cmake --build build/dev --target task_worker &&
+        tests/crash/kill_task_worker.py build/dev/tests/task_worker 20 1 \
+            "$emulator" -L "/usr/$triplet" "$directory/tests/task_worker"
 }
 
 passed=0 failed=0 skipped=0
 
 # leg COMPILER SUITE
 leg() {
-    local compiler=$1 suite=$2 asio fmt doctest name directory log tests
+    local compiler=$1 suite=$2 asio fmt doctest name directory log tests command
     if [[ -z ${prefix[$suite]:-} ]] || ! command -v "$compiler" >/dev/null; then
         skipped=$((skipped + 1))
         return
@@ -45,7 +65,9 @@ leg() {
     name="$compiler, Asio $asio, fmt $fmt, doctest $doctest"
     directory="$work/$compiler-$asio"
     log="$directory.log"
-    if run "$compiler" "${prefix[$suite]}" "$directory" >"$log" 2>&1 </dev/null; then
+    command=(run "${prefix[$suite]}" "$directory" -DCMAKE_CXX_COMPILER="$compiler")
+    if ((emulating)); then command=(emulated "${prefix[$suite]}" "$directory" "${compiler%-g++}"); fi
+    if "${command[@]}" >"$log" 2>&1 </dev/null; then
         tests=$(sed -n 's/^100% tests passed, .* out of //p' "$log")
         printf 'ok %s: %s tests passed\n' "$name" "$tests"
         passed=$((passed + 1))
@@ -56,14 +78,19 @@ leg() {
     fi
 }
 
-case $# in
-0) ;;
-1)
-    [[ $1 == --full ]] || usage
+emulating=0
+case "$*" in
+'') ;;
+--full)
     legs=()
     for compiler in "${compilers[@]}"; do
         for suite in "${suites[@]}"; do legs+=("$compiler $suite"); done
     done
+    ;;
+--platforms)
+    emulating=1
+    compilers=("${triplets[@]/%/-g++}") suites=(trixie)
+    legs=("${compilers[@]/%/ trixie}")
     ;;
 *) usage ;;
 esac

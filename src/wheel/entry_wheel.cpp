@@ -93,15 +93,15 @@ void entry_wheel::walk(turn& t, std::uint64_t stop) {
             cascade();
             if (!descend(t)) return;
         }
-        const std::size_t left = std::min(stop, next_cascade_ - 1) - walked_;
-        const std::size_t skipped = near_.occupied.distance((walked_ + 1) & near_.mask, left);
+        const auto left = static_cast<std::size_t>(std::min(stop, next_cascade_ - 1) - walked_);
+        const std::size_t skipped = near_.occupied.distance(near_.wrapped(walked_ + 1), left);
         t.budget.charge(work_budget::slot * static_cast<std::int64_t>(1 + skipped / 64));
         if (skipped == left) {
             walked_ += left;
             continue;
         }
         walked_ += 1 + skipped;
-        const std::size_t s = walked_ & near_.mask;
+        const std::size_t s = near_.wrapped(walked_);
         if (near_.slots[s].low > walked_) continue; // all entries are of later revolutions: none is read
         ready_ = near_.take(s);
         ready_sorted_ = false;

@@ -11,7 +11,7 @@ namespace cogwheel::inline v0::detail {
 // Adds an entry to the last chunk of the slot. Returns false if the slot has no chunk with room. With one, there is
 // nothing to allocate, and the slot is marked as occupied already.
 inline bool entry_wheel::push_on(timer_node& node, std::uint64_t at) noexcept {
-    slot& to = near_.slots[at & near_.mask];
+    slot& to = near_.slots[near_.wrapped(at)];
     chunk* tail = to.chain.tail;
     if (tail == nullptr || tail->count == chunk::capacity) return false;
     tail->entries[tail->count++] = {index(node), static_cast<std::uint32_t>(at)};
@@ -24,7 +24,7 @@ inline bool entry_wheel::push_on(timer_node& node, std::uint64_t at) noexcept {
 
 void entry_wheel::push(timer_node& node, std::uint64_t at) {
     if (push_on(node, at)) return;
-    const std::size_t s = at & near_.mask;
+    const std::size_t s = near_.wrapped(at);
     near_.slots[s].chain.append(chunks_.take());
     near_.occupied.set(s);
     push_on(node, at);
@@ -196,7 +196,7 @@ bool entry_wheel::keep_if_all_future(chunk& c) noexcept {
     if (earliest <= 0) return false;
     ready_.pop_front();
     const std::uint64_t at = walked_ + static_cast<std::uint64_t>(earliest);
-    const std::size_t s = at & near_.mask;
+    const std::size_t s = near_.wrapped(at);
     slot& to = near_.slots[s];
     if (to.entries == 0) near_.occupied.set(s);
     to.entries += c.count;

@@ -12,7 +12,7 @@ namespace cogwheel::inline v0 {
 
 namespace {
 // One page less than 2^32 indices, so that the number of indices fits 32 bits.
-constexpr std::size_t max_pages = (std::size_t{1} << 32) / node_table::page_size - 1;
+constexpr std::uint64_t max_pages = (std::uint64_t{1} << 32) / node_table::page_size - 1;
 } // namespace
 
 node_table::~node_table() { release_all(); }

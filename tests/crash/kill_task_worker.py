@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""kill_task_worker.py TASK_WORKER [KILLS=50 [SEED]]: tasks outlive the process, wherever kill -9 meets it.
+"""kill_task_worker.py TASK_WORKER [KILLS=50 [SEED [OTHER...]]]: tasks outlive the process, wherever kill -9 meets it.
 
+OTHER is the command of a worker of another platform: every second life is its, and both read what the other one wrote.
 Kills the worker at random moments, also while it recovers, lets the last one finish, and reads the log: every task whose add()
 returned has run, and as often as it should; more often only where recover() reported that its job was running. The exit code is 1 otherwise.
 """
@@ -25,7 +26,7 @@ PATIENCE = 60.0  # seconds after which the last life counts as hanging
 
 def live_and_die(worker, directory, life, seconds):
     """True: it was killed. A worker that ends by itself has failed."""
-    process = subprocess.Popen([worker, directory, life], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([*worker, directory, life], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         process.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -52,13 +53,15 @@ def read(log):
 
 
 def main():
-    worker = sys.argv[1]
     kills = int(sys.argv[2]) if len(sys.argv) > 2 else 50
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(2**32)
+    workers = [sys.argv[1:2], sys.argv[4:] or sys.argv[1:2]]
+    longest = [0.15, 1.0 if sys.argv[4:] else 0.15]  # an emulator starts slowly
     moments = random.Random(seed)
     with tempfile.TemporaryDirectory() as directory:
-        killed = sum(bool(live_and_die(worker, directory, str(life), moments.uniform(0.002, 0.15))) for life in range(kills))
-        last = subprocess.run([worker, directory, "last", "--finish"], capture_output=True, text=True, timeout=PATIENCE)
+        killed = sum(bool(live_and_die(workers[life % 2], directory, str(life), moments.uniform(0.002, longest[life % 2])))
+                     for life in range(kills))
+        last = subprocess.run([*workers[kills % 2], directory, "last", "--finish"], capture_output=True, text=True, timeout=PATIENCE)
         due, ran, interrupted, warnings = read(f"{directory}/log")
     lost = {name for name, runs in due.items() if ran[name] < runs}
     # One whose add() had not returned may have run, but no more often than it would have.

@@ -84,7 +84,7 @@ private:
     std::uint32_t index_ = 0;
 };
 
-static_assert(sizeof(timer_node) == 32, "half a cache line, so that the smallest timer with a callable is one line");
+static_assert(sizeof(timer_node) <= 32, "half a cache line, so that the smallest timer with a callable is one line");
 
 /// Gives access to the words of a node. Only a wheel, a list, a queue or a table of nodes needs it.
 ///

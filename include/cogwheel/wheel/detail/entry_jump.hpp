@@ -41,7 +41,7 @@ public:
     /// Adds an entry to the deepest level. Errors: std::bad_alloc; then nothing changes.
     void add(chunk_pool& pool, entry e, std::uint64_t distance) {
         level& l = deepest();
-        buckets_[l.first + l.bucket_of(distance)].push(pool, e);
+        buckets_[l.first + static_cast<std::size_t>(l.bucket_of(distance))].push(pool, e);
     }
 
     /// Returns true if all buckets are empty. Closes the deepest levels that are empty.

@@ -291,7 +291,7 @@ private:
     bool is_future(entry e) const noexcept {
         return static_cast<std::int32_t>(e.tick - static_cast<std::uint32_t>(walked_)) > 0;
     }
-    void keep(entry e, std::uint64_t at) { near_.put(chunks_, at & near_.mask, e, at); }
+    void keep(entry e, std::uint64_t at) { near_.put(chunks_, near_.wrapped(at), e, at); }
     slot_ring& outer_for(std::uint64_t at, std::uint64_t from) noexcept;
     void put_outer(entry, std::uint64_t at, std::uint64_t from);
     void put_anywhere(entry, std::uint64_t at, std::uint64_t from);

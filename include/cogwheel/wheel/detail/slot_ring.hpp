@@ -65,7 +65,9 @@ struct slot_ring {
 
     /// Returns how many slots the ring has passed at tick `at`, those of earlier revolutions included.
     std::uint64_t turned(std::uint64_t at) const noexcept { return shift >= 0 ? at >> shift : at / slot_ticks; }
-    std::size_t place(std::uint64_t at) const noexcept { return turned(at) & mask; }
+    /// Return the slot of tick `at`, and the one that the ring reaches after `turns` slots.
+    std::size_t place(std::uint64_t at) const noexcept { return wrapped(turned(at)); }
+    std::size_t wrapped(std::uint64_t turns) const noexcept { return static_cast<std::size_t>(turns) & mask; }
 
     /// Returns the first tick of the slot to which `at` belongs.
     std::uint64_t start_of(std::uint64_t at) const noexcept { return turned(at) * slot_ticks; }
@@ -100,8 +102,8 @@ struct slot_ring {
         const std::uint64_t first = turned(at);
         const std::size_t limit = count < size() ? static_cast<std::size_t>(count) : size();
         for (std::size_t d = 0; d < limit; ++d) {
-            d += occupied.distance((first + d) & mask, limit - d);
-            if (d >= limit || !f((first + d) & mask, (first + d) * slot_ticks)) return;
+            d += occupied.distance(wrapped(first + d), limit - d);
+            if (d >= limit || !f(wrapped(first + d), (first + d) * slot_ticks)) return;
         }
     }
 
