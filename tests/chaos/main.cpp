@@ -61,13 +61,13 @@ settings parse(int argc, char** argv) {
         else if (name == "--seed")
             s.seed = line.count(0, std::numeric_limits<std::uint64_t>::max());
         else if (name == "--steps")
-            s.profile.most_steps = line.count(0, many);
+            s.profile.most_steps = static_cast<std::size_t>(line.count(0, many));
         else if (name == "--bytes")
-            s.profile.most_bytes = line.count(1, many);
+            s.profile.most_bytes = static_cast<std::size_t>(line.count(1, many));
         else if (name == "--longest")
             s.profile.longest = std::chrono::ceil<std::chrono::milliseconds>(line.positive_duration());
         else if (name == "--buffer")
-            s.options.buffer = line.count(1, many);
+            s.options.buffer = static_cast<std::size_t>(line.count(1, many));
         else if (name == "--show")
             s.show = line.count(1, many);
         else if (const auto step = step_named(name))

@@ -133,8 +133,8 @@ TEST_CASE("options_out_of_range_are_refused_with_a_remedy") {
                                              "leave it out for no limit");
     CHECK(complaint({.max_in_flight = 2, .reserve = 3}) ==
           "cogwheel::request_options: reserve is 3, but max_in_flight only 2; reserve no more than may be in flight");
-    CHECK(complaint({.reserve = std::size_t{1} << 40}) ==
-          "cogwheel::request_options: reserve is 1099511627776, but must be 0 .. 2147483648; "
+    CHECK(complaint({.reserve = std::size_t{0xffff'ffff}}) ==
+          "cogwheel::request_options: reserve is 4294967295, but must be 0 .. 2147483648; "
           "reserve what you expect in flight at once");
 }
 

@@ -24,13 +24,13 @@ plan match::draw(std::uint64_t index, std::uint64_t operations, bool last) {
     p.options.tick = random_.below(4) == 0 ? 250us : 1ms;
     p.options.slots = slots[random_.below(slots.size())];
     p.options.work_per_turn = work[random_.below(work.size())];
-    p.options.reserve = random_.below(2) * 1000;
+    p.options.reserve = random_.below(2u) * 1000;
     p.waits_per_timer = random_.below(2) == 0 ? 1 : 3;
     p.limits = random_.below(4) != 0;
     p.sweeps = random_.below(6);
     p.end = last || index % 8 == 7 ? ending::drop : static_cast<ending>(index % 4);
     // What is rejected completes later: a context that is dropped meanwhile would not let it be counted.
-    if (p.end != ending::drop && random_.below(4) == 0) p.options.max_pending = 2000 + random_.below(6000);
+    if (p.end != ending::drop && random_.below(4) == 0) p.options.max_pending = 2000 + random_.below(6000u);
     return p;
 }
 

@@ -76,7 +76,7 @@ inline bool same_record(const cogwheel::task_record& a, const cogwheel::task_rec
            a.task.traceparent == b.task.traceparent;
 }
 
-inline std::string random_bytes(random_source& random, std::uint64_t most) {
+inline std::string random_bytes(random_source& random, std::size_t most) {
     std::string bytes(random.below(most + 1), '\0');
     for (char& c : bytes) c = static_cast<char>(random.below(256));
     return bytes;

@@ -4,6 +4,7 @@
 // A generator whose sequence is the same on every platform, so that a printed seed is worth something.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 namespace cogwheel_tests {
@@ -20,8 +21,12 @@ public:
         return z ^ (z >> 31);
     }
 
-    /// 0 .. bound - 1.
+    /// 0 .. bound - 1, of the type of the bound if that is unsigned.
     constexpr std::uint64_t below(std::uint64_t bound) { return (*this)() % bound; }
+    template <std::unsigned_integral T>
+    constexpr T below(T bound) {
+        return static_cast<T>((*this)() % bound);
+    }
 
 private:
     std::uint64_t state_;

@@ -62,7 +62,7 @@ public:
     explicit c_library_zone(const std::string& file) : variable_("TZ", ":" + file) { ::tzset(); }
 
     std::chrono::seconds offset(std::chrono::sys_seconds at) const {
-        const std::time_t t = at.time_since_epoch().count();
+        const auto t = static_cast<std::time_t>(at.time_since_epoch().count());
         std::tm fields{};
         ::localtime_r(&t, &fields);
         return std::chrono::seconds(fields.tm_gmtoff);

@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    static std::string some_name(random_source& random) { return std::string(random.below(6), '\t') + "n"; }
+    static std::string some_name(random_source& random) { return std::string(random.below(6u), '\t') + "n"; }
 
     fs::path file_;
     task_journal_options options_;

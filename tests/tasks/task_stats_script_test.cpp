@@ -54,9 +54,9 @@ TEST_CASE("task_stats_random_script_agrees_with_events_and_tasks_after_each_step
                                 .backoff = backoff::constant(std::chrono::milliseconds(random.below(200)))};
             if (random.below(2) == 0) options.timeout = std::chrono::milliseconds(1 + random.below(150));
             task t{.name = name,
-                   .when = triggers.at(random.below(5)),
-                   .misfire = misfires.at(random.below(3)),
-                   .overlap = overlaps.at(random.below(3))};
+                   .when = triggers.at(random.below(triggers.size())),
+                   .misfire = misfires.at(random.below(misfires.size())),
+                   .overlap = overlaps.at(random.below(overlaps.size()))};
             gone(name);
             const auto how = on_duplicate::replace;
             switch (random.below(3)) {

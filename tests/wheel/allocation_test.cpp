@@ -227,12 +227,12 @@ TEST_CASE_TEMPLATE("trim_without_memory_for_its_counters_does_nothing", Wheel, E
 TEST_CASE("advance_failing_to_put_an_entry_back_tries_again") {
     // As many slots in use as it takes for the pool to have nothing left when the first slot's entries go back.
     std::size_t failures = 0;
-    for (std::uint64_t n = 0; n < 280; ++n) {
-        const std::uint64_t used = 1 + n / 2, pushed_back = n % 2 == 0 ? 0 : 2; // which one of the first slot's three
+    for (std::size_t n = 0; n < 280; ++n) {
+        const std::size_t used = 1 + n / 2, pushed_back = n % 2 == 0 ? 0 : 2; // which one of the first slot's three
         cogwheel::node_table nodes;
         cogwheel::hashed_wheel wheel(nodes, 256);
         std::vector<timer_node*> timers;
-        for (std::uint64_t i = 0; i < used + 2; ++i) {
+        for (std::size_t i = 0; i < used + 2; ++i) {
             timer_node& node = *timers.emplace_back(&nodes.allocate(64));
             node.completion(ignore_expiry);
             wheel.schedule(node, tick{i == pushed_back ? 1 : i < 3 ? 257 : i - 1});
@@ -291,7 +291,7 @@ struct scarce_world {
     template <class Call, class Unchanged>
     void insist(Call call, Unchanged unchanged) {
         try {
-            const failing_allocations failing(random.below(2));
+            const failing_allocations failing(random.below(2u));
             call();
             return;
         } catch (const std::bad_alloc&) {

@@ -92,7 +92,7 @@ TEST_CASE_TEMPLATE("jump_fires_what_remains_although_all_that_can_change_changes
                 more = bench.advance(to, {40}).more;
                 CHECK(bench.wheel.check_invariants() == nullptr);
                 CHECK_FALSE((more && bench.wheel.trim()));
-                numbered_timer& t = bench.timers[bench.random.below(600)];
+                numbered_timer& t = bench.timers[bench.random.below(600u)];
                 if (!t.node.armed() || t.node.deadline().value > to) continue;
                 switch (slice % 3) {
                 case 0:

@@ -51,7 +51,7 @@ private:
     static constexpr std::uint64_t upper_end(std::size_t bucket) noexcept {
         if (bucket < steps) return bucket;
         const std::size_t shift = bucket / steps - 1;
-        return ((steps + bucket % steps + 1) << shift) - 1;
+        return ((std::uint64_t{steps} + bucket % steps + 1) << shift) - 1;
     }
 
     std::array<std::uint64_t, (64 - step_bits) * steps> counts_{};

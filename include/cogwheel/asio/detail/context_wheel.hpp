@@ -67,7 +67,7 @@ private:
 
     static std::size_t place_of(const asio::execution_context& context) noexcept {
         // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): neighbours get places far apart.
-        return reinterpret_cast<std::uintptr_t>(&context) * 0x9E3779B97F4A7C15u >> 58;
+        return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(&context) * 0x9E3779B97F4A7C15u >> 58);
     }
 
     static inline cached_wheel entries_[size];

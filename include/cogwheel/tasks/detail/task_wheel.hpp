@@ -45,9 +45,9 @@ protected:
     ~clock_target() = default;
 };
 
-/// A timer token of a wheel with any clock.
-struct any_token {
-    std::array<std::uint64_t, 2> words{};
+/// A timer token of a wheel with any clock: a pointer and a timer_id.
+struct alignas(void*) any_token {
+    std::array<std::uint32_t, sizeof(void*) / 4 + 2> words{};
 };
 
 /// The timers and the two clocks of a task scheduler.

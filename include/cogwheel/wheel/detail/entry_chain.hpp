@@ -27,7 +27,7 @@ struct entry {
     std::uint32_t tick;
 };
 
-struct chunk {
+struct alignas(8) chunk {
     static constexpr std::uint32_t capacity = 62;
 
     chunk* next;
@@ -35,7 +35,7 @@ struct chunk {
     std::uint32_t group; // index of its group in the pool
     std::array<entry, capacity> entries;
 };
-static_assert(sizeof(chunk) <= 512); // with pointers of 64 bits it is that
+static_assert(sizeof(chunk) == 512);
 
 /// A pool of chunks, allocated in groups of 64. take() returns the chunk that was given back last.
 class chunk_pool {
