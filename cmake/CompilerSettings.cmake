@@ -48,6 +48,10 @@ endif()
 add_library(cogwheel_own INTERFACE)
 target_link_libraries(cogwheel_own INTERFACE cogwheel_warnings)
 target_compile_definitions(cogwheel_own INTERFACE ASIO_NO_DEPRECATED)
+# A journal may be larger than 2 GiB on 32-bit platforms, too.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  target_compile_definitions(cogwheel_own INTERFACE _FILE_OFFSET_BITS=64)
+endif()
 # Without this flag, GCC does not inline functions of position independent code that another library might replace. That
 # costs 2 % of a timer's instructions.
 cogwheel_flags(cogwheel_own -fno-semantic-interposition)

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <ctime>
 #include <optional>
+#include <utility>
 
 namespace cogwheel_tests {
 
@@ -61,6 +62,10 @@ class c_library_zone {
 public:
     explicit c_library_zone(const std::string& file) : variable_("TZ", ":" + file) { ::tzset(); }
 
+    /// Returns false for moments after January 2038 where time_t has 32 bits.
+    static bool knows(std::chrono::sys_seconds at) { return std::in_range<std::time_t>(at.time_since_epoch().count()); }
+
+    /// Preconditions: knows(at).
     std::chrono::seconds offset(std::chrono::sys_seconds at) const {
         const auto t = static_cast<std::time_t>(at.time_since_epoch().count());
         std::tm fields{};

@@ -54,16 +54,30 @@ public:
 
 } // namespace
 
+// Where registers have 32 bits, the system takes an offset in two; with ARM's calls, in an even one and the next.
+#if !defined(SYS_ftruncate64)
+#define HALVES(offset) (offset)
+#elif defined(__arm__)
+#define HALVES(offset) 0, static_cast<long>(offset), static_cast<long>((offset) >> 32)
+#else
+#define HALVES(offset) static_cast<long>(offset), static_cast<long>((offset) >> 32)
+#endif
+
 // The linker finds these before those of the C library, which do the same.
 extern "C" {
 int fsync(int descriptor) {
     return disk_asked(disk_call::sync, 0) != 0 ? -1 : static_cast<int>(::syscall(SYS_fsync, descriptor));
 }
 int ftruncate(int descriptor, off_t size) noexcept {
-    return disk_asked(disk_call::cut, 0) != 0 ? -1 : static_cast<int>(::syscall(SYS_ftruncate, descriptor, size));
+    if (disk_asked(disk_call::cut, 0) != 0) return -1;
+#ifdef SYS_ftruncate64
+    return static_cast<int>(::syscall(SYS_ftruncate64, descriptor, HALVES(size)));
+#else
+    return static_cast<int>(::syscall(SYS_ftruncate, descriptor, size));
+#endif
 }
 ssize_t pwrite(int descriptor, const void* bytes, std::size_t size, off_t at) {
-    return disk_asked(disk_call::write, size) != 0 ? -1 : ::syscall(SYS_pwrite64, descriptor, bytes, size, at);
+    return disk_asked(disk_call::write, size) != 0 ? -1 : ::syscall(SYS_pwrite64, descriptor, bytes, size, HALVES(at));
 }
 }
 

@@ -225,7 +225,8 @@ TEST_CASE("journal_is_rewritten_for_what_was_erased_and_no_sooner") {
         const std::uintmax_t all =
             saved + static_cast<std::uintmax_t>(erased) * std::string("12345678 E42\t10\n").size();
         {
-            task_journal journal(file, {.compact_above = static_cast<std::size_t>(all - 1)}); // due at the last change, or not at all
+            task_journal journal(
+                file, {.compact_above = static_cast<std::size_t>(all - 1)}); // due at the last change, or not at all
             for (int n = 0; n < 40; ++n) journal.save(record_of(std::to_string(n + 10), ""));
             CHECK(fs::file_size(file) == saved);
             for (int n = 0; n < erased; ++n) journal.erase(std::to_string(n + 10));

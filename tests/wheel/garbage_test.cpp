@@ -117,7 +117,8 @@ TEST_CASE_TEMPLATE("entries_request_pattern_takes_over_instead_of_adding", Wheel
 TEST_CASE_TEMPLATE("entries_pushed_back_timers_keep_their_one_entry", Wheel, EVERY_WHEEL) {
     pool_bench<Wheel> bench(512);
     for (std::uint64_t i = 0; i < 100; ++i) bench.schedule(3'000);
-    for (std::uint64_t i = 0; i < 100'000; ++i) bench.wheel.reschedule(*bench.live[static_cast<std::size_t>(i % 100)], tick{3'000 + i});
+    for (std::uint64_t i = 0; i < 100'000; ++i)
+        bench.wheel.reschedule(*bench.live[static_cast<std::size_t>(i % 100)], tick{3'000 + i});
     CHECK(bench.wheel.entries() == 100);
 }
 

@@ -71,7 +71,8 @@ public:
     T load() const noexcept { return std::atomic_ref<T>(value_).load(std::memory_order_acquire); }
 
 private:
-    mutable T value_;
+    // i386 aligns 64 bits to 32.
+    alignas(std::atomic_ref<T>::required_alignment) mutable T value_;
 };
 
 /// Thread safety: the wheel's lock guards all functions but try_not_before_unlocked() and uses_counter().
