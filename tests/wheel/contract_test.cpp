@@ -36,7 +36,7 @@ static_assert(!std::is_copy_constructible_v<hashed_wheel> && !std::is_move_const
 static_assert(!std::is_copy_assignable_v<node_table> && !std::is_move_assignable_v<node_table>);
 static_assert(std::is_trivially_destructible_v<timer_node>, "a free block needs no destructor");
 
-static_assert(sizeof(timer_node) <= 32, "half a cache line");
+static_assert(sizeof(timer_node) == 32, "half a cache line");
 static_assert(sizeof(timer_id) == 8, "a name in one word");
 static_assert(sizeof(tick) == 8);
 static_assert(sizeof(detail::entry) == 8, "a far timer costs 8 bytes to scan");

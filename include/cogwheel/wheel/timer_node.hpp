@@ -43,7 +43,7 @@ class node_links {
 ///         static void expired(cogwheel::timer_node& node, void* context);
 ///         cogwheel::timer_node idle{&expired};
 ///     };
-class timer_node : private node_links {
+class alignas(8) timer_node : private node_links {
 public:
     /// Completes the timer. The wheel calls this function at expiry, after it has disarmed the node. The function may
     /// schedule the node again, release its block, or detach and destroy it. `context` is the argument of advance().
@@ -84,7 +84,7 @@ private:
     std::uint32_t index_ = 0;
 };
 
-static_assert(sizeof(timer_node) <= 32, "half a cache line, so that the smallest timer with a callable is one line");
+static_assert(sizeof(timer_node) == 32, "half a cache line, so that the smallest timer with a callable is one line");
 
 /// Gives access to the words of a node. Only a wheel, a list, a queue or a table of nodes needs it.
 ///
