@@ -43,7 +43,7 @@ class node_links {
 ///         static void expired(cogwheel::timer_node& node, void* context);
 ///         cogwheel::timer_node idle{&expired};
 ///     };
-class alignas(8) timer_node : private node_links {
+class timer_node : private node_links {
 public:
     /// Completes the timer. The wheel calls this function at expiry, after it has disarmed the node. The function may
     /// schedule the node again, release its block, or detach and destroy it. `context` is the argument of advance().
@@ -80,7 +80,9 @@ private:
     friend class node_access;
 
     completion_function completion_;
-    std::uint32_t generation_ = 0; // odd while armed, so that one comparison finds "this life, and still pending"
+    // Odd while armed, so that one comparison finds "this life, and still pending". Where pointers have 32 bits, the gap
+    // before it keeps a derived class from putting something at the end, and what lies behind the node aligned.
+    alignas(8) std::uint32_t generation_ = 0;
     std::uint32_t index_ = 0;
 };
 
