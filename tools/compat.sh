@@ -55,7 +55,7 @@ emulated() {
         -DCOGWHEEL_EMULATOR="$(IFS=';' && printf '%s' "${emulator[*]}")" \
         -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON "${options[@]}" &&
         cmake --preset dev && cmake --build build/dev --target task_worker &&
-        tests/crash/kill_task_worker.py build/dev/tests/task_worker 20 1 "${emulator[@]}" "$directory/tests/task_worker"
+        python3 tests/crash/kill_task_worker.py build/dev/tests/task_worker 20 1 "${emulator[@]}" "$directory/tests/task_worker"
 }
 
 passed=0 failed=0 skipped=0

@@ -80,8 +80,8 @@ private:
     friend class node_access;
 
     completion_function completion_;
-    // Odd while armed, so that one comparison finds "this life, and still pending". Where pointers have 32 bits, the gap
-    // before it keeps a derived class from putting something at the end, and what lies behind the node aligned.
+    // Odd while armed, so that one comparison finds "this life, and still pending". Where pointers have 32 bits, there
+    // is a gap before it. At the end, a gap would be filled by a derived class.
     alignas(8) std::uint32_t generation_ = 0;
     std::uint32_t index_ = 0;
 };
