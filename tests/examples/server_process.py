@@ -50,15 +50,17 @@ def check_refusals(binary, command_lines):
 class Server:
     """The server as a process of its own, on a port that the system chose. stderr=None: closed."""
 
-    def __init__(self, binary, *options, descriptors=None, stderr=subprocess.PIPE):
+    patience = PATIENCE  # seconds in which it ends
+
+    def __init__(self, binary, *options, descriptors=None, stderr=subprocess.PIPE, cwd=None, listen=("--port", "0")):
         def prepare():
             if descriptors:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
             if stderr is None:
                 os.close(2)
 
-        self.process = subprocess.Popen([binary, "--port", "0", *options], stdout=subprocess.PIPE, stderr=stderr, text=True,
-                                        preexec_fn=prepare)
+        self.process = subprocess.Popen([binary, *listen, *options], stdout=subprocess.PIPE, stderr=stderr, text=True,
+                                        preexec_fn=prepare, cwd=cwd)
         first_line = self.process.stdout.readline() if readable(self.process.stdout) else ""
         match = re.fullmatch(r"listening on ([0-9.]+):([0-9]+)\n", first_line)
         if not match:
@@ -73,7 +75,7 @@ class Server:
         """Returns (exit code, standard output, standard error)."""
         self.process.send_signal(signal_number)
         try:
-            out, err = self.process.communicate(timeout=PATIENCE)
+            out, err = self.process.communicate(timeout=self.patience)
         except subprocess.TimeoutExpired:
             self.process.kill()
             out, err = self.process.communicate()

@@ -6,18 +6,13 @@ import http.client
 import http.server
 import json
 import os
-import re
-import resource
-import signal
-import socket
-import subprocess
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples"))
 
-from server_process import PATIENCE, check, conclude, eventually, readable  # noqa: E402, F401
+from server_process import PATIENCE, Server, check, conclude, eventually  # noqa: E402, F401
 
 
 class Answer:
@@ -32,27 +27,17 @@ class Answer:
         return f"{self.status} {self.body[:300]!r}"
 
 
-class Service:
+class Service(Server):
     """On a port that the system chose. Callbacks may reach the loopback."""
 
-    def __init__(self, binary, *options, descriptors=None, allow=True, cwd=None, listen="127.0.0.1:0", token=None):
-        def prepare():
-            if descriptors:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
-        words = [binary, "--listen", listen, *options] + (["--allow-network", "127.0.0.0/8"] if allow else [])
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=prepare, cwd=cwd)
-        self.token = token
-        line = self.process.stdout.readline() if readable(self.process.stdout) else ""
-        match = re.fullmatch(r"listening on ([0-9.]+):([0-9]+)\n", line)
-        if not match:
-            self.process.kill()
-            raise RuntimeError(f"cogwheeld began with {line!r}: {self.process.communicate()}")
-        self.address = (match[1], int(match[2]))
-        self.url = f"http://{match[1]}:{match[2]}"
-        self.kept = threading.local()
+    patience = 2 * PATIENCE  # it lets callbacks end
 
-    def connect(self):
-        return socket.create_connection(self.address, timeout=PATIENCE)
+    def __init__(self, binary, *options, descriptors=None, allow=True, cwd=None, listen="127.0.0.1:0", token=None):
+        allowed = ("--allow-network", "127.0.0.0/8") if allow else ()
+        super().__init__(binary, *options, *allowed, descriptors=descriptors, cwd=cwd, listen=("--listen", listen))
+        self.token = token
+        self.url = "http://{}:{}".format(*self.address)
+        self.kept = threading.local()
 
     def ask(self, method, path, body=None, headers=None, raw=None):
         """One request on a connection that is kept for each thread."""
@@ -83,25 +68,6 @@ class Service:
 
     def schedule(self, **task):
         return self.ask("POST", "/v1/tasks", task)
-
-    def end(self, number=signal.SIGTERM):
-        """Returns (exit code, standard output, standard error)."""
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        try:
-            out, err = self.process.communicate(timeout=2 * PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            out, err = self.process.communicate()
-            return None, out, err
-        return self.process.returncode, out, err
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.end(signal.SIGKILL)
 
 
 class Receiver:
