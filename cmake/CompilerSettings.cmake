@@ -47,7 +47,7 @@ endif()
 # What the library, its tests, examples and benchmarks share.
 add_library(cogwheel_own INTERFACE)
 target_link_libraries(cogwheel_own INTERFACE cogwheel_warnings)
-target_compile_definitions(cogwheel_own INTERFACE ASIO_NO_DEPRECATED)
+target_compile_definitions(cogwheel_own INTERFACE ASIO_NO_DEPRECATED BOOST_ASIO_NO_DEPRECATED)
 # A journal may be larger than 2 GiB on 32-bit platforms, too.
 if(CMAKE_SIZEOF_VOID_P EQUAL 4)
   target_compile_definitions(cogwheel_own INTERFACE _FILE_OFFSET_BITS=64)

@@ -8,7 +8,24 @@ include(FetchContent)
 
 # Macros, because find_package must define its targets for the whole project.
 
+# Defines cogwheel::asio, cogwheel::boost_asio or both, as COGWHEEL_ASIO says. Boost is never fetched.
 macro(cogwheel_need_asio)
+  foreach(name IN LISTS COGWHEEL_ASIO)
+    if(name STREQUAL "standalone")
+      cogwheel_need_standalone_asio()
+    elseif(name STREQUAL "boost")
+      find_package(BoostAsio 1.78 QUIET)
+      if(NOT BoostAsio_FOUND)
+        message(FATAL_ERROR "COGWHEEL_ASIO=boost needs Boost 1.78 or later (Debian: libboost1.81-dev), found: "
+          "${BoostAsio_VERSION}. Boost_ROOT says where one is unpacked.")
+      endif()
+    else()
+      message(FATAL_ERROR "COGWHEEL_ASIO is \"${COGWHEEL_ASIO}\": it is a list of standalone, boost or both.")
+    endif()
+  endforeach()
+endmacro()
+
+macro(cogwheel_need_standalone_asio)
   find_package(StandaloneAsio 1.22.1 QUIET)
   if(NOT StandaloneAsio_FOUND)
     message(STATUS "Asio 1.22.1 or later not installed, fetching it")

@@ -9,27 +9,13 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cogwheel" DESTINATION "${CMAKE_
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # One export set per component, so that find_package(cogwheel COMPONENTS wheel) needs no Asio.
-install(TARGETS cogwheel_wheel EXPORT cogwheelWheelTargets)
-install(TARGETS cogwheel EXPORT cogwheelTargets)
-set(sets cogwheelWheelTargets cogwheelTargets)
-if(TARGET cogwheel::calendar)
-  install(TARGETS cogwheel_calendar EXPORT cogwheelCalendarTargets)
-  list(APPEND sets cogwheelCalendarTargets)
-endif()
-if(TARGET cogwheel::tasks)
-  install(TARGETS cogwheel_tasks EXPORT cogwheelTasksTargets)
-  list(APPEND sets cogwheelTasksTargets)
-endif()
-if(TARGET cogwheel::observe)
-  install(TARGETS cogwheel_observe EXPORT cogwheelObserveTargets)
-  list(APPEND sets cogwheelObserveTargets)
-endif()
-if(TARGET cogwheel::durable)
-  install(TARGETS cogwheel_durable EXPORT cogwheelDurableTargets)
-  list(APPEND sets cogwheelDurableTargets)
-endif()
-foreach(set IN LISTS sets)
-  install(EXPORT ${set} NAMESPACE cogwheel:: DESTINATION "${COGWHEEL_CMAKEDIR}")
+foreach(component IN ITEMS wheel cogwheel calendar tasks observe durable
+    boost boost_calendar boost_tasks boost_observe boost_durable)
+  if(TARGET cogwheel::${component})
+    cogwheel_target(${component} target)
+    install(TARGETS ${target} EXPORT ${component}Targets)
+    install(EXPORT ${component}Targets NAMESPACE cogwheel:: FILE cogwheel-${component}.cmake DESTINATION "${COGWHEEL_CMAKEDIR}")
+  endif()
 endforeach()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/cogwheelConfig.cmake.in"
@@ -40,5 +26,6 @@ install(FILES
   "${PROJECT_BINARY_DIR}/cogwheelConfig.cmake"
   "${PROJECT_BINARY_DIR}/cogwheelConfigVersion.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/FindStandaloneAsio.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/FindBoostAsio.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/FindHiredis.cmake"
   DESTINATION "${COGWHEEL_CMAKEDIR}")

@@ -3,12 +3,12 @@
 
 # cogwheel_check_headers(target directory): compiles every header on its own, twice in a row, into the object library
 # `target`. This fails for a header that needs an earlier include, that has no include guard, or that includes Asio before
-# Asio can recognise the standard library (include/cogwheel/detail/before_asio.hpp).
+# Asio can recognise the standard library (include/cogwheel/detail/which_asio.hpp).
 
 function(cogwheel_check_headers target directory)
   string(CONCAT asio_check
     "#if defined(ASIO_DETAIL_CONFIG_HPP) && defined(__GLIBCXX__) && !defined(ASIO_HAS_STD_ALIGNED_ALLOC)\n"
-    "#error Asio was configured without the standard library: include before_asio.hpp first\n"
+    "#error Asio was configured without the standard library: include which_asio.hpp first\n"
     "#endif\n")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${directory}" "${directory}/*.hpp")
   set(sources "")

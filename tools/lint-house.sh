@@ -69,7 +69,7 @@ check_dependencies() {
 
 # The core receives the time as an argument. Its callers see to threads and locks.
 check_core() {
-    local banned='#include *<(asio|mutex|shared_mutex|thread|stop_token|atomic|condition_variable|iostream)\b|_clock\b'
+    local banned='#include *(COGWHEEL_ASIO_HEADER|<(asio|mutex|shared_mutex|thread|stop_token|atomic|condition_variable|iostream)\b)|_clock\b'
     local file line
     files '^(include/cogwheel|src)/wheel/' | while IFS= read -r file; do
         { sed 's|//.*||' "$file" | grep -nE "$banned" || true; } | while IFS= read -r line; do
@@ -78,12 +78,31 @@ check_core() {
     done
 }
 
-# Libraries of one process share the wheel of a context. The inline namespace keeps those of another layout apart.
+# Libraries of one process share the wheel of a context. The inline namespace keeps those of another layout apart, and those
+# of another Asio. The rooms that know no Asio are compiled once for both.
 check_namespace() {
-    local file line
+    local file line wanted
     files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | while IFS= read -r file; do
-        { grep -nE '^namespace cogwheel\b' "$file" | grep -v 'namespace cogwheel::inline v0\b' || true; } | while IFS= read -r line; do
-            finding "$file:${line%%:*}: write cogwheel::inline v0 (or ::inline v0::detail)"
+        wanted='^namespace cogwheel::inline v0(::(detail|testing))?::inline COGWHEEL_ASIO \{$'
+        case $file in
+        */detail/which_asio.hpp | */detail/error_category.hpp) ;;
+        include/cogwheel/wheel/* | include/cogwheel/counts/* | include/cogwheel/detail/* | src/wheel/* | src/counts/* | src/detail/*)
+            wanted='^namespace cogwheel::inline v0(::detail)? \{$'
+            ;;
+        esac
+        { grep -nE '^namespace cogwheel\b' "$file" | grep -vE "^[0-9]+:${wanted#^}" || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: write ${wanted//[\\^$]/}"
+        done
+    done
+}
+
+# Only which_asio.hpp knows which Asio it is.
+check_which_asio() {
+    local banned='#include *<(boost/)?asio[/.]|\b(BOOST_)?ASIO_[A-Z]|\bCOGWHEEL_BOOST\b|\bboost::|\bstd::(error_code|error_condition|error_category|system_error|is_error_code_enum|generic_category|system_category|make_error_code|errc::[a-z])'
+    local file line
+    files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | grep -v '/which_asio\.hpp$' | while IFS= read -r file; do
+        { sed 's|//.*||' "$file" | grep -nE "$banned" || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: write it as detail/which_asio.hpp names it"
         done
     done
 }
@@ -172,6 +191,7 @@ check_spaces() {
 check_dependencies
 check_core
 check_namespace
+check_which_asio
 check_global_state
 check_exceptions
 check_length

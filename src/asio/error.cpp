@@ -6,7 +6,7 @@
 
 #include <cogwheel/asio/error.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -22,9 +22,9 @@ const char* words(errc e) noexcept {
 
 } // namespace
 
-const std::error_category& error_category() noexcept {
+const detail::sys::error_category& error_category() noexcept {
     static const detail::error_category<errc> category("cogwheel", words);
     return category;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

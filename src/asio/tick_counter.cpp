@@ -12,7 +12,7 @@
 #include <unistd.h>
 #endif
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(COGWHEEL_NO_TICK_COUNTER)
 
@@ -46,4 +46,4 @@ bool counter::is_trusted() noexcept {
 
 #endif
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

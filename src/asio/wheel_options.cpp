@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 void wheel_options::validate(bool levelled) const {
     const auto refuse = [](const std::string& why) { throw std::invalid_argument("cogwheel::wheel_options: " + why); };
@@ -39,4 +39,4 @@ void wheel_options::validate(bool levelled) const {
                "; reserve no more than may be pending");
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -6,7 +6,25 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+
+time_zone take_zone(std::string_view& text, time_zone otherwise) {
+    const auto skip_blanks = [&](std::string_view from) {
+        return from.substr(std::min(from.find_first_not_of(" \t"), from.size()));
+    };
+    const std::string_view all = skip_blanks(text);
+    for (const std::string_view head : {"TZ=", "CRON_TZ="}) {
+        if (!all.starts_with(head)) continue;
+        const std::size_t end = std::min(all.find_first_of(" \t"), all.size());
+        text = skip_blanks(all.substr(end));
+        return time_zone(all.substr(head.size(), end - head.size()));
+    }
+    return otherwise;
+}
+
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 using std::chrono::local_seconds;
 using std::chrono::seconds;
@@ -24,20 +42,6 @@ local_seconds local(sys_seconds at, seconds offset) { return local_seconds(at.ti
 sys_seconds moment(local_seconds at, seconds offset) { return sys_seconds(at.time_since_epoch() - offset); }
 
 } // namespace
-
-time_zone detail::take_zone(std::string_view& text, time_zone otherwise) {
-    const auto skip_blanks = [&](std::string_view from) {
-        return from.substr(std::min(from.find_first_not_of(" \t"), from.size()));
-    };
-    const std::string_view all = skip_blanks(text);
-    for (const std::string_view head : {"TZ=", "CRON_TZ="}) {
-        if (!all.starts_with(head)) continue;
-        const std::size_t end = std::min(all.find_first_of(" \t"), all.size());
-        text = skip_blanks(all.substr(end));
-        return time_zone(all.substr(head.size(), end - head.size()));
-    }
-    return otherwise;
-}
 
 cron_schedule::cron_schedule(std::string_view text, time_zone zone, dst_policy policy)
     : cron_schedule(cron_expression("@daily"), detail::take_zone(text, zone), policy) {
@@ -95,4 +99,4 @@ std::optional<sys_seconds> cron_schedule::previous(sys_seconds before) const {
     return std::nullopt;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

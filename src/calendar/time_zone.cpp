@@ -16,7 +16,7 @@
 #include <mutex>
 #include <stdexcept>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -45,7 +45,7 @@ const zone_rules* find(std::string_view name) {
     const std::string path = in + '/' + std::string(name);
     const std::lock_guard lock(mutex);
     if (const auto at = known.find(path); at != known.end()) return at->second.get();
-    std::error_code ignored;
+    error_code ignored;
     if (!is_a_name(name) || !std::filesystem::is_regular_file(path, ignored))
         throw std::invalid_argument(
             "cogwheel::time_zone: '" + detail::visible_text(name) +
@@ -69,7 +69,7 @@ time_zone::time_zone(std::string_view name) : rules_(name == time_zone().name() 
 
 // Systems set the link /etc/localtime, the file /etc/timezone, or both. The link comes first.
 time_zone time_zone::local() {
-    std::error_code ec;
+    error_code ec;
     const std::string link = std::filesystem::read_symlink("/etc/localtime", ec).string();
     constexpr std::string_view inside = "zoneinfo/";
     if (const std::size_t at = link.rfind(inside); at != std::string::npos)
@@ -90,4 +90,4 @@ zone_stretch time_zone::stretch_at(std::chrono::sys_seconds at) const {
     return rules_->stretch_at(at);
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

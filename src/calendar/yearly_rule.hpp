@@ -7,11 +7,13 @@
 //     CET-1CEST,M3.5.0,M10.5.0/3       on the last Sunday of March and of October
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <array>
 #include <chrono>
 #include <string_view>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// From `at` on, local time = UTC + offset.
 struct clock_change {
@@ -51,4 +53,4 @@ private:
     day_of_year begin_, end_; // the days on which summer time begins and ends
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

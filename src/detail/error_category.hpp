@@ -4,14 +4,15 @@
 // Makes an error category from its name and a function that returns the messages.
 #pragma once
 
-#include <string>
-#include <system_error>
+#include <cogwheel/detail/which_asio.hpp>
 
-namespace cogwheel::inline v0::detail {
+#include <string>
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// An error category. Errc is its enumeration. `words` returns the message of a value, or nullptr for an unknown value.
 template <class Errc>
-class error_category final : public std::error_category {
+class error_category final : public sys::error_category {
 public:
     using words_function = const char* (*)(Errc) noexcept;
 
@@ -28,4 +29,4 @@ private:
     words_function words_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,7 +4,7 @@
 
 #include <cogwheel/durable/callback_error.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -58,9 +58,9 @@ const char* words_of_callback(callback_errc e) noexcept {
 
 } // namespace
 
-const std::error_category& callback_category() noexcept {
+const detail::sys::error_category& callback_category() noexcept {
     static const detail::error_category<callback_errc> category("cogwheel.callback", words_of_callback);
     return category;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

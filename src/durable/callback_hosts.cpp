@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 void callback_host::ended(callback_request& request) {
     if (!request.permit) return;
@@ -109,4 +109,4 @@ void callback_hosts::settle(callback_host& host) {
     host.idle = idle;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -14,7 +14,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 struct callback_host {
     std::string origin;
@@ -72,4 +72,4 @@ private:
     std::size_t waiting_ = 0;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

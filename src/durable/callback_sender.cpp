@@ -11,9 +11,7 @@
 #include <fstream>
 #include <stdexcept>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 std::shared_ptr<callback_request> make_request(http_callback call, callback_delivery delivery) {
     auto request = std::make_shared<callback_request>();
@@ -32,7 +30,9 @@ void cancel_request(const std::weak_ptr<callback_sender_impl>& impl, const std::
     if (const auto alive = impl.lock()) alive->cancel(request);
 }
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 void callback_options::validate() const {
     const auto refuse = [](const std::string& why) {
@@ -92,4 +92,4 @@ void callback_sender::close() { impl_->close(); }
 
 callback_stats callback_sender::stats() const { return impl_->stats(); }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -4,11 +4,11 @@
 
 #include <cogwheel/asio/error.hpp>
 
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -100,7 +100,7 @@ void callback_sender_impl::accept(const request_ptr& request) {
         hosts_.wait(*host, request);
         r.where = callback_request::place::waiting;
     } catch (const std::bad_alloc&) {
-        refuse(request, make_error_code(std::errc::not_enough_memory), callback_outcome::try_again);
+        refuse(request, make_error_code(sys::errc::not_enough_memory), callback_outcome::try_again);
     }
 }
 
@@ -151,7 +151,7 @@ void callback_sender_impl::start(const request_ptr& request) {
         r.transfer = std::move(transfer);
     } catch (const std::exception& e) { // no memory, or libcurl refuses an option
         r.permit = {};
-        refuse(request, make_error_code(std::errc::not_enough_memory), callback_outcome::try_again);
+        refuse(request, make_error_code(sys::errc::not_enough_memory), callback_outcome::try_again);
         return hosts_.settle(host);
     }
     r.where = callback_request::place::in_flight;
@@ -163,7 +163,7 @@ void callback_sender_impl::start(const request_ptr& request) {
     });
 }
 
-void callback_sender_impl::refuse(const request_ptr& request, std::error_code ec, callback_outcome outcome,
+void callback_sender_impl::refuse(const request_ptr& request, error_code ec, callback_outcome outcome,
                                   std::optional<std::chrono::seconds> retry_after) {
     callback_result& result = request->result;
     result.outcome = outcome;
@@ -196,7 +196,7 @@ void callback_sender_impl::transfer_ended(CURL* handle, CURLcode code) {
         transfer->finish(code, request->host->origin, present_second());
     } catch (const std::bad_alloc&) {
         transfer->forget();
-        request->result.error = make_error_code(std::errc::not_enough_memory);
+        request->result.error = make_error_code(sys::errc::not_enough_memory);
     }
     leave_flight(*request);
     count([&](callback_stats& s) {
@@ -210,7 +210,7 @@ void callback_sender_impl::transfer_ended(CURL* handle, CURLcode code) {
     over(request, {});
 }
 
-void callback_sender_impl::abort(const request_ptr& request, std::error_code ec) {
+void callback_sender_impl::abort(const request_ptr& request, error_code ec) {
     callback_request& r = *request;
     switch (r.where) {
     case callback_request::place::fresh:
@@ -235,10 +235,10 @@ void callback_sender_impl::abort(const request_ptr& request, std::error_code ec)
     r.result.outcome = callback_outcome::try_again;
     r.result.error = ec;
     r.result.message = r.host->origin + ": " + ec.message();
-    over(request, ec == asio::error::operation_aborted ? ec : std::error_code());
+    over(request, ec == asio::error::operation_aborted ? ec : error_code());
 }
 
-void callback_sender_impl::over(const request_ptr& request, std::error_code ec) {
+void callback_sender_impl::over(const request_ptr& request, error_code ec) {
     request->where = callback_request::place::over;
     if (ec) {
         request->result.outcome = callback_outcome::try_again;
@@ -247,14 +247,14 @@ void callback_sender_impl::over(const request_ptr& request, std::error_code ec) 
     over_.emplace_back(request, ec);
 }
 
-void callback_sender_impl::transfer_broken(CURL* handle, std::error_code ec) {
+void callback_sender_impl::transfer_broken(CURL* handle, error_code ec) {
     callback_transfer* transfer = nullptr;
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &transfer);
     // libcurl has handles of its own, with which it closes connections.
     if (transfer != nullptr && transfer->request() != nullptr) abort(request_ptr(*transfer->request()->position), ec);
 }
 
-void callback_sender_impl::broken(std::error_code ec) {
+void callback_sender_impl::broken(error_code ec) {
     while (!in_flight_.empty()) abort(request_ptr(in_flight_.front()), ec);
 }
 
@@ -299,7 +299,7 @@ void callback_sender_impl::call_completions() {
         while (!drains_.empty() && (closed_ || (in_flight_.empty() && hosts_.waiting() == 0))) {
             auto done = std::move(drains_.back());
             drains_.pop_back();
-            done(closed_ ? std::error_code(asio::error::operation_aborted) : std::error_code());
+            done(closed_ ? error_code(asio::error::operation_aborted) : error_code());
         }
     } catch (...) { // of a handler: the others still complete
         asio::post(strand_, [self] { self->call_completions(); });
@@ -307,4 +307,4 @@ void callback_sender_impl::call_completions() {
     }
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

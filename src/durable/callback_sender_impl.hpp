@@ -14,7 +14,7 @@
 #include <deque>
 #include <mutex>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class callback_sender_impl final : public curl_driver_owner, public std::enable_shared_from_this<callback_sender_impl> {
 public:
@@ -35,8 +35,8 @@ public:
 
     void transfer_ended(CURL*, CURLcode) override;
     void settled() override;
-    void transfer_broken(CURL*, std::error_code ec) override;
-    void broken(std::error_code ec) override;
+    void transfer_broken(CURL*, error_code ec) override;
+    void broken(error_code ec) override;
 
 private:
     using transfer_ptr = std::unique_ptr<callback_transfer>;
@@ -45,11 +45,11 @@ private:
     void accept(const request_ptr& request);
     void start(const request_ptr& request);
     bool permitted(callback_request& request, callback_host& host);
-    void refuse(const request_ptr& request, std::error_code ec, callback_outcome outcome,
+    void refuse(const request_ptr& request, error_code ec, callback_outcome outcome,
                 std::optional<std::chrono::seconds> retry_after = std::nullopt);
     void leave_flight(callback_request& request);
-    void abort(const request_ptr& request, std::error_code ec);
-    void over(const request_ptr& request, std::error_code ec);
+    void abort(const request_ptr& request, error_code ec);
+    void over(const request_ptr& request, error_code ec);
     void close_now();
     void call_completions();
     template <class F>
@@ -65,7 +65,7 @@ private:
     callback_hosts hosts_{options_};
     std::list<request_ptr> in_flight_;
     std::vector<transfer_ptr> spare_;
-    std::deque<std::pair<request_ptr, std::error_code>> over_;
+    std::deque<std::pair<request_ptr, error_code>> over_;
     std::vector<completion<void>> drains_;
     bool draining_ = false;
     bool closed_ = false;
@@ -73,4 +73,4 @@ private:
     callback_stats stats_; // guarded by mutex_
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -46,9 +46,9 @@ asio::ip::address address_of(const curl_sockaddr& from) noexcept {
 }
 
 // Returns what keeps this process from opening what libcurl needs to resolve a name.
-std::error_code error_without_descriptors() noexcept {
+error_code error_without_descriptors() noexcept {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {errno, std::generic_category()};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {errno, sys::generic_category()};
     for (const int end : ends) ::close(end);
     return {};
 }
@@ -284,4 +284,4 @@ void callback_transfer::forget() noexcept {
     request_ = nullptr;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

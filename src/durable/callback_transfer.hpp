@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class callback_transfer {
 public:
@@ -61,9 +61,9 @@ private:
     std::array<char, CURL_ERROR_SIZE> words_{};
     std::string refusal_;
     bool head_complete_ = false;
-    bool has_socket_ = false;      // for an address that the guard allows
-    std::error_code socket_error_; // there was none for such an address
-    bool sent_again_ = false;      // libcurl wanted it
+    bool has_socket_ = false; // for an address that the guard allows
+    error_code socket_error_; // there was none for such an address
+    bool sent_again_ = false; // libcurl wanted it
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -7,20 +7,20 @@
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/detail/visible_text.hpp>
 
-#include <asio/error.hpp>
+#include COGWHEEL_ASIO_HEADER(error.hpp)
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
-bool is_of_system(const std::error_code& ec) noexcept {
-    return ec.category() == std::generic_category() || ec.category() == std::system_category() ||
+bool is_of_system(const error_code& ec) noexcept {
+    return ec.category() == sys::generic_category() || ec.category() == sys::system_category() ||
            ec.category() == asio::error::get_system_category();
 }
 
-std::error_code error_of(const transfer_end& end, int status) noexcept {
+error_code error_of(const transfer_end& end, int status) noexcept {
     if (end.local) return end.local;
     if (end.address_refused) return callback_errc::address_refused;
     switch (end.code) {
@@ -55,7 +55,7 @@ std::error_code error_of(const transfer_end& end, int status) noexcept {
         return callback_errc::bad_url;
     case CURLE_OUT_OF_MEMORY:
         // A line of the head that is too long is reported so, too.
-        return status == 0 ? make_error_code(std::errc::not_enough_memory) : callback_errc::bad_answer;
+        return status == 0 ? make_error_code(sys::errc::not_enough_memory) : callback_errc::bad_answer;
     default:
         return callback_errc::transport_failed;
     }
@@ -107,4 +107,4 @@ peer_verdict verdict_of(const callback_result& result) noexcept {
                                                                             : peer_verdict::alive;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

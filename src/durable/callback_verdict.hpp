@@ -11,14 +11,14 @@
 
 #include <curl/curl.h>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// What is known at the end of a transfer.
 struct transfer_end {
     CURLcode code = CURLE_OK;
     bool head_complete = true;
     bool address_refused = false; // by the guard; and there was no other address
-    std::error_code local{};      // a fault of this process
+    error_code local{};           // a fault of this process
     std::string_view detail{};    // libcurl's words, or the guard's
     std::string_view retry_after{};
     std::string_view origin{};
@@ -33,4 +33,4 @@ enum class peer_verdict : std::uint8_t { alive, failed, unknown };
 /// Returns what the result says about the receiver, for its circuit.
 peer_verdict verdict_of(const callback_result& result) noexcept;
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -2,14 +2,14 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "cluster_client.hpp"
 
-#include <asio/bind_executor.hpp>
-#include <asio/co_spawn.hpp>
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <algorithm>
 #include <numeric>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -27,7 +27,7 @@ public:
           address_(std::move(address)),
           asking_(asking) {}
 
-    void complete(std::error_code ec) override {
+    void complete(error_code ec) override {
         if (const auto client = client_.lock())
             client->answered(std::move(call_), ec, std::move(replies), asking_, address_);
         else
@@ -46,7 +46,7 @@ struct gathering {
     std::mutex mutex;
     completion<std::vector<redis_reply>> done;
     std::size_t open = 0;
-    std::error_code error{};
+    error_code error{};
     bool partly_done = false;
     std::vector<redis_reply> replies{};
 };
@@ -55,7 +55,7 @@ class gathered_request final : public redis_request {
 public:
     explicit gathered_request(std::shared_ptr<gathering> all) : redis_request(1), all_(std::move(all)) {}
 
-    void complete(std::error_code ec) override {
+    void complete(error_code ec) override {
         {
             const std::lock_guard lock(all_->mutex);
             const bool refused = ec == durable_errc::not_connected || ec == durable_errc::server_busy;
@@ -132,7 +132,7 @@ cluster_client::node& cluster_client::node_at(const redis_address& address) {
     // Nothing is in the map until all is made that may throw.
     auto n = std::make_shared<redis_connection_impl>(*wheel_, asio::make_strand(strand_.get_inner_executor()), options_,
                                                      make_fixed_finder(address), dialer_->tls());
-    n->set_hook([weak = weak_from_this(), raw = n.get()](bool connected, std::error_code ec) {
+    n->set_hook([weak = weak_from_this(), raw = n.get()](bool connected, error_code ec) {
         const auto self = weak.lock();
         if (!self) return;
         if (connected && raw->version() != 0) self->version_.store(raw->version(), std::memory_order_relaxed);
@@ -163,7 +163,7 @@ void cluster_client::send(cluster_call_ptr call, const target& to, bool asking) 
     to.to->start(std::move(request), commands);
 }
 
-void cluster_client::answered(cluster_call_ptr call, std::error_code ec, std::vector<redis_reply> replies, bool asking,
+void cluster_client::answered(cluster_call_ptr call, error_code ec, std::vector<redis_reply> replies, bool asking,
                               const redis_address& from) {
     if (ec == durable_errc::not_connected) return later(std::move(call), durable_errc::not_connected);
     if (ec) return call->fail(ec);
@@ -239,7 +239,7 @@ void cluster_client::send_waiting() {
     }
 }
 
-void cluster_client::finish(cluster_call_ptr call, std::error_code ec) {
+void cluster_client::finish(cluster_call_ptr call, error_code ec) {
     asio::post(strand_, [call = std::move(call), ec] { call->caller->complete(ec); });
 }
 
@@ -253,8 +253,8 @@ void cluster_client::start_on_all(redis_command command, completion<std::vector<
             for (const auto& address : table_.masters) all.push_back(node_at(address));
     }
     if (all.empty()) {
-        const std::error_code ec =
-            closed ? std::error_code(asio::error::operation_aborted) : make_error_code(durable_errc::not_connected);
+        const error_code ec =
+            closed ? error_code(asio::error::operation_aborted) : make_error_code(durable_errc::not_connected);
         asio::post(strand_, [done = std::move(done), ec]() mutable { done(ec); });
         return;
     }
@@ -281,25 +281,25 @@ void cluster_client::wait(completion<void> done) {
         if (self->shut_)
             done(asio::error::operation_aborted);
         else if (self->connected())
-            done(std::error_code());
+            done(error_code());
         else
             add_waiter(self->waits_, std::move(done));
     });
 }
 
-void cluster_client::end_waits(std::error_code ec) {
+void cluster_client::end_waits(error_code ec) {
     for (auto& w : waits_) asio::post(strand_, [w = std::move(w), ec]() mutable { w(ec); });
     waits_.clear();
 }
 
-void cluster_client::set_hook(std::function<void(bool, std::error_code)> hook) {
+void cluster_client::set_hook(std::function<void(bool, error_code)> hook) {
     asio::post(strand_, [self = shared_from_this(), hook = std::move(hook)]() mutable {
         self->hook_ = std::move(hook);
         if (self->connected()) self->node_changed(true, {});
     });
 }
 
-void cluster_client::node_changed(bool now_connected, std::error_code ec) {
+void cluster_client::node_changed(bool now_connected, error_code ec) {
     if (shut_) return;
     if (now_connected && connected()) end_waits({});
     if (!now_connected) {
@@ -332,4 +332,4 @@ void cluster_client::shut_down() {
     send_waiting();
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

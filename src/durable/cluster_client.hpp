@@ -11,7 +11,7 @@
 
 #include <map>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A call on its way: its commands, and which of them have no answer yet.
 struct cluster_call {
@@ -23,7 +23,7 @@ struct cluster_call {
     bool partly_done = false;
 
     /// Completes the call. not_connected and server_busy say that nothing was done, which may not be true.
-    void fail(std::error_code ec) {
+    void fail(error_code ec) {
         const bool refused = ec == durable_errc::not_connected || ec == durable_errc::server_busy;
         caller->complete(partly_done && refused ? make_error_code(durable_errc::disconnected) : ec);
     }
@@ -43,13 +43,13 @@ public:
     void start_on_all(redis_command command, completion<std::vector<redis_reply>> done) override;
     void wait(completion<void> done) override;
     void close() override;
-    void set_hook(std::function<void(bool, std::error_code)> hook) override;
+    void set_hook(std::function<void(bool, error_code)> hook) override;
     bool connected() const noexcept override;
     std::string node_of(std::string_view key) const override;
     int version() const noexcept override { return version_.load(std::memory_order_relaxed); }
 
     /// Takes the replies of a node over. Any thread.
-    void answered(cluster_call_ptr call, std::error_code ec, std::vector<redis_reply> replies, bool asking,
+    void answered(cluster_call_ptr call, error_code ec, std::vector<redis_reply> replies, bool asking,
                   const redis_address& from);
 
 private:
@@ -64,14 +64,14 @@ private:
     void send(cluster_call_ptr call, const target& to, bool asking);
     void later(cluster_call_ptr call, durable_errc why);
     void send_waiting();
-    void finish(cluster_call_ptr call, std::error_code ec);
+    void finish(cluster_call_ptr call, error_code ec);
     void want_table();
     static asio::awaitable<void> read_tables(std::shared_ptr<cluster_client> self);
     static asio::awaitable<bool> read_table(std::shared_ptr<cluster_client> self);
     std::vector<redis_address> whom_to_ask();
     void install(slot_table table);
-    void node_changed(bool connected, std::error_code ec);
-    void end_waits(std::error_code ec);
+    void node_changed(bool connected, error_code ec);
+    void end_waits(error_code ec);
     void shut_down();
 
     const timer_wheel* const wheel_; // used while the client is open
@@ -95,9 +95,9 @@ private:
     std::size_t next_asked_ = 0;
     bool shut_ = false;
     std::vector<completion<void>> waits_;
-    std::function<void(bool, std::error_code)> hook_;
+    std::function<void(bool, error_code)> hook_;
     backoff_sequence pauses_;
     small_random random_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,11 +4,11 @@
 // The part of cluster_client that reads the table of slots.
 #include "cluster_client.hpp"
 
-#include <asio/co_spawn.hpp>
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -115,4 +115,4 @@ void cluster_client::install(slot_table table) {
     if (connected()) end_waits({});
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

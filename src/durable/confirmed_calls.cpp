@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "confirmed_calls.hpp"
 
-#include <asio/co_spawn.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/use_awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
+#include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
+#include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -41,7 +41,7 @@ asio::awaitable<sent_calls> confirmed_calls::send(std::vector<script_call> calls
     auto start = [all = lanes_, some = std::move(calls)](completion<sent_calls> done) mutable {
         add(all, {std::move(some), std::move(done), clock::now()});
     };
-    std::error_code ec;
+    error_code ec;
     auto token = asio::redirect_error(asio::use_awaitable, ec);
     sent_calls s = co_await initiate<sent_calls>(lanes_->executor, token, std::move(start));
     if (ec) s.error = ec;
@@ -113,8 +113,8 @@ asio::awaitable<void> confirmed_calls::send_some(std::shared_ptr<lanes> all, std
             part.replies.assign(std::make_move_iterator(next), std::make_move_iterator(end));
             next = end;
         }
-        o.done(std::error_code(), std::move(part));
+        o.done(error_code(), std::move(part));
     }
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,8 +4,8 @@
 
 #include <cogwheel/asio/error.hpp>
 
-#include <asio/error.hpp>
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(error.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <cerrno>
 #include <utility>
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 curl_driver::curl_driver(wheel_type& wheel, const callback_strand& strand, std::size_t idle_connections,
                          curl_driver_owner& owner)
@@ -42,17 +42,17 @@ void curl_driver::stop() noexcept {
     owner_ = nullptr;
     cancel_timer();
     for (const auto& [fd, w] : watches_) {
-        std::error_code ignored;
+        error_code ignored;
         w->closed = true;
         w->fd.close(ignored);
     }
     watches_.clear();
 }
 
-curl_socket_t curl_driver::open_socket(int family, int type, int protocol, std::error_code& ec) noexcept {
+curl_socket_t curl_driver::open_socket(int family, int type, int protocol, error_code& ec) noexcept {
     const int fd = ::socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
     if (fd < 0) {
-        ec.assign(errno, std::generic_category());
+        ec.assign(errno, sys::generic_category());
         return CURL_SOCKET_BAD;
     }
     try {
@@ -60,10 +60,10 @@ curl_socket_t curl_driver::open_socket(int family, int type, int protocol, std::
         watches_[fd] = std::make_shared<watch>(strand_, fd, true);
         ++opened_;
         return fd;
-    } catch (const std::system_error& e) {
+    } catch (const sys::system_error& e) {
         ec = e.code();
     } catch (...) {
-        ec = make_error_code(std::errc::not_enough_memory);
+        ec = make_error_code(sys::errc::not_enough_memory);
     }
     watches_.erase(fd);
     ::close(fd);
@@ -76,7 +76,7 @@ int curl_driver::close_socket(void* driver, curl_socket_t fd) noexcept {
     if (found == self.watches_.end()) return ::close(fd);
     const watch_ptr w = std::move(found->second);
     self.watches_.erase(found);
-    std::error_code ignored;
+    error_code ignored;
     w->closed = true;
     w->fd.close(ignored);
     return 0;
@@ -86,10 +86,10 @@ int curl_driver::socket_changed(CURL* handle, curl_socket_t fd, int what, void* 
     auto& self = *static_cast<curl_driver*>(driver);
     try {
         self.want(fd, what);
-    } catch (const std::system_error& e) {
+    } catch (const sys::system_error& e) {
         self.note_failure(handle, e.code());
     } catch (...) {
-        self.note_failure(handle, make_error_code(std::errc::not_enough_memory));
+        self.note_failure(handle, make_error_code(sys::errc::not_enough_memory));
     }
     return 0; // -1 would make the multi handle useless for ever
 }
@@ -104,13 +104,13 @@ void curl_driver::want(curl_socket_t fd, int what) {
             w->closed = true;
             watches_.erase(found);
         }
-        std::error_code ignored;
+        error_code ignored;
         if (w->waiting != 0) w->fd.cancel(ignored); // an idle connection must not keep run() from returning
         return;
     }
     if (found == watches_.end()) {
         const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
-        if (copy < 0) throw std::system_error(errno, std::generic_category());
+        if (copy < 0) throw sys::system_error(errno, sys::generic_category());
         try {
             found = watches_.emplace(fd, std::make_shared<watch>(strand_, copy, false)).first;
         } catch (...) {
@@ -131,7 +131,7 @@ template <int Direction>
 void curl_driver::start_wait(curl_socket_t fd, const watch_ptr& w) {
     constexpr bool in = Direction == CURL_POLL_IN;
     w->fd.async_wait(in ? asio::posix::stream_descriptor::wait_read : asio::posix::stream_descriptor::wait_write,
-                     [self = shared_from_this(), fd, w](std::error_code ec) {
+                     [self = shared_from_this(), fd, w](error_code ec) {
                          w->waiting &= ~Direction;
                          if (w->closed || self->multi_ == nullptr) return;
                          // Not wanted any more; or wanted again before this cancelled wait ended.
@@ -151,7 +151,7 @@ void curl_driver::wait_again(curl_socket_t fd, const watch_ptr& w) noexcept {
     try {
         start_waits(fd, w);
     } catch (...) {
-        note_failure(make_error_code(std::errc::not_enough_memory));
+        note_failure(make_error_code(sys::errc::not_enough_memory));
     }
 }
 
@@ -160,7 +160,7 @@ int curl_driver::timer_changed(CURLM*, long milliseconds, void* driver) noexcept
     try {
         if (self.multi_ != nullptr) self.want_timer(milliseconds);
     } catch (...) {
-        self.note_failure(make_error_code(std::errc::not_enough_memory));
+        self.note_failure(make_error_code(sys::errc::not_enough_memory));
     }
     return 0;
 }
@@ -180,7 +180,7 @@ void curl_driver::want_timer(long milliseconds) {
 
 void curl_driver::schedule(time_point at) {
     cancel_timer();
-    std::error_code ec;
+    error_code ec;
     const std::uint64_t generation = timer_generation_;
     // The two callables run on the wheel's executor, which may be another thread.
     const auto tell = [weak = weak_from_this(), strand = strand_, generation](auto what) {
@@ -226,7 +226,7 @@ void curl_driver::run_soon() {
     run_posted_ = true;
 }
 
-void curl_driver::note_failure(std::error_code ec) noexcept {
+void curl_driver::note_failure(error_code ec) noexcept {
     if (!failure_) failure_ = ec;
     try {
         run_soon(); // the failure may have been seen outside of act()
@@ -235,12 +235,12 @@ void curl_driver::note_failure(std::error_code ec) noexcept {
     }
 }
 
-void curl_driver::note_failure(CURL* handle, std::error_code ec) noexcept {
+void curl_driver::note_failure(CURL* handle, error_code ec) noexcept {
     try {
         failures_.emplace_back(handle, ec);
         run_soon();
     } catch (...) {
-        note_failure(make_error_code(std::errc::not_enough_memory));
+        note_failure(make_error_code(sys::errc::not_enough_memory));
     }
 }
 
@@ -265,4 +265,4 @@ void curl_driver::act(curl_socket_t fd, int events) {
     if (owner_ != nullptr) owner_->settled();
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

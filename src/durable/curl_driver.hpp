@@ -14,9 +14,9 @@
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/posix/stream_descriptor.hpp>
-#include <asio/strand.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(posix/stream_descriptor.hpp)
+#include COGWHEEL_ASIO_HEADER(strand.hpp)
 
 #include <memory>
 #include <unordered_map>
@@ -25,7 +25,7 @@
 
 #include <curl/curl.h>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using callback_strand = asio::strand<asio::any_io_executor>;
 
@@ -37,9 +37,9 @@ public:
     /// The driver has told all that it knows.
     virtual void settled() = 0;
     /// The transfer may hang, because a descriptor cannot be watched. The owner removes it.
-    virtual void transfer_broken(CURL*, std::error_code) = 0;
+    virtual void transfer_broken(CURL*, error_code) = 0;
     /// All transfers may hang: the wheel takes no timers, or there is no memory. The owner removes them.
-    virtual void broken(std::error_code) = 0;
+    virtual void broken(error_code) = 0;
 
 protected:
     ~curl_driver_owner() = default;
@@ -66,7 +66,7 @@ public:
     void stop() noexcept;
 
     /// Opens a socket and watches it. For CURLOPT_OPENSOCKETFUNCTION. Errors: CURL_SOCKET_BAD, and `ec` is set.
-    curl_socket_t open_socket(int family, int type, int protocol, std::error_code& ec) noexcept;
+    curl_socket_t open_socket(int family, int type, int protocol, error_code& ec) noexcept;
 
     /// For CURLOPT_CLOSESOCKETFUNCTION, with the driver as its data.
     static int close_socket(void* driver, curl_socket_t fd) noexcept;
@@ -102,8 +102,8 @@ private:
     void run_soon();
     void act(curl_socket_t fd, int events);
     void wait_again(curl_socket_t fd, const watch_ptr& w) noexcept;
-    void note_failure(std::error_code ec) noexcept;
-    void note_failure(CURL* handle, std::error_code ec) noexcept;
+    void note_failure(error_code ec) noexcept;
+    void note_failure(CURL* handle, error_code ec) noexcept;
 
     wheel_hold<wheel_type> wheel_;
     callback_strand strand_;
@@ -115,9 +115,9 @@ private:
     time_point timer_at_ = never; // what the wheel has
     std::uint64_t timer_generation_ = 0;
     std::uint64_t opened_ = 0;
-    std::error_code failure_;                                 // of all transfers: seen in a callback of libcurl
-    std::vector<std::pair<CURL*, std::error_code>> failures_; // of one
+    error_code failure_;                                 // of all transfers: seen in a callback of libcurl
+    std::vector<std::pair<CURL*, error_code>> failures_; // of one
     bool run_posted_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

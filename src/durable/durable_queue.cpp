@@ -5,7 +5,7 @@
 
 #include <cogwheel/durable/durable_queue.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 using detail::completion;
 using impl = detail::durable_queue_impl;
@@ -99,4 +99,4 @@ void durable_queue::start_audit(const impl_ptr& i, completion<durable_audit> don
     i->run(std::move(done), impl::audit);
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -11,12 +11,12 @@
 
 #include <cogwheel/schedule/error.hpp>
 
-#include <asio/post.hpp>
-#include <asio/redirect_error.hpp>
+#include COGWHEEL_ASIO_HEADER(post.hpp)
+#include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 
@@ -42,13 +42,13 @@ struct durable_queue_impl::chunk {
     std::size_t bytes = 0;
     bool sent = false;
 
-    void end(std::error_code ec) {
+    void end(error_code ec) {
         for (one& o : std::exchange(all, {})) o.done(ec);
     }
 };
 
 // Preconditions: the server's time is known, if the task is a recurring one.
-std::error_code durable_queue_impl::translate(const durable_task& from, new_task& to) const {
+error_code durable_queue_impl::translate(const durable_task& from, new_task& to) const {
     if (const auto ec = from.check()) return ec;
     std::optional<nanoseconds> first;
     if (repeats(from.when)) {
@@ -107,7 +107,7 @@ void durable_queue_impl::send(const self_ptr& self, const std::shared_ptr<chunk>
     if (at != self->gathered_.end() && at->second.lock() == c) self->gathered_.erase(at);
     try {
         asio::co_spawn(self->strand_, add(self, c),
-                       [c](const std::exception_ptr& thrown) { c->end(thrown ? code_of(thrown) : std::error_code()); });
+                       [c](const std::exception_ptr& thrown) { c->end(thrown ? code_of(thrown) : error_code()); });
     } catch (...) {
         c->end(code_of(std::current_exception()));
     }
@@ -169,4 +169,4 @@ durable_queue_impl::schedule_all(self_ptr self, std::vector<durable_task> tasks,
     co_return result;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -8,13 +8,13 @@
 
 #include <cogwheel/schedule/error.hpp>
 
-#include <asio/redirect_error.hpp>
+#include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
 
 #include <algorithm>
 #include <limits>
 #include <new>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 
@@ -63,23 +63,23 @@ std::string durable_queue_impl::trouble() const {
     return trouble_;
 }
 
-std::error_code durable_queue_impl::code_of(const std::exception_ptr& thrown) noexcept {
+error_code durable_queue_impl::code_of(const std::exception_ptr& thrown) noexcept {
     try {
         std::rethrow_exception(thrown);
-    } catch (const std::system_error& e) {
+    } catch (const sys::system_error& e) {
         return e.code();
     } catch (const std::bad_alloc&) {
-        return std::make_error_code(std::errc::not_enough_memory);
+        return make_error_code(sys::errc::not_enough_memory);
     } catch (...) {
-        return std::make_error_code(std::errc::state_not_recoverable);
+        return make_error_code(sys::errc::state_not_recoverable);
     }
 }
 
 // A program and its workers may open the queue at the same time: the first call opens it, the others wait for that.
-asio::awaitable<std::error_code> durable_queue_impl::open(self_ptr self) {
+asio::awaitable<error_code> durable_queue_impl::open(self_ptr self) {
     if (self->closed_) co_return asio::error::operation_aborted;
-    if (self->open_) co_return std::error_code();
-    std::error_code ec;
+    if (self->open_) co_return error_code();
+    error_code ec;
     if (self->opening_) {
         auto wait = [self](completion<void> done) { self->openers_.push_back(std::move(done)); };
         co_await initiate<void>(self->strand_, asio::redirect_error(asio::use_awaitable, ec), std::move(wait));
@@ -96,8 +96,8 @@ asio::awaitable<std::error_code> durable_queue_impl::open(self_ptr self) {
     co_return ec;
 }
 
-asio::awaitable<std::error_code> durable_queue_impl::open_now(self_ptr self) {
-    const std::error_code ec = co_await self->store_->open();
+asio::awaitable<error_code> durable_queue_impl::open_now(self_ptr self) {
+    const error_code ec = co_await self->store_->open();
     {
         const std::lock_guard lock(self->trouble_mutex_);
         self->trouble_ = ec ? self->store_->trouble() : std::string();
@@ -105,7 +105,7 @@ asio::awaitable<std::error_code> durable_queue_impl::open_now(self_ptr self) {
     if (ec) co_return ec;
     self->open_ = true;
     co_await know_the_time(self); // an error does not matter: later calls ask again
-    co_return std::error_code();
+    co_return error_code();
 }
 
 // A queue without workers gets no hints: they would cost it and the server more than its own calls.
@@ -131,14 +131,14 @@ void durable_queue_impl::tell_listeners(Call call) {
 }
 
 // The first run of a recurring task is a point of the server's time.
-asio::awaitable<std::error_code> durable_queue_impl::know_the_time(self_ptr self) {
+asio::awaitable<error_code> durable_queue_impl::know_the_time(self_ptr self) {
     const auto sent = std::chrono::steady_clock::now();
-    if (self->clock(0).known() && sent - self->time_asked_ < time_is_fresh) co_return std::error_code();
+    if (self->clock(0).known() && sent - self->time_asked_ < time_is_fresh) co_return error_code();
     const answer<shard_counts> counted = co_await self->store_->counts(0);
     if (counted.error) co_return counted.error;
     self->time_asked_ = std::chrono::steady_clock::now();
     self->clock(0).observe(sent, self->time_asked_, counted.value.now_us);
-    co_return std::error_code();
+    co_return error_code();
 }
 
 bool repeats(const task_trigger& t) noexcept {
@@ -175,7 +175,7 @@ awaitable_answer<durable_receipt> durable_queue_impl::reschedule(self_ptr self, 
     co_return result;
 }
 
-asio::awaitable<std::error_code> durable_queue_impl::hold(self_ptr self, std::string id, bool held) {
+asio::awaitable<error_code> durable_queue_impl::hold(self_ptr self, std::string id, bool held) {
     send_gathered(self);
     const answer<removal> now = co_await self->store_->hold(std::move(id), held);
     if (now.value == removal::running) co_return durable_errc::running;
@@ -245,9 +245,9 @@ awaitable_answer<bool> durable_queue_impl::purge(self_ptr self, std::string id) 
     co_return result;
 }
 
-asio::awaitable<std::error_code> durable_queue_impl::pause(self_ptr self, bool paused) {
+asio::awaitable<error_code> durable_queue_impl::pause(self_ptr self, bool paused) {
     send_gathered(self);
-    const std::error_code ec = co_await self->store_->pause(paused);
+    const error_code ec = co_await self->store_->pause(paused);
     co_return ec;
 }
 
@@ -289,4 +289,4 @@ awaitable_answer<durable_audit> durable_queue_impl::audit(self_ptr self) {
     co_return sum;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

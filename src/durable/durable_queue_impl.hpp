@@ -10,8 +10,8 @@
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/durable/durable_queue.hpp>
 
-#include <asio/co_spawn.hpp>
-#include <asio/strand.hpp>
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
+#include COGWHEEL_ASIO_HEADER(strand.hpp)
 
 #include <atomic>
 #include <exception>
@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class durable_queue_impl : public std::enable_shared_from_this<durable_queue_impl> {
 public:
@@ -63,36 +63,36 @@ public:
     void run(completion<void> done, Coroutine make) {
         asio::co_spawn(
             strand_, [self = shared_from_this(), make = std::move(make)]() mutable { return make(self); },
-            [done = std::move(done)](const std::exception_ptr& thrown, std::error_code ec) mutable {
+            [done = std::move(done)](const std::exception_ptr& thrown, error_code ec) mutable {
                 done(thrown ? code_of(thrown) : ec);
             });
     }
 
     /// Opens the store once: later calls answer at once while it is open.
-    static asio::awaitable<std::error_code> open(self_ptr);
+    static asio::awaitable<error_code> open(self_ptr);
     /// The tasks of all calls in one turn of the strand share a call of the store.
     static awaitable_answer<durable_receipt> schedule(self_ptr, durable_task, on_duplicate);
     static awaitable_answer<std::vector<durable_added>> schedule_all(self_ptr, std::vector<durable_task>, on_duplicate);
     static awaitable_answer<durable_cancel_result> cancel(self_ptr, std::string id);
     static awaitable_answer<durable_receipt> reschedule(self_ptr, std::string id, task_trigger when);
-    static asio::awaitable<std::error_code> hold(self_ptr, std::string id, bool held);
+    static asio::awaitable<error_code> hold(self_ptr, std::string id, bool held);
     static awaitable_answer<std::optional<durable_info>> find(self_ptr, std::string id);
     static awaitable_answer<durable_page> list(self_ptr, std::string cursor, std::uint32_t count, bool dead);
     static awaitable_answer<bool> redrive(self_ptr, std::string id);
     static awaitable_answer<bool> purge(self_ptr, std::string id);
-    static asio::awaitable<std::error_code> pause(self_ptr, bool paused);
+    static asio::awaitable<error_code> pause(self_ptr, bool paused);
     static awaitable_answer<durable_counts> counts(self_ptr);
     static awaitable_answer<durable_audit> audit(self_ptr);
 
     /// Returns the error code of an exception: that of a std::system_error; not_enough_memory for std::bad_alloc.
-    static std::error_code code_of(const std::exception_ptr&) noexcept;
+    static error_code code_of(const std::exception_ptr&) noexcept;
 
 private:
     struct chunk;
-    static asio::awaitable<std::error_code> open_now(self_ptr);
-    static asio::awaitable<std::error_code> know_the_time(self_ptr);
+    static asio::awaitable<error_code> open_now(self_ptr);
+    static asio::awaitable<error_code> know_the_time(self_ptr);
     // durable_queue_adds.cpp
-    std::error_code translate(const durable_task&, new_task&) const;
+    error_code translate(const durable_task&, new_task&) const;
     static asio::awaitable<void> add(self_ptr, std::shared_ptr<chunk>);
     static void gather(const self_ptr&, new_task&&, on_duplicate, durable_added&, completion<void>);
     static void send(const self_ptr&, const std::shared_ptr<chunk>&);
@@ -128,4 +128,4 @@ task_trigger::wall_point point_of(std::int64_t ms) noexcept;
 /// Converts to ms, rounded up, so that nothing is early.
 std::int64_t ms_of(std::chrono::nanoseconds) noexcept;
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -5,9 +5,9 @@
 #include <cogwheel/durable/durable_task.hpp>
 #include <cogwheel/durable/error.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-std::error_code durable_task::check() const noexcept {
+error_code durable_task::check() const noexcept {
     constexpr auto least_period = std::chrono::milliseconds(1);
     if (id.empty() || id.size() > max_id) return durable_errc::bad_id;
     if (body.size() > max_body) return durable_errc::bad_body;
@@ -35,4 +35,4 @@ std::string_view to_string(durable_state s) noexcept {
     return "unknown";
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -4,7 +4,7 @@
 
 #include <cogwheel/durable/durable_worker.hpp>
 
-#include <asio/ip/host_name.hpp>
+#include COGWHEEL_ASIO_HEADER(ip/host_name.hpp)
 
 #include <array>
 #include <random>
@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 using std::chrono::milliseconds;
 
@@ -39,7 +39,7 @@ void check(const char* what, milliseconds value, milliseconds least, millisecond
 }
 
 std::string default_name() {
-    std::error_code ec;
+    error_code ec;
     const std::string host = asio::ip::host_name(ec);
     return (ec ? std::string("worker") : host) + ':' + std::to_string(::getpid());
 }
@@ -77,7 +77,9 @@ std::string_view to_string(durable_event::kind k) noexcept {
     return i < words.size() ? words[i] : "unknown";
 }
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 void running_delivery::ended_by(const std::exception_ptr& thrown) noexcept {
     std::string words = "the handler threw an unknown exception";
@@ -141,12 +143,12 @@ void durable_worker_impl::stop(const self_ptr& self) {
     asio::dispatch(self->queue_->executor(), [self] { self->end(asio::error::operation_aborted); });
 }
 
-void durable_worker_impl::report(durable_event::kind what, std::string_view id, fencing_token token,
-                                 std::error_code error, std::string_view message) noexcept {
+void durable_worker_impl::report(durable_event::kind what, std::string_view id, fencing_token token, error_code error,
+                                 std::string_view message) noexcept {
     if (options_.on_event) options_.on_event({what, id, token, error, message});
 }
 
-void durable_worker_impl::trouble(std::error_code ec) noexcept {
+void durable_worker_impl::trouble(error_code ec) noexcept {
     {
         const std::lock_guard lock(stats_mutex_);
         ++stats_.troubles;
@@ -155,7 +157,9 @@ void durable_worker_impl::trouble(std::error_code ec) noexcept {
     if (queue_->closed()) end(asio::error::operation_aborted);
 }
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 durable_worker::durable_worker(durable_queue& queue, durable_worker_options options)
     : impl_(std::make_shared<detail::durable_worker_impl>(queue.impl_, std::move(options))) {}
@@ -172,4 +176,4 @@ void durable_worker::start(const impl_ptr& i, detail::durable_handler handler, d
     detail::durable_worker_impl::start(i, std::move(handler), std::move(done));
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

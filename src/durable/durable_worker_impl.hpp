@@ -19,7 +19,7 @@
 #include <cogwheel/durable/durable_worker.hpp>
 #include <cogwheel/resilience/random.hpp>
 
-#include <asio/steady_timer.hpp>
+#include COGWHEEL_ASIO_HEADER(steady_timer.hpp)
 
 #include <atomic>
 #include <deque>
@@ -27,7 +27,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class durable_worker_impl : public std::enable_shared_from_this<durable_worker_impl> {
 public:
@@ -131,19 +131,19 @@ private:
     static asio::awaitable<void> retry_finishes(self_ptr, std::uint32_t lane);
     std::vector<finish_request> finished(std::vector<finish_request>&&, const std::vector<std::optional<bool>>& taken,
                                          bool repeated);
-    void keep_refused(lane_state&, std::vector<finish_request>&&, std::error_code);
+    void keep_refused(lane_state&, std::vector<finish_request>&&, error_code);
     asio::awaitable<void> wait_for_server();
     void release_all();
     void begin_draining();
     void end_if_drained();
-    void end(std::error_code);
+    void end(error_code);
 
     bool may_send(std::size_t waiting, unsigned under_way) const noexcept;
     template <class T>
     std::vector<T> take_batch(std::deque<T>& from) const;
-    void report(durable_event::kind, std::string_view id = {}, fencing_token = {}, std::error_code = {},
+    void report(durable_event::kind, std::string_view id = {}, fencing_token = {}, error_code = {},
                 std::string_view message = {}) noexcept;
-    void trouble(std::error_code) noexcept;
+    void trouble(error_code) noexcept;
     template <class Coroutine>
     void spawn(Coroutine);
 
@@ -213,10 +213,10 @@ template <class Coroutine>
 void durable_worker_impl::spawn(Coroutine work) {
     asio::co_spawn(queue_->executor(), std::move(work), [self = shared_from_this()](const std::exception_ptr& thrown) {
         if (!thrown) return;
-        const std::error_code ec = durable_queue_impl::code_of(thrown);
+        const error_code ec = durable_queue_impl::code_of(thrown);
         self->trouble(ec);
         self->end(ec);
     });
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

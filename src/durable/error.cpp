@@ -4,7 +4,7 @@
 
 #include <cogwheel/durable/error.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -58,9 +58,9 @@ const char* words(durable_errc e) noexcept {
 
 } // namespace
 
-const std::error_category& durable_category() noexcept {
+const detail::sys::error_category& durable_category() noexcept {
     static const detail::error_category<durable_errc> category("cogwheel.durable", words);
     return category;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

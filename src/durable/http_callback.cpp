@@ -8,7 +8,7 @@
 #include <array>
 #include <charconv>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -109,7 +109,11 @@ private:
 
 } // namespace
 
-std::error_code detail::http_url::parse(std::string_view text) noexcept {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+
+error_code http_url::parse(std::string_view text) noexcept {
     if (text.empty() || text.size() > http_callback::max_url) return callback_errc::bad_url;
     if (!all_of(text, [](char c) noexcept { return c > ' ' && c <= '~'; })) return callback_errc::bad_url;
     const std::size_t colon = text.find("://");
@@ -144,10 +148,10 @@ std::error_code detail::http_url::parse(std::string_view text) noexcept {
     const auto [stopped, error] = std::from_chars(port.data(), port.data() + port.size(), number);
     const bool right = rest.front() == ':' && error == std::errc() && stopped == port.data() + port.size() &&
                        number >= 1 && number <= 65'535;
-    return right ? std::error_code() : callback_errc::bad_url;
+    return right ? error_code() : callback_errc::bad_url;
 }
 
-std::string detail::http_url::origin() const {
+std::string http_url::origin() const {
     std::string text = secure ? "https://" : "http://";
     const bool brackets = host.find(':') != host.npos;
     if (brackets) text += '[';
@@ -158,7 +162,11 @@ std::string detail::http_url::origin() const {
     return text += port.substr(std::min(port.find_first_not_of('0'), port.size()));
 }
 
-std::error_code http_callback::check() const noexcept {
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+
+error_code http_callback::check() const noexcept {
     detail::http_url parsed;
     if (const auto ec = parsed.parse(url)) return ec;
     constexpr std::array<std::string_view, 5> methods{"POST", "GET", "PUT", "PATCH", "DELETE"};
@@ -214,4 +222,4 @@ std::string_view to_string(callback_outcome outcome) noexcept {
     return names[static_cast<std::size_t>(outcome)];
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

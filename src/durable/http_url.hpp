@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 struct http_url {
     bool secure = false;
@@ -18,10 +18,10 @@ struct http_url {
     std::string_view port{}; // digits; empty: that of the scheme
 
     /// Parses the text. The views point into it. Returns bad_url, bad_scheme or success.
-    std::error_code parse(std::string_view text) noexcept;
+    error_code parse(std::string_view text) noexcept;
 
     /// "http://name:port" in lower case, with the port: names the receiver in tables and messages.
     std::string origin() const;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -6,15 +6,15 @@
 
 #include <cogwheel/durable/detail/completion.hpp>
 
-#include <asio/awaitable.hpp>
-#include <asio/co_spawn.hpp>
-#include <asio/use_awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
+#include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
 
 #include <exception>
 #include <memory>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Runs all on the strand `e`, on which the caller runs too. Rethrows the first exception, after all have ended.
 template <class Strand>
@@ -39,4 +39,4 @@ asio::awaitable<void> join(Strand e, std::vector<asio::awaitable<void>> all) {
     if (shared->first) std::rethrow_exception(shared->first);
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,13 +4,13 @@
 
 #include <cogwheel/durable/error.hpp>
 
-#include <asio/error.hpp>
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(error.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <algorithm>
 #include <chrono>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -40,30 +40,30 @@ void journal_store::close() noexcept {
     closed_ = true;
 }
 
-std::error_code journal_store::aborted() const {
-    return closed_ ? std::error_code(asio::error::operation_aborted) : std::error_code();
+error_code journal_store::aborted() const {
+    return closed_ ? error_code(asio::error::operation_aborted) : error_code();
 }
 
 // The storage may end right after close(). So close() waits for the access under way, and there is none after it.
 template <class F>
 auto journal_store::with_storage(F f) {
     const std::lock_guard lock(storage_mutex_);
-    if (closed_) throw std::system_error(asio::error::operation_aborted);
+    if (closed_) throw sys::system_error(asio::error::operation_aborted);
     return f(*storage_);
 }
 
 // The error of the exception in flight.
-std::error_code journal_store::failed() {
+error_code journal_store::failed() {
     try {
         throw;
-    } catch (const std::system_error& e) {
+    } catch (const sys::system_error& e) {
         trouble_ = e.what();
         return e.code();
     } catch (const std::bad_alloc&) {
-        return std::make_error_code(std::errc::not_enough_memory);
+        return make_error_code(sys::errc::not_enough_memory);
     } catch (const std::exception& e) {
         trouble_ = e.what();
-        return std::make_error_code(std::errc::io_error);
+        return make_error_code(sys::errc::io_error);
     }
 }
 
@@ -72,7 +72,7 @@ void journal_store::undo_all() {
 }
 
 // Stores what has changed. On an error, the table is what the storage holds.
-std::error_code journal_store::keep() {
+error_code journal_store::keep() {
     std::vector<task_record> saved;
     std::vector<std::string> erased;
     for (const auto& [id, before] : table_.changed()) {
@@ -84,7 +84,7 @@ std::error_code journal_store::keep() {
     // All records at once. The removals follow: a recurring task whose occurrence exists begins no second one.
     if (saved.size() == 1) with_storage([&](task_storage& s) { s.save(saved.front()); });
     if (saved.size() > 1) with_storage([&](task_storage& s) { s.save_all(saved); });
-    std::error_code ec;
+    error_code ec;
     for (const std::string& id : erased) {
         try {
             with_storage([&](task_storage& s) { s.erase("t" + id); });
@@ -130,7 +130,7 @@ void journal_store::workers_changed() {
 
 void journal_store::listen(hints h) { hints_ = std::make_shared<hints>(std::move(h)); }
 
-std::error_code journal_store::load() {
+error_code journal_store::load() {
     table_ = task_table();
     table_.note_changes();
     const std::int64_t now = now_();
@@ -168,8 +168,8 @@ std::error_code journal_store::load() {
     return aborted();
 }
 
-asio::awaitable<std::error_code> journal_store::open() {
-    std::error_code ec;
+asio::awaitable<error_code> journal_store::open() {
+    error_code ec;
     try {
         ec = load();
     } catch (...) {
@@ -295,8 +295,8 @@ awaitable_answer<bool> journal_store::purge(std::string id) {
     co_return a;
 }
 
-asio::awaitable<std::error_code> journal_store::pause(bool paused) {
-    std::error_code ec;
+asio::awaitable<error_code> journal_store::pause(bool paused) {
+    error_code ec;
     try {
         with_storage([&](task_storage& s) { s.save(settings_record(paused, table_.last_generation())); });
         if (table_.pause(paused) && !paused) wake();
@@ -336,11 +336,11 @@ awaitable_answer<std::vector<std::string>> journal_store::heartbeat(std::string 
     co_return a;
 }
 
-asio::awaitable<std::error_code> journal_store::retire(std::string worker) {
-    const std::error_code closed = aborted();
+asio::awaitable<error_code> journal_store::retire(std::string worker) {
+    const error_code closed = aborted();
     if (closed) co_return closed;
     if (workers_.erase(worker) > 0) workers_changed();
-    co_return std::error_code();
+    co_return error_code();
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

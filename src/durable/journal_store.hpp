@@ -15,13 +15,13 @@
 
 #include <cogwheel/tasks/task_storage.hpp>
 
-#include <asio/any_io_executor.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class journal_store final : public task_store {
 public:
@@ -32,7 +32,7 @@ public:
     journal_store(asio::any_io_executor executor, task_storage& storage, clock now = {});
 
     std::uint32_t shards() const noexcept override { return 1; }
-    asio::awaitable<std::error_code> open() override;
+    asio::awaitable<error_code> open() override;
     /// After this, each call answers operation_aborted, and the storage is not used. Waits for the access under way.
     void close() noexcept override;
     bool closes_on_any_thread() const noexcept override { return true; }
@@ -55,11 +55,11 @@ public:
     awaitable_answer<stored_page> dead(std::string cursor, std::uint32_t n) override;
     awaitable_answer<bool> redrive(std::string id) override;
     awaitable_answer<bool> purge(std::string id) override;
-    asio::awaitable<std::error_code> pause(bool paused) override;
+    asio::awaitable<error_code> pause(bool paused) override;
     awaitable_answer<shard_counts> counts(std::uint32_t shard) override;
     awaitable_answer<audit_step> audit(std::uint32_t shard, std::string cursor, std::uint32_t n) override;
     awaitable_answer<std::vector<std::string>> heartbeat(std::string worker, std::int64_t ttl_ms) override;
-    asio::awaitable<std::error_code> retire(std::string worker) override;
+    asio::awaitable<error_code> retire(std::string worker) override;
     void listen(hints) override;
 
     const task_table& table() const noexcept { return table_; }
@@ -69,10 +69,10 @@ private:
     auto change(F f) -> answer<decltype(f())>;
     template <class F>
     auto with_storage(F f);
-    std::error_code aborted() const;
-    std::error_code load();
-    std::error_code keep();
-    std::error_code failed();
+    error_code aborted() const;
+    error_code load();
+    error_code keep();
+    error_code failed();
     void undo_all();
     void wake();
     void workers_changed();
@@ -93,4 +93,4 @@ task_record to_task_record(const task_table::record&);
 /// Returns nothing if the record is not of a durable task, or damaged.
 std::optional<task_table::record> from_task_record(const task_record&);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -5,7 +5,7 @@
 
 #include <cogwheel/durable/redis_client.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -28,7 +28,7 @@ public:
     }
     void wait(detail::completion<void> done) override { connection_->wait(std::move(done)); }
     void close() override { connection_->close(); }
-    void set_hook(std::function<void(bool, std::error_code)> hook) override { connection_->set_hook(std::move(hook)); }
+    void set_hook(std::function<void(bool, error_code)> hook) override { connection_->set_hook(std::move(hook)); }
     bool connected() const noexcept override { return connection_->connected(); }
     int version() const noexcept override { return connection_->version(); }
     std::string node_of(std::string_view) const override { return {}; }
@@ -72,7 +72,7 @@ bool redis_client::connected() const noexcept { return impl_->connected(); }
 
 int redis_client::version() const noexcept { return impl_->version(); }
 
-void redis_client::on_state(std::function<void(bool, std::error_code)> hook) { impl_->set_hook(std::move(hook)); }
+void redis_client::on_state(std::function<void(bool, error_code)> hook) { impl_->set_hook(std::move(hook)); }
 
 void redis_client::start(detail::redis_client_impl& impl, redis_command command, detail::completion<redis_reply> done) {
     std::vector<redis_command> one;
@@ -94,4 +94,4 @@ void redis_client::start_on_all(detail::redis_client_impl& impl, redis_command c
 
 void redis_client::wait(detail::redis_client_impl& impl, detail::completion<void> done) { impl.wait(std::move(done)); }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 
 #include "redis_connection_impl.hpp"
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Thread safety: any thread.
 class redis_client_impl {
@@ -18,7 +18,7 @@ public:
     virtual void start_on_all(redis_command command, completion<std::vector<redis_reply>> done) = 0;
     virtual void wait(completion<void> done) = 0;
     virtual void close() = 0;
-    virtual void set_hook(std::function<void(bool, std::error_code)> hook) = 0;
+    virtual void set_hook(std::function<void(bool, error_code)> hook) = 0;
     virtual bool connected() const noexcept = 0;
     virtual int version() const noexcept = 0;
     virtual std::string node_of(std::string_view key) const = 0;
@@ -27,4 +27,4 @@ public:
 std::shared_ptr<redis_client_impl> make_cluster_client(const timer_wheel& wheel,
                                                        std::shared_ptr<const redis_options> options);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,7 +4,7 @@
 
 #include <cogwheel/durable/redis_connection.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 redis_connection::redis_connection(const timer_wheel& wheel, redis_options options, redis_address address) {
     options.addresses.assign(1, address);
@@ -40,7 +40,7 @@ redis_role redis_connection::role() const noexcept { return impl_->role(); }
 
 int redis_connection::version() const noexcept { return impl_->version(); }
 
-void redis_connection::on_state(std::function<void(bool, std::error_code)> hook) { impl_->set_hook(std::move(hook)); }
+void redis_connection::on_state(std::function<void(bool, error_code)> hook) { impl_->set_hook(std::move(hook)); }
 
 void redis_connection::start(detail::redis_connection_impl& impl, redis_command command,
                              detail::completion<redis_reply> done) {
@@ -56,4 +56,4 @@ void redis_connection::wait(detail::redis_connection_impl& impl, detail::complet
     impl.wait(std::move(done));
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

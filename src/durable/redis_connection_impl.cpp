@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "redis_connection_impl.hpp"
 
-#include <asio/bind_executor.hpp>
-#include <asio/co_spawn.hpp>
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -44,7 +44,7 @@ void redis_connection_impl::start(redis_request_ptr request, std::span<const red
     bool post = false;
     {
         const std::lock_guard lock(mutex_);
-        std::error_code refusal;
+        error_code refusal;
         if (closed_)
             refusal = asio::error::operation_aborted;
         else if (no_words)
@@ -76,7 +76,7 @@ void redis_connection_impl::start(redis_request_ptr request, std::span<const red
 
 // Runs alone in its turn, never inside start(): so handlers of refused commands do not run there either.
 void redis_connection_impl::flush() {
-    std::vector<std::pair<redis_request_ptr, std::error_code>> refused;
+    std::vector<std::pair<redis_request_ptr, error_code>> refused;
     {
         const std::lock_guard lock(mutex_);
         flush_posted_ = false;
@@ -102,7 +102,7 @@ void redis_connection_impl::write() {
     watch_oldest();
     link_->stream->async_write(
         asio::buffer(link_->writing),
-        asio::bind_executor(strand_, [self = shared_from_this(), l = link_](std::error_code ec, std::size_t) {
+        asio::bind_executor(strand_, [self = shared_from_this(), l = link_](error_code ec, std::size_t) {
             l->write_in_flight = false;
             if (l != self->link_) return;
             if (ec) {
@@ -117,7 +117,7 @@ void redis_connection_impl::write() {
 void redis_connection_impl::read() {
     link_->stream->async_read_some(
         asio::buffer(link_->reading),
-        asio::bind_executor(strand_, [self = shared_from_this(), l = link_](std::error_code ec, std::size_t n) {
+        asio::bind_executor(strand_, [self = shared_from_this(), l = link_](error_code ec, std::size_t n) {
             if (l != self->link_) return;
             if (ec)
                 self->breaks(durable_errc::disconnected,
@@ -190,7 +190,7 @@ void redis_connection_impl::on_limit() {
     }
 }
 
-void redis_connection_impl::breaks(std::error_code ec, std::string_view why) {
+void redis_connection_impl::breaks(error_code ec, std::string_view why) {
     if (!link_) return;
     const auto old = std::exchange(link_, nullptr);
     old->stream->close();
@@ -200,7 +200,7 @@ void redis_connection_impl::breaks(std::error_code ec, std::string_view why) {
         const std::lock_guard lock(mutex_);
         connected_.store(false, std::memory_order_release);
         // Not a byte of these was sent.
-        const std::error_code not_sent = shut_ ? ec : make_error_code(durable_errc::not_connected);
+        const error_code not_sent = shut_ ? ec : make_error_code(durable_errc::not_connected);
         for (auto& request : inbox_) completed_->add(std::move(request), not_sent);
         inbox_.clear();
         inbox_bytes_.clear();
@@ -277,13 +277,13 @@ void redis_connection_impl::report(const dialled& failed) {
 }
 
 // The functions of the caller run in turns of their own: they may throw, and may call close().
-void redis_connection_impl::tell(bool connected, std::error_code ec) {
+void redis_connection_impl::tell(bool connected, error_code ec) {
     asio::post(strand_, [self = shared_from_this(), connected, ec] {
         if (self->hook_ && !self->shut_) self->hook_(connected, ec);
     });
 }
 
-void redis_connection_impl::end_waits(std::error_code ec) {
+void redis_connection_impl::end_waits(error_code ec) {
     for (auto& w : waits_) asio::post(strand_, [w = std::move(w), ec]() mutable { w(ec); });
     waits_.clear();
 }
@@ -293,13 +293,13 @@ void redis_connection_impl::wait(completion<void> done) {
         if (self->shut_)
             done(asio::error::operation_aborted);
         else if (self->link_)
-            done(std::error_code());
+            done(error_code());
         else
             add_waiter(self->waits_, std::move(done));
     });
 }
 
-void redis_connection_impl::set_hook(std::function<void(bool, std::error_code)> hook) {
+void redis_connection_impl::set_hook(std::function<void(bool, error_code)> hook) {
     asio::post(strand_, [self = shared_from_this(), hook = std::move(hook)]() mutable {
         self->hook_ = std::move(hook);
         if (self->link_) self->tell(true, {});
@@ -325,4 +325,4 @@ void redis_connection_impl::shut_down() {
     completed_->deliver();
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <span>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class redis_connection_impl : public std::enable_shared_from_this<redis_connection_impl> {
 public:
@@ -34,7 +34,7 @@ public:
     void start(redis_request_ptr request, std::span<const redis_command> commands);
     void wait(completion<void> done);
     void close();
-    void set_hook(std::function<void(bool, std::error_code)> hook);
+    void set_hook(std::function<void(bool, error_code)> hook);
     bool connected() const noexcept { return connected_.load(std::memory_order_acquire); }
     redis_role role() const noexcept { return role_.load(std::memory_order_relaxed); }
     int version() const noexcept { return version_.load(std::memory_order_relaxed); }
@@ -59,7 +59,7 @@ private:
     void begin_to_connect();
     void install(dialled d);
     void report(const dialled& failed);
-    void breaks(std::error_code ec, std::string_view why);
+    void breaks(error_code ec, std::string_view why);
     void shut_down();
     void flush();
     void write();
@@ -68,8 +68,8 @@ private:
     void watch_oldest();
     clock::time_point oldest();
     void on_limit();
-    void tell(bool connected, std::error_code ec);
-    void end_waits(std::error_code ec);
+    void tell(bool connected, error_code ec);
+    void end_waits(error_code ec);
 
     const redis_strand strand_;
     const std::shared_ptr<const redis_options> options_;
@@ -83,7 +83,7 @@ private:
     std::mutex mutex_; // of these
     std::deque<redis_request_ptr> inbox_;
     std::string inbox_bytes_;
-    std::vector<std::pair<redis_request_ptr, std::error_code>> refused_;
+    std::vector<std::pair<redis_request_ptr, error_code>> refused_;
     std::size_t in_flight_ = 0; // commands without a reply
     bool flush_posted_ = false;
     bool closed_ = false;
@@ -93,7 +93,7 @@ private:
     std::shared_ptr<link> link_;
     std::deque<redis_request_ptr> sent_;
     std::vector<completion<void>> waits_;
-    std::function<void(bool, std::error_code)> hook_;
+    std::function<void(bool, error_code)> hook_;
     sure_timer<redis_strand> limit_;
     bool limit_armed_ = false;
     bool shut_ = false;
@@ -101,4 +101,4 @@ private:
     small_random random_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,15 +4,15 @@
 
 #include <cogwheel/durable/detail/completion.hpp>
 
-#include <asio/bind_executor.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/local/stream_protocol.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/use_awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(ip/tcp.hpp)
+#include COGWHEEL_ASIO_HEADER(local/stream_protocol.hpp)
+#include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
+#include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
 
 #include <array>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Interrupts what the dialer does after connect_timeout, unless it is destroyed before.
 class redis_dialer::limit {
@@ -43,7 +43,7 @@ struct redis_dialer::resolution {
 
     asio::ip::tcp::resolver resolver;
     asio::steady_timer done;
-    std::error_code error = asio::error::operation_aborted;
+    error_code error = asio::error::operation_aborted;
     asio::ip::tcp::resolver::results_type results;
 };
 
@@ -85,12 +85,12 @@ void redis_dialer::stop() {
     wake();
 }
 
-std::error_code redis_dialer::reason(const std::error_code& ec) const noexcept {
+error_code redis_dialer::reason(const error_code& ec) const noexcept {
     if (stopped_) return asio::error::operation_aborted;
-    return timed_out_ ? std::error_code(asio::error::timed_out) : ec;
+    return timed_out_ ? error_code(asio::error::timed_out) : ec;
 }
 
-void redis_dialer::set_error(dialled& d, const char* what, const std::error_code& ec) const {
+void redis_dialer::set_error(dialled& d, const char* what, const error_code& ec) const {
     d.error = reason(ec);
     d.message = std::string(what) + ": " + d.error.message();
 }
@@ -99,7 +99,7 @@ asio::awaitable<void> redis_dialer::pause(std::chrono::nanoseconds delay) {
     if (stopped_) co_return;
     auto start = [self = shared_from_this(), delay](completion<void> done) {
         self->pause_timer_.wait_until(std::chrono::steady_clock::now() + delay, self,
-                                      [done = std::move(done)](bool) mutable { done(std::error_code()); });
+                                      [done = std::move(done)](bool) mutable { done(error_code()); });
     };
     co_await initiate<void>(strand_, asio::use_awaitable, std::move(start));
 }
@@ -124,7 +124,7 @@ asio::awaitable<std::vector<redis_dialer::endpoint>> redis_dialer::resolve(diall
         all.emplace_back(asio::local::stream_protocol::endpoint(d.address.path));
         co_return all;
     }
-    std::error_code ec;
+    error_code ec;
     const auto numeric = asio::ip::make_address(d.address.host, ec);
     if (!ec) {
         all.emplace_back(asio::ip::tcp::endpoint(numeric, d.address.port));
@@ -133,12 +133,12 @@ asio::awaitable<std::vector<redis_dialer::endpoint>> redis_dialer::resolve(diall
     const auto r = std::make_shared<resolution>(strand_);
     resolving_ = r;
     r->resolver.async_resolve(d.address.host, std::to_string(d.address.port),
-                              asio::bind_executor(strand_, [r](std::error_code error, const auto& results) {
+                              asio::bind_executor(strand_, [r](error_code error, const auto& results) {
                                   r->error = error;
                                   r->results = results;
                                   r->done.cancel();
                               }));
-    std::error_code ignored;
+    error_code ignored;
     co_await r->done.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     resolving_.reset();
     if (timed_out_ || stopped_ || r->error)
@@ -151,7 +151,7 @@ asio::awaitable<std::vector<redis_dialer::endpoint>> redis_dialer::resolve(diall
 asio::awaitable<void> redis_dialer::connect(dialled& d) {
     const std::vector<endpoint> all = co_await resolve(d);
     if (d.error) co_return;
-    std::error_code ec = asio::error::host_not_found;
+    error_code ec = asio::error::host_not_found;
     // An address that swallows packets uses up the time of the others: next time it is the last.
     const std::size_t first = first_;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -201,7 +201,7 @@ asio::awaitable<asked> redis_dialer::ask(dialled& server, redis_command command)
 
 asio::awaitable<asked> redis_dialer::exchange(dialled& d, std::string bytes, std::size_t replies) {
     asked answer;
-    std::error_code ec;
+    error_code ec;
     co_await d.stream->async_write(asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, ec));
     std::array<char, 4096> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init)
     while (!ec) {
@@ -226,4 +226,4 @@ asio::awaitable<asked> redis_dialer::exchange(dialled& d, std::string bytes, std
     co_return answer;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -11,15 +11,15 @@
 
 #include <cogwheel/asio/timer_wheel.hpp>
 
-#include <asio/awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
 
 #include <memory>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A connection that is ready for commands, or why there is none.
 struct dialled {
-    std::error_code error{};
+    error_code error{};
     std::string message{}; // with the words of the server or of the system
     redis_address address{};
     std::shared_ptr<redis_stream> stream{};
@@ -29,7 +29,7 @@ struct dialled {
 };
 
 struct asked {
-    std::error_code error{};
+    error_code error{};
     std::string message{};
     std::vector<redis_reply> replies{};
 };
@@ -71,8 +71,8 @@ private:
     asio::awaitable<std::vector<endpoint>> resolve(dialled& d);
     asio::awaitable<asked> exchange(dialled& d, std::string bytes, std::size_t replies);
     void interrupt();
-    void set_error(dialled& d, const char* what, const std::error_code& ec) const;
-    std::error_code reason(const std::error_code& ec) const noexcept;
+    void set_error(dialled& d, const char* what, const error_code& ec) const;
+    error_code reason(const error_code& ec) const noexcept;
 
     redis_strand strand_;
     std::shared_ptr<const redis_options> options_;
@@ -86,4 +86,4 @@ private:
     bool stopped_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

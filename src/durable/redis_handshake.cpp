@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -39,7 +39,7 @@ bool is_fatal(handshake_step step, const redis_reply& reply) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-std::error_code error_of(handshake_step step, const redis_reply& reply) {
+error_code error_of(handshake_step step, const redis_reply& reply) {
     const std::string_view text = reply.text();
     if (contains(text, "max number of clients")) return durable_errc::server_busy;
     // "ERR invalid password", "ERR AUTH <password> called without any password configured"
@@ -118,4 +118,4 @@ std::string version_text(int version) {
            std::to_string(version % 100);
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

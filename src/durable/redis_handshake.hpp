@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 enum class handshake_step : std::uint8_t { auth, select, info, role, ping };
 
@@ -27,7 +27,7 @@ struct handshake {
 handshake make_handshake(const redis_options& o, bool sentinel);
 
 struct server_facts {
-    std::error_code error{};
+    error_code error{};
     std::string message{}; // why, with the server's words unless they may hold the password
     int version = 0;       // 70015 for 7.0.15
     redis_role role = redis_role::unknown;
@@ -42,4 +42,4 @@ int read_version(std::string_view info) noexcept;
 /// Returns "7.0.15" for 70015.
 std::string version_text(int version);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

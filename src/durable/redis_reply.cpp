@@ -5,9 +5,9 @@
 #include <array>
 #include <utility>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-std::error_code redis_reply::error() const noexcept {
+error_code redis_reply::error() const noexcept {
     static constexpr auto codes = std::to_array<std::pair<std::string_view, durable_errc>>({
         {"OOM", durable_errc::server_full},
         {"WRONGTYPE", durable_errc::wrong_type},
@@ -32,4 +32,4 @@ std::error_code redis_reply::error() const noexcept {
     return durable_errc::server_error;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -7,14 +7,14 @@
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/redis_reply.hpp>
 
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <chrono>
 #include <deque>
 #include <memory>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class redis_request {
 public:
@@ -22,7 +22,7 @@ public:
     virtual ~redis_request() = default;
 
     /// Called once. With success, `replies` is complete. It may run the caller's handler, which may throw.
-    virtual void complete(std::error_code ec) = 0;
+    virtual void complete(error_code ec) = 0;
 
     const std::size_t expected; // replies
     std::vector<redis_reply> replies{};
@@ -34,7 +34,7 @@ using redis_request_ptr = std::unique_ptr<redis_request>;
 class single_request final : public redis_request {
 public:
     explicit single_request(completion<redis_reply> done) : redis_request(1), done_(std::move(done)) {}
-    void complete(std::error_code ec) override {
+    void complete(error_code ec) override {
         if (ec)
             done_(ec);
         else
@@ -49,7 +49,7 @@ class batch_request final : public redis_request {
 public:
     batch_request(std::size_t n, completion<std::vector<redis_reply>> done)
         : redis_request(n), done_(std::move(done)) {}
-    void complete(std::error_code ec) override {
+    void complete(error_code ec) override {
         if (ec) replies.clear();
         done_(ec, std::move(replies));
     }
@@ -64,7 +64,7 @@ class completed_requests : public std::enable_shared_from_this<completed_request
 public:
     explicit completed_requests(const Strand& s) : strand_(s) {}
 
-    void add(redis_request_ptr request, std::error_code ec) { waiting_.push_back({std::move(request), ec}); }
+    void add(redis_request_ptr request, error_code ec) { waiting_.push_back({std::move(request), ec}); }
     void deliver() {
         if (delivering_) return; // a handler ran into this strand again
         struct leave {
@@ -87,7 +87,7 @@ public:
 private:
     struct one {
         redis_request_ptr request;
-        std::error_code error;
+        error_code error;
     };
 
     Strand strand_;
@@ -95,4 +95,4 @@ private:
     bool delivering_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -8,12 +8,12 @@
 #include "redis_subscription_impl.hpp"
 #include "serial_log.hpp"
 
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <algorithm>
 #include <charconv>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -61,7 +61,7 @@ redis_store::redis_store(const timer_wheel& wheel, asio::any_io_executor executo
             if (state && !state->closed && state->hooks.on_connected) state->hooks.on_connected();
         });
     });
-    client_->on_state([strand = executor_, weak = std::weak_ptr(state_)](bool connected, std::error_code ec) {
+    client_->on_state([strand = executor_, weak = std::weak_ptr(state_)](bool connected, error_code ec) {
         asio::post(strand, [weak, connected, ec] {
             const auto state = weak.lock();
             if (!state || state->closed) return;
@@ -90,7 +90,7 @@ void redis_store::log(const std::string& line) const {
     if (options_.redis.log) options_.redis.log(line);
 }
 
-std::error_code redis_store::refuse(std::error_code ec, std::string words) {
+error_code redis_store::refuse(error_code ec, std::string words) {
     if (words != state_->trouble) log(words); // open() may look again and again
     state_->trouble = std::move(words);
     return ec;
@@ -132,11 +132,11 @@ asio::awaitable<redis_store::sent> redis_store::exchange(calls all, bool confirm
     co_return s;
 }
 
-asio::awaitable<std::error_code> redis_store::explain(const redis_reply& r, std::span<const std::string> keys) {
-    const std::error_code ec = r.error();
+asio::awaitable<error_code> redis_store::explain(const redis_reply& r, std::span<const std::string> keys) {
+    const error_code ec = r.error();
     // Named first: what is said again is not logged again.
     if (ec == durable_errc::wrong_type && !keys.empty()) {
-        const std::error_code named = co_await name_wrong_type(keys);
+        const error_code named = co_await name_wrong_type(keys);
         if (named == ec) co_return ec;
     }
     state_->trouble = "the Redis server answers: " + r.text();
@@ -159,7 +159,7 @@ asio::awaitable<redis_store::sent> redis_store::send(script_call call, std::uint
 }
 
 // Redis does not say which key has the wrong type.
-asio::awaitable<std::error_code> redis_store::name_wrong_type(std::span<const std::string> keys) {
+asio::awaitable<error_code> redis_store::name_wrong_type(std::span<const std::string> keys) {
     std::vector<redis_command> commands;
     for (const std::string& k : keys) commands.push_back(redis_command("TYPE").key(k));
     sent s = co_await send_commands(std::move(commands));
@@ -175,7 +175,7 @@ asio::awaitable<std::error_code> redis_store::name_wrong_type(std::span<const st
         words += " there; delete or rename it, or give the queue another name";
         co_return refuse(durable_errc::wrong_type, std::move(words));
     }
-    co_return std::error_code();
+    co_return error_code();
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

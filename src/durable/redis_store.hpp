@@ -19,12 +19,12 @@
 #include <cogwheel/durable/durable_options.hpp>
 #include <cogwheel/durable/redis_client.hpp>
 
-#include <asio/any_io_executor.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 
 #include <memory>
 #include <optional>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class redis_subscription_impl;
 
@@ -36,7 +36,7 @@ public:
     ~redis_store() override;
 
     std::uint32_t shards() const noexcept override { return options_.shards; }
-    asio::awaitable<std::error_code> open() override;
+    asio::awaitable<error_code> open() override;
     void close() noexcept override;
     std::string trouble() const override;
 
@@ -57,18 +57,18 @@ public:
     awaitable_answer<stored_page> dead(std::string cursor, std::uint32_t n) override;
     awaitable_answer<bool> redrive(std::string id) override;
     awaitable_answer<bool> purge(std::string id) override;
-    asio::awaitable<std::error_code> pause(bool paused) override;
+    asio::awaitable<error_code> pause(bool paused) override;
     awaitable_answer<shard_counts> counts(std::uint32_t shard) override;
     awaitable_answer<audit_step> audit(std::uint32_t shard, std::string cursor, std::uint32_t n) override;
     awaitable_answer<std::vector<std::string>> heartbeat(std::string worker, std::int64_t ttl_ms) override;
-    asio::awaitable<std::error_code> retire(std::string worker) override;
+    asio::awaitable<error_code> retire(std::string worker) override;
     void listen(hints) override;
 
 private:
     struct shared_state; // what the hooks of the client use: they may run after the store
     struct sent {
-        std::error_code error{};
-        std::error_code unconfirmed{}; // by the replicas
+        error_code error{};
+        error_code unconfirmed{}; // by the replicas
         std::vector<redis_reply> replies{};
     };
     using calls = std::vector<script_call>;
@@ -80,19 +80,19 @@ private:
     asio::awaitable<sent> exchange(calls, bool confirm);
     asio::awaitable<sent> send_commands(std::vector<redis_command>);
     /// What an error reply says. keys: as of send().
-    asio::awaitable<std::error_code> explain(const redis_reply&, std::span<const std::string> keys);
+    asio::awaitable<error_code> explain(const redis_reply&, std::span<const std::string> keys);
     template <class Ways>
-    asio::awaitable<std::error_code> send(attempt_calls<Ways>&);
-    asio::awaitable<std::error_code> name_wrong_type(std::span<const std::string> keys);
+    asio::awaitable<error_code> send(attempt_calls<Ways>&);
+    asio::awaitable<error_code> name_wrong_type(std::span<const std::string> keys);
     awaitable_answer<std::int64_t> ask_integer(script_call, std::uint32_t shard, bool confirm = false);
 
-    asio::awaitable<std::error_code> check();
-    asio::awaitable<std::error_code> check_info();
-    asio::awaitable<std::error_code> check_policy();
-    asio::awaitable<std::error_code> check_shards();
+    asio::awaitable<error_code> check();
+    asio::awaitable<error_code> check_info();
+    asio::awaitable<error_code> check_policy();
+    asio::awaitable<error_code> check_shards();
     asio::awaitable<sent> ask_all(redis_command);
 
-    std::error_code refuse(std::error_code, std::string words);
+    error_code refuse(error_code, std::string words);
     void log(const std::string& line) const;
 
     durable_options options_;
@@ -107,4 +107,4 @@ private:
     std::shared_ptr<redis_subscription_impl> subscription_; // runs when someone listens
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

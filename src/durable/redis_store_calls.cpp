@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -23,15 +23,14 @@ std::vector<script_call> in_batches(const std::vector<T>& all, Make make) {
 
 // Joins the parts' answers. Returns bad_reply unless there are `wanted` in all.
 template <class T, class Read, class Convert>
-std::error_code join(std::vector<redis_reply>& replies, std::size_t wanted, std::vector<T>& to, Read read,
-                     Convert convert) {
+error_code join(std::vector<redis_reply>& replies, std::size_t wanted, std::vector<T>& to, Read read, Convert convert) {
     to.reserve(wanted);
     for (redis_reply& r : replies) {
         const auto part = read(r);
         if (!part) return durable_errc::bad_reply;
         for (const auto& v : *part) to.push_back(convert(v));
     }
-    return to.size() == wanted ? std::error_code() : durable_errc::bad_reply;
+    return to.size() == wanted ? error_code() : durable_errc::bad_reply;
 }
 
 constexpr auto same = [](const auto& v) { return v; };
@@ -85,8 +84,8 @@ awaitable_answer<claimed_tasks> redis_store::claim(std::uint32_t shard, std::int
 }
 
 template <class Ways>
-asio::awaitable<std::error_code> redis_store::send(attempt_calls<Ways>& attempts) {
-    std::error_code first;
+asio::awaitable<error_code> redis_store::send(attempt_calls<Ways>& attempts) {
+    error_code first;
     for (;;) {
         calls all = attempts.next();
         if (all.empty()) co_return first;
@@ -278,8 +277,8 @@ awaitable_answer<bool> redis_store::purge(std::string id) {
     co_return a;
 }
 
-asio::awaitable<std::error_code> redis_store::pause(bool paused) {
-    std::error_code first;
+asio::awaitable<error_code> redis_store::pause(bool paused) {
+    error_code first;
     for (std::uint32_t shard = 0; shard < shards(); ++shard) {
         auto call = shards_[shard].pause(paused);
         const auto r = co_await ask_integer(std::move(call), shard);
@@ -328,11 +327,11 @@ awaitable_answer<std::vector<std::string>> redis_store::heartbeat(std::string wo
     co_return a;
 }
 
-asio::awaitable<std::error_code> redis_store::retire(std::string worker) {
+asio::awaitable<error_code> redis_store::retire(std::string worker) {
     calls one;
     one.push_back(queue_names::retire(library_, options_.name, worker));
     sent r = co_await send(std::move(one), {}, false);
     co_return r.error;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

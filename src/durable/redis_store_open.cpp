@@ -8,25 +8,25 @@
 
 #include <cogwheel/asio/wheel_timer.hpp>
 
-#include <asio/redirect_error.hpp>
-#include <asio/use_awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
+#include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
 
 #include <chrono>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
 constexpr std::chrono::seconds failover_patience(10);
 
-bool passes(std::error_code ec) {
+bool passes(error_code ec) {
     return ec == durable_errc::disconnected || ec == durable_errc::not_connected || ec == durable_errc::server_busy;
 }
 
 } // namespace
 
 asio::awaitable<redis_store::sent> redis_store::ask_all(redis_command command) {
-    std::error_code ec;
+    error_code ec;
     auto token = asio::redirect_error(asio::use_awaitable, ec);
     auto replies = co_await client_->async_on_all(std::move(command), token);
     sent s;
@@ -35,13 +35,13 @@ asio::awaitable<redis_store::sent> redis_store::ask_all(redis_command command) {
     co_return s;
 }
 
-asio::awaitable<std::error_code> redis_store::open() {
+asio::awaitable<error_code> redis_store::open() {
     // A failover may be under way: then the new master has no replica yet, or the old one has just become one.
     const bool may_fail_over = options_.redis.topology != redis_topology::single;
     const auto until =
         std::chrono::steady_clock::now() + (may_fail_over ? failover_patience : failover_patience.zero());
     for (;;) {
-        std::error_code ec;
+        error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
         co_await client_->async_wait_connected(token);
         if (!ec && confirmed_) co_await confirmed_->client().async_wait_connected(token);
@@ -52,7 +52,7 @@ asio::awaitable<std::error_code> redis_store::open() {
         const bool may_pass = ec == durable_errc::wrong_server || ec == durable_errc::durability_refused;
         if (!passes(ec) && !(may_pass && std::chrono::steady_clock::now() < until)) co_return ec;
         // It loads its data, or fails over.
-        std::error_code ignored;
+        error_code ignored;
         auto pause = asio::redirect_error(asio::use_awaitable, ignored);
         wheel_timer timer(*wheel_, std::chrono::milliseconds(100));
         co_await timer.async_wait(pause);
@@ -60,8 +60,8 @@ asio::awaitable<std::error_code> redis_store::open() {
     }
 }
 
-asio::awaitable<std::error_code> redis_store::check() {
-    std::error_code ec = co_await check_info();
+asio::awaitable<error_code> redis_store::check() {
+    error_code ec = co_await check_info();
     if (!ec) ec = co_await check_policy();
     if (!ec) ec = co_await check_shards();
     for (std::uint32_t s = 0; s < shards() && !ec; ++s) ec = co_await name_wrong_type(shards_[s].keys());
@@ -69,7 +69,7 @@ asio::awaitable<std::error_code> redis_store::check() {
     co_return ec;
 }
 
-asio::awaitable<std::error_code> redis_store::check_info() {
+asio::awaitable<error_code> redis_store::check_info() {
     redis_command info("INFO");
     sent s = co_await ask_all(std::move(info));
     if (s.error) co_return s.error;
@@ -82,10 +82,10 @@ asio::awaitable<std::error_code> redis_store::check_info() {
         server_refusal refusal = check_server(r.text(), options_.durability);
         if (refusal.error) co_return refuse(refusal.error, std::move(refusal.words));
     }
-    co_return std::error_code();
+    co_return error_code();
 }
 
-asio::awaitable<std::error_code> redis_store::check_policy() {
+asio::awaitable<error_code> redis_store::check_policy() {
     redis_command get{"CONFIG", "GET", "maxmemory-policy"};
     sent s = co_await ask_all(std::move(get));
     if (s.error) co_return s.error;
@@ -102,10 +102,10 @@ asio::awaitable<std::error_code> redis_store::check_policy() {
                                  ": a full server would drop tasks; set it to noeviction (CONFIG SET maxmemory-policy "
                                  "noeviction, and redis.conf)");
     }
-    co_return std::error_code();
+    co_return error_code();
 }
 
-asio::awaitable<std::error_code> redis_store::check_shards() {
+asio::awaitable<error_code> redis_store::check_shards() {
     const std::string key = queue_names::key(options_.name, "shards");
     std::vector<redis_command> commands;
     commands.push_back(redis_command("SETNX").key(key).add(options_.shards));
@@ -118,11 +118,11 @@ asio::awaitable<std::error_code> redis_store::check_shards() {
         if (passes(r.error())) co_return r.error();
         co_return refuse(r.error(), "the Redis server answers for the key " + key + ": " + r.text());
     }
-    if (r.text() == std::to_string(options_.shards)) co_return std::error_code();
+    if (r.text() == std::to_string(options_.shards)) co_return error_code();
     co_return refuse(durable_errc::wrong_server, "the queue \"" + options_.name + "\" has " + s.replies[1].text() +
                                                      " shards, but the options ask for " +
                                                      std::to_string(options_.shards) + "; set shards to " +
                                                      s.replies[1].text() + ", or give the queue another name");
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 
 #include "redis_store.hpp"
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 struct redis_store::shared_state {
     hints hooks{};
@@ -19,4 +19,4 @@ struct redis_store::shared_state {
     void hint(std::string_view payload) const;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

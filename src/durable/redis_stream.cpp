@@ -2,20 +2,20 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "redis_stream.hpp"
 
-#include <asio/ip/address.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/ssl/host_name_verification.hpp>
+#include COGWHEEL_ASIO_HEADER(ip/address.hpp)
+#include COGWHEEL_ASIO_HEADER(ip/tcp.hpp)
+#include COGWHEEL_ASIO_HEADER(ssl/host_name_verification.hpp)
 
 #include <stdexcept>
 
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
-void check(const std::error_code& ec, const char* what, const std::string& file) {
+void check(const error_code& ec, const char* what, const std::string& file) {
     if (ec)
         throw std::invalid_argument(std::string("redis_options: ") + what + " \"" + file + "\": " + ec.message() +
                                     ": give a readable file in PEM format");
@@ -26,7 +26,7 @@ void check(const std::error_code& ec, const char* what, const std::string& file)
 std::shared_ptr<asio::ssl::context> make_tls_context(const redis_tls& tls) {
     if (!tls.enabled) return nullptr;
     auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
-    std::error_code ec;
+    error_code ec;
     context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
                          asio::ssl::context::no_tlsv1_1);
     if (tls.ca_file.empty()) {
@@ -46,7 +46,7 @@ std::shared_ptr<asio::ssl::context> make_tls_context(const redis_tls& tls) {
 }
 
 void redis_stream::set_options(bool tcp) noexcept {
-    std::error_code ignored;
+    error_code ignored;
     if (!tcp) return;
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.set_option(asio::socket_base::keep_alive(true), ignored);
@@ -59,10 +59,10 @@ void redis_stream::set_options(bool tcp) noexcept {
     set(TCP_KEEPCNT, 3);
 }
 
-void redis_stream::prepare_tls(const redis_tls& tls, const std::string& host, std::error_code& ec) {
+void redis_stream::prepare_tls(const redis_tls& tls, const std::string& host, error_code& ec) {
     tls_.emplace(socket_, *tls_context_);
     const std::string& name = tls.server_name.empty() ? host : tls.server_name;
-    std::error_code not_ip;
+    error_code not_ip;
     asio::ip::make_address(name, not_ip);
     if (not_ip && !name.empty() && SSL_set_tlsext_host_name(tls_->native_handle(), name.c_str()) != 1)
         ec = asio::error::invalid_argument;
@@ -74,4 +74,4 @@ void redis_stream::prepare_tls(const redis_tls& tls, const std::string& host, st
     if (!ec) tls_->set_verify_callback(asio::ssl::host_name_verification(name), ec);
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

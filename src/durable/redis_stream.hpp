@@ -4,20 +4,20 @@
 // The bytes of a connection: TCP or a unix socket, with TLS on top or without.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/durable/redis_options.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/generic/stream_protocol.hpp>
-#include <asio/ssl/context.hpp>
-#include <asio/ssl/stream.hpp>
-#include <asio/strand.hpp>
-#include <asio/write.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(generic/stream_protocol.hpp)
+#include COGWHEEL_ASIO_HEADER(ssl/context.hpp)
+#include COGWHEEL_ASIO_HEADER(ssl/stream.hpp)
+#include COGWHEEL_ASIO_HEADER(strand.hpp)
+#include COGWHEEL_ASIO_HEADER(write.hpp)
 
 #include <memory>
 #include <optional>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using redis_strand = asio::strand<asio::any_io_executor>;
 
@@ -39,7 +39,7 @@ public:
     void set_options(bool tcp) noexcept;
     bool has_tls() const noexcept { return tls_context_ != nullptr; }
     /// Makes TLS ready to shake hands. Preconditions: has_tls(). host: whose certificate the server must have.
-    void prepare_tls(const redis_tls& tls, const std::string& host, std::error_code& ec);
+    void prepare_tls(const redis_tls& tls, const std::string& host, error_code& ec);
 
     template <class Token>
     auto async_handshake(Token&& token) {
@@ -56,7 +56,7 @@ public:
                     : asio::async_write(socket_, from, std::forward<Token>(token));
     }
     void close() noexcept {
-        std::error_code ignored;
+        error_code ignored;
         socket_.close(ignored);
     }
 
@@ -66,4 +66,4 @@ private:
     std::optional<asio::ssl::stream<socket_type&>> tls_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -2,18 +2,16 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "redis_subscription_impl.hpp"
 
-#include <asio/bind_executor.hpp>
-#include <asio/co_spawn.hpp>
-#include <asio/dispatch.hpp>
-#include <asio/post.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/use_awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
+#include COGWHEEL_ASIO_HEADER(dispatch.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
+#include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
+#include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
 
 #include <stdexcept>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -68,7 +66,7 @@ asio::awaitable<void> redis_subscription_impl::serve(dialled& d) {
     confirmed_ = 0;
     pinging_ = awaits_pong_ = silent_ = false;
     watch(d.stream, options_->command_timeout);
-    std::error_code ec;
+    error_code ec;
     co_await d.stream->async_write(asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, ec));
     std::vector<char> buffer(16 * 1024);
     while (!ec && !shut_) {
@@ -135,7 +133,7 @@ void redis_subscription_impl::watch(std::shared_ptr<redis_stream> stream, std::c
         self->pinging_ = self->awaits_pong_ = true;
         static constexpr std::string_view ping = "*1\r\n$4\r\nPING\r\n";
         stream->async_write(asio::buffer(ping),
-                            asio::bind_executor(self->strand_, [stream](std::error_code, std::size_t) {}));
+                            asio::bind_executor(self->strand_, [stream](error_code, std::size_t) {}));
         self->watch(stream, self->options_->command_timeout);
     });
 }
@@ -165,7 +163,9 @@ void redis_subscription_impl::close() {
     });
 }
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 redis_subscription::redis_subscription(const timer_wheel& wheel, redis_options options,
                                        std::vector<std::string> channels, message_function on_message) {
@@ -196,4 +196,4 @@ bool redis_subscription::subscribed() const noexcept { return impl_->subscribed(
 
 void redis_subscription::close() { impl_->close(); }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 
 #include <hiredis/read.h>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -115,4 +115,4 @@ resp_reader::outcome resp_reader::next(redis_reply& out) {
     return outcome::reply;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

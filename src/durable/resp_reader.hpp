@@ -11,7 +11,7 @@
 
 struct redisReader; // of hiredis
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class resp_reader {
 public:
@@ -40,4 +40,4 @@ private:
     std::string message_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,11 +4,13 @@
 // The embedded scripts with the SHA-1 by which EVALSHA names them.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <map>
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 struct server_script {
     std::string_view text;
@@ -26,4 +28,4 @@ private:
     std::map<std::string_view, server_script> scripts_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

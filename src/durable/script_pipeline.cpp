@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "script_pipeline.hpp"
 
-#include <asio/redirect_error.hpp>
-#include <asio/use_awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
+#include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -81,4 +81,4 @@ asio::awaitable<sent_calls> send_calls(std::weak_ptr<redis_client> to, std::vect
     co_return s;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

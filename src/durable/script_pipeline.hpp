@@ -9,12 +9,12 @@
 
 #include <cogwheel/durable/redis_client.hpp>
 
-#include <asio/awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
 
 #include <chrono>
 #include <memory>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// How many replicas must confirm, and how long the server waits for them. 0: none.
 struct replica_wait {
@@ -23,7 +23,7 @@ struct replica_wait {
 };
 
 struct sent_calls {
-    std::error_code error{};
+    error_code error{};
     std::int64_t confirmed = 0; // by so many replicas
     std::vector<redis_reply> replies{};
 };
@@ -35,4 +35,4 @@ asio::awaitable<sent_calls> send_calls(std::weak_ptr<redis_client> to, std::vect
 /// The same with any commands.
 asio::awaitable<sent_calls> send_commands(std::weak_ptr<redis_client> to, std::vector<redis_command> commands);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,10 +4,12 @@
 // The Lua scripts of src/durable/scripts, which the build embeds.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <span>
 #include <string_view>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 struct script_text {
     std::string_view name; // of the file, without .lua
@@ -17,4 +19,4 @@ struct script_text {
 /// Returns all scripts, sorted by name.
 std::span<const script_text> script_texts() noexcept;
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

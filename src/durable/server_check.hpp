@@ -10,15 +10,15 @@
 #include <string_view>
 #include <system_error>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// No error: the server will do. Else `words` say what is wrong, what is wanted, and what to do.
 struct server_refusal {
-    std::error_code error{};
+    error_code error{};
     std::string words{};
 };
 
 /// Judges the reply to INFO.
 server_refusal check_server(std::string_view info, durable_durability wanted);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -6,13 +6,15 @@
 // the error. It has no clock and does no I/O. The server decides what is due; this only says when to ask.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class server_clock {
 public:
@@ -85,4 +87,4 @@ private:
     sample best_{};          // the shortest round trip of all; `ahead`: the least of all
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 
 #include <charconv>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -162,4 +162,4 @@ std::optional<audit_step> read_audit(const redis_reply& r) {
     return step;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

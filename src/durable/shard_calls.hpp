@@ -14,7 +14,7 @@
 #include <optional>
 #include <span>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A call of a script.
 struct script_call {
@@ -102,4 +102,4 @@ std::optional<dead_page> read_dead(redis_reply&&);
 std::optional<shard_counts> read_counts(const redis_reply&);
 std::optional<audit_step> read_audit(const redis_reply&);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -7,16 +7,16 @@
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/awaitable.hpp>
-#include <asio/bind_executor.hpp>
-#include <asio/post.hpp>
-#include <asio/strand.hpp>
-#include <asio/use_awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
+#include COGWHEEL_ASIO_HEADER(strand.hpp)
+#include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
 
 #include <memory>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Thread safety: one strand. Lifetime: shared; the wheel's hold belongs to its owner and outlives the pause. A context
 /// that is destroyed during the pause destroys the loop that waits.
@@ -55,7 +55,7 @@ private:
         const auto over = [one, weak = weak_from_this(), number = ++number_] {
             if (const auto self = weak.lock()) self->end(number);
         };
-        std::error_code ec;
+        error_code ec;
         const auto at = timer_wheel::clock_type::now() + delay;
         token_ = wheel_.schedule(at, asio::bind_executor(strand_, over), asio::bind_executor(strand_, over), &ec, true);
         if (!ec) return;
@@ -78,4 +78,4 @@ private:
     bool refused_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

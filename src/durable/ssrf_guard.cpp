@@ -9,7 +9,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -133,7 +133,7 @@ address_kind kind_of(const asio::ip::address& address) noexcept {
 
 ip_network ip_network::from_text(std::string_view text) {
     const std::size_t slash = text.find('/');
-    std::error_code ec;
+    error_code ec;
     const auto address = asio::ip::make_address(std::string(text.substr(0, slash)), ec);
     if (ec || (address.is_v6() && address.to_v6().scope_id() != 0)) refuse_network(text, "is not an IP address");
     const unsigned most = address.is_v4() ? 32 : 128;
@@ -176,4 +176,4 @@ bool ssrf_guard::allows(const asio::ip::address& address, std::string_view host)
            allows_host(host);
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -10,12 +10,12 @@
 #include <cogwheel/durable/durable_options.hpp>
 #include <cogwheel/tasks/task_storage.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/strand.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(strand.hpp)
 
 #include <memory>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using store_strand = asio::strand<asio::any_io_executor>;
 
@@ -25,4 +25,4 @@ std::unique_ptr<task_store> make_redis_store(const timer_wheel&, const store_str
 /// Lifetime: the storage lives until the store's close() returns.
 std::unique_ptr<task_store> make_journal_store(const store_strand&, task_storage&, const durable_options&);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -8,13 +8,13 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
-#include <asio/bind_executor.hpp>
-#include <asio/steady_timer.hpp>
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(steady_timer.hpp)
 
 #include <cstdint>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Thread safety: one strand.
 template <class Strand>
@@ -30,12 +30,10 @@ public:
     void wait_until(clock::time_point at, Owner owner, F f) {
         cancel();
         timer_.expires_at(at);
-        auto handler = [this, owner = std::move(owner), f = std::move(f), at, n = number_](std::error_code ec) mutable {
+        auto handler = [this, owner = std::move(owner), f = std::move(f), at, n = number_](error_code ec) mutable {
             if (!ec || n != number_) return f(n == number_);
             spare_.expires_at(at);
-            auto last = [this, owner = std::move(owner), f = std::move(f), n](std::error_code) mutable {
-                f(n == number_);
-            };
+            auto last = [this, owner = std::move(owner), f = std::move(f), n](error_code) mutable { f(n == number_); };
             spare_.async_wait(asio::bind_executor(strand_, std::move(last)));
         };
         timer_.async_wait(asio::bind_executor(strand_, std::move(handler)));
@@ -54,4 +52,4 @@ private:
     std::uint64_t number_ = 0;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

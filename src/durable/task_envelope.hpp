@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 struct recurring_part {
     task_trigger trigger{};
@@ -38,4 +38,4 @@ std::string encode(const durable_task&, std::optional<std::chrono::nanoseconds> 
 /// not read that, and leaves `recurring` empty. Errors: std::bad_alloc.
 std::optional<task_envelope> decode_envelope(std::string_view, bool trigger = true);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

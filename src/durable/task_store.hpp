@@ -17,7 +17,7 @@
 #include <cogwheel/durable/durable_task.hpp>
 #include <cogwheel/schedule/recurrence.hpp>
 
-#include <asio/awaitable.hpp>
+#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
 
 #include <cstdint>
 #include <functional>
@@ -27,7 +27,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Beyond all due times, and a number that Lua's numbers hold.
 inline constexpr std::int64_t held_place = 9'000'000'000'000'000;
@@ -35,7 +35,7 @@ inline constexpr std::int64_t held_place = 9'000'000'000'000'000;
 /// A result, or why there is none.
 template <class T>
 struct answer {
-    std::error_code error{};
+    error_code error{};
     T value{};
 };
 
@@ -180,7 +180,7 @@ public:
 
     /// Connects and checks the server: version, policy, role, durability. Retries until it works, close() is called, or
     /// the server is the wrong one.
-    virtual asio::awaitable<std::error_code> open() = 0;
+    virtual asio::awaitable<error_code> open() = 0;
     /// Calls that wait, and later ones, answer operation_aborted.
     virtual void close() noexcept = 0;
     /// Whether close() needs no strand.
@@ -225,7 +225,7 @@ public:
     virtual awaitable_answer<bool> redrive(std::string id) = 0;
     /// Removes a done or dead task. false: there is none.
     virtual awaitable_answer<bool> purge(std::string id) = 0;
-    virtual asio::awaitable<std::error_code> pause(bool paused) = 0; // all shards
+    virtual asio::awaitable<error_code> pause(bool paused) = 0; // all shards
     virtual awaitable_answer<shard_counts> counts(std::uint32_t shard) = 0;
     /// Repairs what a crash or a hand left: records without a place in the order, and the reverse. Steps of about n.
     virtual awaitable_answer<audit_step> audit(std::uint32_t shard, std::string cursor, std::uint32_t n) = 0;
@@ -233,7 +233,7 @@ public:
     /// Says that a worker lives. Answers all workers that did so within ttl_ms, sorted.
     virtual awaitable_answer<std::vector<std::string>> heartbeat(std::string worker, std::int64_t ttl_ms) = 0;
     /// Takes a worker off the list, and tells the others (on_workers).
-    virtual asio::awaitable<std::error_code> retire(std::string worker) = 0;
+    virtual asio::awaitable<error_code> retire(std::string worker) = 0;
 
     struct hints {
         std::function<void(std::uint32_t shard)> on_wake{}; // a task came that is due before the next claim
@@ -244,4 +244,4 @@ public:
     virtual void listen(hints) = 0;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

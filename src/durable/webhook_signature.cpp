@@ -14,7 +14,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -96,8 +96,8 @@ digest hmac(const std::vector<unsigned char>& secret, std::string_view id, std::
     return result;
 }
 
-std::error_code check_time(std::string_view text, std::chrono::system_clock::time_point now,
-                           std::chrono::seconds tolerance, std::int64_t& seconds) {
+error_code check_time(std::string_view text, std::chrono::system_clock::time_point now, std::chrono::seconds tolerance,
+                      std::int64_t& seconds) {
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     // Below the year 10,000, so that the difference of two times does not overflow. "01" and "1" would be two messages.
     if (error != std::errc() || rest != text.data() + text.size() || seconds < 0 || seconds > 253'402'300'799 ||
@@ -106,14 +106,14 @@ std::error_code check_time(std::string_view text, std::chrono::system_clock::tim
     const std::chrono::seconds away =
         std::chrono::sys_seconds(std::chrono::seconds(seconds)) - std::chrono::floor<std::chrono::seconds>(now);
     if (away < -tolerance) return webhook_errc::too_old;
-    return away > tolerance ? webhook_errc::too_new : std::error_code();
+    return away > tolerance ? webhook_errc::too_new : error_code();
 }
 
 std::string signature_of(const digest& d) { return std::string(version_prefix) + base64(d.data(), d.size()); }
 
 } // namespace
 
-const std::error_category& webhook_category() noexcept {
+const detail::sys::error_category& webhook_category() noexcept {
     static const detail::error_category<webhook_errc> category("cogwheel.webhook", words_of_webhook);
     return category;
 }
@@ -161,8 +161,8 @@ std::string webhook_key::sign(std::string_view id, std::int64_t timestamp, std::
     return signature_of(hmac(secret_, id, std::to_string(timestamp), body));
 }
 
-std::error_code verify_webhook(std::span<const webhook_key> keys, const webhook_headers& headers, std::string_view body,
-                               std::chrono::system_clock::time_point now, std::chrono::seconds tolerance) {
+error_code verify_webhook(std::span<const webhook_key> keys, const webhook_headers& headers, std::string_view body,
+                          std::chrono::system_clock::time_point now, std::chrono::seconds tolerance) {
     if (keys.empty()) return webhook_errc::no_key;
     const bool bad = std::any_of(headers.id.begin(), headers.id.end(),
                                  [](char c) { return c == '.' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
@@ -184,7 +184,7 @@ std::error_code verify_webhook(std::span<const webhook_key> keys, const webhook_
         for (const std::string_view s : signatures)
             found |= s.size() == right.size() && CRYPTO_memcmp(s.data(), right.data(), right.size()) == 0;
     }
-    return found ? std::error_code() : webhook_errc::wrong_signature;
+    return found ? error_code() : webhook_errc::wrong_signature;
 }
 
 std::string webhook_safe(std::string_view bytes) {
@@ -201,4 +201,4 @@ std::string webhook_safe(std::string_view bytes) {
     return text;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -5,12 +5,12 @@
 #include "durable_worker_impl.hpp"
 #include "run_plan.hpp"
 
-#include <asio/bind_executor.hpp>
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using std::chrono::microseconds;
 
@@ -45,7 +45,7 @@ void durable_worker_impl::arm(const held_ptr& h, steady_clock::time_point at) {
     auto near = asio::bind_executor(queue_->executor(), [weak = weak_from_this(), h, at] {
         if (const auto self = weak.lock()) self->await_exactly(h, at);
     });
-    std::error_code ec;
+    error_code ec;
     h->timer = queue_->wheel().schedule(at - lead_, near, near, &ec, true); // also if the wheel cancels its timers
     if (ec) end(ec);
 }
@@ -62,7 +62,7 @@ void durable_worker_impl::await_exactly(const held_ptr& h, steady_clock::time_po
 void durable_worker_impl::arm_near_timer() {
     if (near_.empty()) return;
     near_timer_.expires_at(near_.front().at);
-    near_timer_.async_wait([weak = weak_from_this()](std::error_code ec) {
+    near_timer_.async_wait([weak = weak_from_this()](error_code ec) {
         const auto self = weak.lock();
         if (ec || self == nullptr) return;
         const auto now = steady_clock::now();
@@ -262,4 +262,4 @@ void durable_worker_impl::let_go(const held_ptr& h) {
     room_came();
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

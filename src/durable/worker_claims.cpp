@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using std::chrono::milliseconds;
 
@@ -20,7 +20,7 @@ constexpr milliseconds after_trouble(100);
 } // namespace
 
 asio::awaitable<void> durable_worker_impl::run(self_ptr self) {
-    const std::error_code ec = co_await durable_queue_impl::open(self->queue_);
+    const error_code ec = co_await durable_queue_impl::open(self->queue_);
     if (ec || self->ended_) {
         self->end(ec);
         co_return;
@@ -211,4 +211,4 @@ asio::awaitable<bool> durable_worker_impl::extend_all(self_ptr self) {
     co_return good;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

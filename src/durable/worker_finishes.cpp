@@ -4,12 +4,12 @@
 // The answers of handlers, and the end of a worker.
 #include "durable_worker_impl.hpp"
 
-#include <asio/dispatch.hpp>
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(dispatch.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using std::chrono::milliseconds;
 
@@ -95,7 +95,7 @@ void durable_worker_impl::finish_soon(std::uint32_t lane) {
     if (!std::exchange(lanes_[lane].finish_waits, true)) finishing_.push_back(lane);
     if (finish_armed_) return;
     finish_timer_.expires_after(finish_delay);
-    finish_timer_.async_wait([weak = weak_from_this()](std::error_code ec) {
+    finish_timer_.async_wait([weak = weak_from_this()](error_code ec) {
         const auto self = weak.lock();
         if (!ec && self != nullptr) self->send_finishes();
     });
@@ -154,7 +154,7 @@ asio::awaitable<void> durable_worker_impl::finish_batch(self_ptr self, std::uint
     if (!std::exchange(l.retrying, true)) self->spawn([self, lane] { return retry_finishes(self, lane); });
 }
 
-void durable_worker_impl::keep_refused(lane_state& l, std::vector<finish_request>&& some, std::error_code ec) {
+void durable_worker_impl::keep_refused(lane_state& l, std::vector<finish_request>&& some, error_code ec) {
     auto& to = ec == durable_errc::disconnected ? l.repeated : l.refused;
     for (finish_request& r : some) to.push_back(std::move(r));
 }
@@ -166,7 +166,7 @@ asio::awaitable<void> durable_worker_impl::retry_finishes(self_ptr self, std::ui
     while (!l.refused.empty() || !l.repeated.empty()) {
         co_await self->wait_for_server();
         if (self->ended_) co_return;
-        std::error_code wrong;
+        error_code wrong;
         for (const bool repeated : {false, true}) {
             auto all = std::exchange(repeated ? l.repeated : l.refused, {});
             while (!all.empty()) {
@@ -260,7 +260,7 @@ void durable_worker_impl::begin_draining() {
     heart_->wake();
     extender_->wake();
     spawn([self = shared_from_this()]() -> asio::awaitable<void> {
-        const std::error_code ec = co_await self->queue_->store().retire(self->id_);
+        const error_code ec = co_await self->queue_->store().retire(self->id_);
         if (ec) self->trouble(ec); // the others notice its silence
         self->retired_ = true;
         self->end_if_drained();
@@ -271,7 +271,7 @@ void durable_worker_impl::end_if_drained() {
     if (draining_ && retired_ && slots_ == 0 && reserved_ == 0 && answers_ == 0) end({});
 }
 
-void durable_worker_impl::end(std::error_code ec) {
+void durable_worker_impl::end(error_code ec) {
     // Handlers have ended: their tasks should not run again. Nobody waits for the replies.
     for (std::uint32_t lane = 0; !ended_ && lane < lanes_.size(); ++lane)
         while (!lanes_[lane].finishes.empty()) spawn_finish(lane);
@@ -296,4 +296,4 @@ void durable_worker_impl::end(std::error_code ec) {
     if (done_) std::exchange(done_, {})(ec);
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

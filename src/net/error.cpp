@@ -6,7 +6,7 @@
 
 #include <cogwheel/net/error.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -22,9 +22,9 @@ const char* words(net_errc e) noexcept {
 
 } // namespace
 
-const std::error_category& net_category() noexcept {
+const detail::sys::error_category& net_category() noexcept {
     static const detail::error_category<net_errc> category("cogwheel.net", words);
     return category;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

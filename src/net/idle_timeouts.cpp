@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 std::string_view to_string(idle_kind k) noexcept {
     constexpr std::array<std::string_view, 3> names{"reader", "writer", "all"};
@@ -21,4 +21,4 @@ void idle_timeouts::validate() const {
                                     ", but must be 0 .. 1; 0.1 spreads 60 s over 60 .. 66 s");
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -7,9 +7,9 @@
 #include <sys/ioctl.h>
 #endif
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-std::optional<std::size_t> detail::output_queue([[maybe_unused]] int socket) noexcept {
+std::optional<std::size_t> output_queue([[maybe_unused]] int socket) noexcept {
 #ifdef SIOCOUTQ
     int bytes = 0;
     if (::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes >= 0) return static_cast<std::size_t>(bytes);
@@ -17,4 +17,4 @@ std::optional<std::size_t> detail::output_queue([[maybe_unused]] int socket) noe
     return {};
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 std::string_view to_string(circuit_state s) noexcept {
     constexpr std::array<std::string_view, 3> names{"closed", "open", "half_open"};
@@ -36,4 +36,4 @@ void circuit_breaker_options::validate() const {
     if (probes_to_close < 1) refuse("probes_to_close is 0, but must be at least 1, the one that closes it");
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

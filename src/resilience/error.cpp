@@ -4,7 +4,7 @@
 
 #include <cogwheel/resilience/error.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -14,9 +14,9 @@ const char* words(resilience_errc e) noexcept {
 
 } // namespace
 
-const std::error_category& resilience_category() noexcept {
+const detail::sys::error_category& resilience_category() noexcept {
     static const detail::error_category<resilience_errc> category("cogwheel.resilience", words);
     return category;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -3,7 +3,7 @@
 #include <cogwheel/resilience/retry_counts.hpp>
 #include <cogwheel/resilience/retry_policy.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 static_assert(static_cast<std::size_t>(retry_end::wheel) + 1 == retry_ends);
 
@@ -19,4 +19,4 @@ retry_stats retry_counts::stats() const noexcept {
     return s;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

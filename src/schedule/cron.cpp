@@ -6,7 +6,7 @@
 
 #include <bit>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -148,4 +148,4 @@ std::optional<cron_expression::local_seconds> cron_expression::previous(local_se
     }
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 
 #include <cogwheel/schedule/error.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -42,9 +42,9 @@ const char* words(schedule_errc e) noexcept {
 
 } // namespace
 
-const std::error_category& schedule_category() noexcept {
+const detail::sys::error_category& schedule_category() noexcept {
     static const detail::error_category<schedule_errc> category("cogwheel.schedule", words);
     return category;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/schedule/wall_clock.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 void wall_clock_options::validate() const {
     if (recheck <= std::chrono::nanoseconds::zero())
@@ -28,4 +28,4 @@ cron_expression start_of_each(calendar_unit unit) {
     throw std::invalid_argument("cogwheel::start_of_each: there is no such unit");
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

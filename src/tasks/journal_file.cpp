@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -22,7 +22,7 @@ constexpr mode_t owner_alone = S_IRUSR | S_IWUSR;
 
 [[noreturn]] void fail_at(const std::filesystem::path& path, const char* what) {
     const int error = errno;
-    throw std::system_error(error, std::generic_category(),
+    throw sys::system_error(error, sys::generic_category(),
                             "cogwheel::task_journal: '" + path.string() + "' cannot be " + what);
 }
 
@@ -159,4 +159,4 @@ void sync_directory(const std::filesystem::path& path) {
     if (result == -1 && error != EINVAL) fail_at(path, "written to the disk");
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

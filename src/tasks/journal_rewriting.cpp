@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 using detail::journal_file;
 using detail::journal_header;
@@ -51,7 +51,7 @@ private:
 std::size_t task_journal::reserved_in(const journal_file& file, std::size_t from, std::size_t most) {
     try {
         return file.reserve(from, most + reserve_step) ? most + reserve_step : never;
-    } catch (const std::system_error&) {
+    } catch (const detail::sys::system_error&) {
         return file.reserve(from, most) ? most : never;
     }
 }
@@ -195,9 +195,9 @@ void task_journal::sync_the_name() noexcept {
         detail::sync_directory(path_.parent_path());
         const auto lock = locked_in_turn();
         directory_unsynced_ = false;
-    } catch (const std::system_error&) {
+    } catch (const detail::sys::system_error&) {
         // The next change with `sync` tries again.
     }
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

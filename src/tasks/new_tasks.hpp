@@ -11,7 +11,7 @@
 
 #include <cogwheel/detail/exceptions.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class task_scheduler_impl::new_tasks {
 public:
@@ -25,12 +25,12 @@ public:
 
     /// Gives a task its place and its timer. Returns why the wheel refuses it, or success. If it returns an error or
     /// throws, it has not taken this task.
-    std::error_code admit(const entry_ptr& entry) {
+    error_code admit(const entry_ptr& entry) {
         all_.reserve(all_.size() + 1);
         const auto place = impl_.tasks_.try_emplace(entry->spec.name);
         all_.push_back({entry, &place.first->second, place.second});
         COGWHEEL_TRY {
-            const std::error_code refused = impl_.arm(*entry, false);
+            const error_code refused = impl_.arm(*entry, false);
             if (refused) leave();
             return refused;
         }
@@ -70,4 +70,4 @@ private:
     std::vector<arrival> all_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -6,12 +6,13 @@
 #pragma once
 
 #include <cogwheel/detail/linked_list.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class T>
 class owning_list;
@@ -69,4 +70,4 @@ private:
     std::size_t size_ = 0;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -8,11 +8,11 @@
 
 #include <unordered_set>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 // Checks a task and makes its entry. Returns nullptr without an error if the existing task is kept.
 task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::shared_ptr<const defined_job> job,
-                                                            on_duplicate policy, std::error_code& refused) {
+                                                            on_duplicate policy, error_code& refused) {
     refused = stopped_         ? make_error_code(errc::stopped)
               : t.name.empty() ? make_error_code(schedule_errc::no_name)
                                : t.when.check();
@@ -39,10 +39,10 @@ task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::share
     return refused ? nullptr : entry;
 }
 
-std::error_code task_scheduler_impl::add(task t, std::shared_ptr<const defined_job> job, on_duplicate policy) {
+error_code task_scheduler_impl::add(task t, std::shared_ptr<const defined_job> job, on_duplicate policy) {
     locked_scope s(*this);
     s.drop(job); // destroyed without the lock if the task is refused
-    std::error_code refused;
+    error_code refused;
     const entry_ptr entry = prepare(std::move(t), std::move(job), policy, refused);
     if (entry == nullptr) return refused;
     s.drop(entry);
@@ -77,4 +77,4 @@ task_batch_result task_scheduler_impl::add_all(std::vector<task> tasks, on_dupli
     return result;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class task_scheduler_impl;
 
@@ -97,7 +97,7 @@ public:
 
     void expired(std::uint64_t number) override;
     void dropped(std::uint64_t number) override;
-    void ended(const std::exception_ptr& thrown, std::error_code error) noexcept override;
+    void ended(const std::exception_ptr& thrown, error_code error) noexcept override;
 
     /// Prepares the next attempt. Errors: std::bad_alloc; nothing has changed then.
     void next_attempt() {
@@ -160,4 +160,4 @@ inline std::chrono::nanoseconds due_by_wheel(const task_entry& e, std::chrono::n
     return std::min(now, std::max(due, least));
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 using detail::journal_extent;
 using detail::journal_file;
@@ -38,8 +38,9 @@ std::filesystem::path settled(const std::filesystem::path& file) {
     std::filesystem::path path = std::filesystem::weakly_canonical(std::filesystem::absolute(file));
     for (int links = 0; std::filesystem::is_symlink(path); ++links) {
         if (links == most_links)
-            throw std::system_error(std::make_error_code(std::errc::too_many_symbolic_link_levels),
-                                    words_for(file) + "leads to more than 40 symbolic links; give the file itself");
+            throw detail::sys::system_error(make_error_code(detail::sys::errc::too_many_symbolic_link_levels),
+                                            words_for(file) +
+                                                "leads to more than 40 symbolic links; give the file itself");
         path = std::filesystem::weakly_canonical(path.parent_path() / std::filesystem::read_symlink(path));
     }
     if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
@@ -53,9 +54,9 @@ std::filesystem::path settled(const std::filesystem::path& file) {
 journal_file locked(const std::filesystem::path& path, const char* suffix) {
     journal_file lock = journal_file::open(with(path, suffix));
     if (!lock.try_lock())
-        throw std::system_error(std::make_error_code(std::errc::device_or_resource_busy),
-                                words_for(path) +
-                                    "is in use by another task_journal; end that process, or give each a file");
+        throw detail::sys::system_error(make_error_code(detail::sys::errc::device_or_resource_busy),
+                                        words_for(path) +
+                                            "is in use by another task_journal; end that process, or give each a file");
     return lock;
 }
 
@@ -224,7 +225,7 @@ void task_journal::reserve(std::size_t most) {
 void task_journal::reserve_if_possible() noexcept {
     try {
         reserve(end_ + erase_bytes_);
-    } catch (const std::system_error&) {
+    } catch (const detail::sys::system_error&) {
         // The disk is full: the next save throws.
     }
 }
@@ -242,7 +243,7 @@ void task_journal::append(std::string_view lines, std::uint64_t count) {
     } catch (...) {
         try {
             cut_off();
-        } catch (const std::system_error&) {
+        } catch (const detail::sys::system_error&) {
             // The next write or read tries again.
         }
         throw;
@@ -263,4 +264,4 @@ void task_journal::cut_off() {
     reserve_if_possible();
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 
@@ -130,4 +130,4 @@ std::optional<nanoseconds> task_machine::begin_waiting() noexcept {
     return point;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 using phase = active_run::phase;
@@ -16,7 +16,7 @@ using phase = active_run::phase;
 task_recovery task_scheduler_impl::recover() {
     locked_scope s(*this);
     task_recovery result;
-    if (stopped_) throw std::system_error(make_error_code(errc::stopped), "cogwheel::task_scheduler::recover");
+    if (stopped_) throw sys::system_error(make_error_code(errc::stopped), "cogwheel::task_scheduler::recover");
     if (recorder_.storage() == nullptr)
         throw std::invalid_argument("cogwheel::task_scheduler::recover: there is no storage to recover from; "
                                     "give task_scheduler_options::storage");
@@ -36,7 +36,7 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
         result.warnings.push_back("task '" + record.task.name + "' was added before recover(), and stays as it is");
         return;
     }
-    std::error_code bad = record.task.when.check();
+    error_code bad = record.task.when.check();
     if (!bad && (record.runs_left < 0 || record.task.most_at_once == 0)) bad = schedule_errc::bad_times;
     if (bad) {
         result.warnings.push_back("task '" + record.task.name + "' makes no sense: " + bad.message());
@@ -92,7 +92,7 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
     auto going_on = runs;
     result.interrupted.reserve(result.interrupted.size() + interrupted.size());
     new_tasks arriving(*this);
-    if (const std::error_code refused = arriving.admit(entry)) {
+    if (const error_code refused = arriving.admit(entry)) {
         result.warnings.push_back("task '" + entry->spec.name + "' is not armed: " + refused.message());
         return;
     }
@@ -206,4 +206,4 @@ task_stats task_scheduler_impl::stats() const {
     return s;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -6,13 +6,13 @@
 
 #include <cogwheel/tasks/detail/task_words.hpp>
 
-#include <asio/error.hpp>
+#include COGWHEEL_ASIO_HEADER(error.hpp)
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 void task_run::result(std::string text) {
     if (text.size() > max_result)
@@ -23,10 +23,12 @@ void task_run::result(std::string text) {
 }
 
 void task_run::throw_if_stopped() const {
-    if (stop_requested()) throw std::system_error(asio::error::operation_aborted, "told to stop");
+    if (stop_requested()) throw detail::sys::system_error(asio::error::operation_aborted, "told to stop");
 }
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 using phase = active_run::phase;
@@ -54,7 +56,7 @@ void active_run::dropped(std::uint64_t number) {
     impl->run_dropped(*this, number);
 }
 
-void active_run::ended(const std::exception_ptr& thrown, std::error_code error) noexcept {
+void active_run::ended(const std::exception_ptr& thrown, error_code error) noexcept {
     const auto self = shared_from_this();
     impl->job_ended(*this, thrown, error);
 }
@@ -124,7 +126,7 @@ void task_scheduler_impl::submit(locked_scope& s, const active_ptr& run) noexcep
         s.to_run.push(run);
         return;
     case full_policy::kind::wait_for:
-        if (const auto refused = arm(*run, policy.limit()); refused == std::errc::not_enough_memory)
+        if (const auto refused = arm(*run, policy.limit()); refused == sys::errc::not_enough_memory)
             return s.reject(run, message_or_out_of_memory([&] { return refused.message(); }));
         [[fallthrough]];
     case full_policy::kind::wait:
@@ -175,7 +177,7 @@ void task_scheduler_impl::execute(const active_ptr& run) noexcept {
     }
 }
 
-void task_scheduler_impl::job_ended(active_run& r, const std::exception_ptr& thrown, std::error_code error) noexcept {
+void task_scheduler_impl::job_ended(active_run& r, const std::exception_ptr& thrown, error_code error) noexcept {
     locked_scope s(*this);
     const active_ptr run = r.shared_from_this();
     tally_.job_ended(wheel_->now() - r.began);
@@ -224,7 +226,7 @@ void task_scheduler_impl::run_dropped(active_run& r, std::uint64_t number) noexc
     locked_scope s(*this);
     if (number != r.timer_number) return;
     r.timer_number = 0;
-    const std::error_code refused = arm(r, saturating_add(r.timer_due, -wheel_->now()));
+    const error_code refused = arm(r, saturating_add(r.timer_due, -wheel_->now()));
     if (refused && r.at == phase::between_attempts) cut_off(s, r.shared_from_this(), refused);
 }
 
@@ -249,17 +251,17 @@ task_scheduler_impl::active_ptr task_scheduler_impl::next_of(calling_thread& her
     return callers_.next(here);
 }
 
-std::error_code task_scheduler_impl::arm(active_run& r, nanoseconds delay) noexcept {
+error_code task_scheduler_impl::arm(active_run& r, nanoseconds delay) noexcept {
     return arm_at(r, saturating_add(wheel_->now(), delay));
 }
 
-std::error_code task_scheduler_impl::arm_at(active_run& r, nanoseconds due) noexcept {
+error_code task_scheduler_impl::arm_at(active_run& r, nanoseconds due) noexcept {
     r.timer_due = due;
-    std::error_code refused;
+    error_code refused;
     try {
         refused = wheel_->arm(r.timer, r.timer_due, r.weak_from_this(), ++last_timer_, true);
     } catch (...) {
-        refused = make_error_code(std::errc::not_enough_memory);
+        refused = make_error_code(sys::errc::not_enough_memory);
     }
     if (!refused) r.timer_number = last_timer_;
     return refused;
@@ -317,15 +319,15 @@ nanoseconds task_scheduler_impl::pause_before_next(const active_run& r) noexcept
 void task_scheduler_impl::park(locked_scope& s, const active_ptr& run, nanoseconds delay) noexcept {
     run->at = phase::between_attempts;
     run->retry_at = wall_point(saturating_add(wheel_->wall(), delay));
-    const std::error_code refused = arm(*run, delay);
+    const error_code refused = arm(*run, delay);
     run->due_at = run->timer_due;
     recorder_.save(*run->of);
     if (refused) cut_off(s, run, refused);
 }
 
 // Ends a run without a timer for its next attempt. If the wheel was stopped, recover() continues the run.
-void task_scheduler_impl::cut_off(locked_scope& s, const active_ptr& run, std::error_code refused) noexcept {
-    if (refused == std::errc::not_enough_memory)
+void task_scheduler_impl::cut_off(locked_scope& s, const active_ptr& run, error_code refused) noexcept {
+    if (refused == sys::errc::not_enough_memory)
         return run_over(s, run, task_state::failed, message_or_out_of_memory([&] { return refused.message(); }));
     run->why = reason::stopped;
     run_over(s, run, task_state::cancelled, {});
@@ -363,6 +365,4 @@ void task_scheduler_impl::run_over(locked_scope& s, const active_ptr& run, task_
     }
 }
 
-} // namespace detail
-
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,7 +4,7 @@
 
 #include <cogwheel/tasks/task_scheduler.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 task_scheduler::task_scheduler(std::unique_ptr<detail::task_wheel> wheel, task_scheduler_options options) {
     options.validate();
@@ -21,9 +21,9 @@ void task_scheduler::define(std::string name, task_job job, job_options options)
     impl_->define(std::move(name), std::move(job), std::move(options));
 }
 
-std::error_code task_scheduler::add(task t, on_duplicate policy) { return impl_->add(std::move(t), nullptr, policy); }
+error_code task_scheduler::add(task t, on_duplicate policy) { return impl_->add(std::move(t), nullptr, policy); }
 
-std::error_code task_scheduler::add_with(task t, task_job job, job_options options, on_duplicate policy) {
+error_code task_scheduler::add_with(task t, task_job job, job_options options, on_duplicate policy) {
     auto own = std::make_shared<const detail::defined_job>(std::move(job), std::move(options));
     return impl_->add(std::move(t), std::move(own), policy);
 }
@@ -43,4 +43,4 @@ task_stats task_scheduler::stats() const { return impl_->stats(); }
 task_recovery task_scheduler::recover() { return impl_->recover(); }
 void task_scheduler::stop() { impl_->stop(); }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 
@@ -57,7 +57,7 @@ task_scheduler_impl::entry_ptr task_scheduler_impl::entry_named(std::string_view
     return at != tasks_.end() ? at->second : nullptr;
 }
 
-std::error_code task_scheduler_impl::arm(task_entry& e, bool admitted) {
+error_code task_scheduler_impl::arm(task_entry& e, bool admitted) {
     disarm(e);
     const auto next = e.machine.next();
     if (!next) return {};
@@ -72,7 +72,7 @@ std::error_code task_scheduler_impl::arm(task_entry& e, bool admitted) {
         due = saturating_add(e.armed_at, std::min(saturating_add(due, -e.wall_then), options_.recheck));
     }
     e.timer_due = due;
-    const std::error_code refused = wheel_->arm(e.timer, due, e.weak_from_this(), ++last_timer_, admitted);
+    const error_code refused = wheel_->arm(e.timer, due, e.weak_from_this(), ++last_timer_, admitted);
     if (!refused) set_timer_number(e, last_timer_);
     return refused;
 }
@@ -323,4 +323,4 @@ void task_scheduler_impl::end() {
     }
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -22,7 +22,7 @@
 #include <mutex>
 #include <unordered_map>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class task_scheduler_impl final : public clock_target, public std::enable_shared_from_this<task_scheduler_impl> {
 public:
@@ -36,7 +36,7 @@ public:
     task_scheduler_impl& operator=(const task_scheduler_impl&) = delete;
 
     void define(std::string name, task_job job, job_options options);
-    std::error_code add(task, std::shared_ptr<const defined_job>, on_duplicate);
+    error_code add(task, std::shared_ptr<const defined_job>, on_duplicate);
     task_batch_result add_all(std::vector<task>, on_duplicate);
     task_cancel_result cancel(std::string_view name);
     bool pause(std::string_view name);
@@ -55,7 +55,7 @@ public:
     void run_due(active_run&, std::uint64_t number) noexcept;
     void task_dropped(task_entry&, std::uint64_t number);
     void run_dropped(active_run&, std::uint64_t number) noexcept;
-    void job_ended(active_run&, const std::exception_ptr& thrown, std::error_code error) noexcept;
+    void job_ended(active_run&, const std::exception_ptr& thrown, error_code error) noexcept;
     void clock_set(std::uint64_t number) noexcept override;
 
 private:
@@ -69,9 +69,9 @@ private:
     using named = std::unordered_map<std::string, T, by_name, std::equal_to<>>;
 
     // The table.
-    entry_ptr prepare(task&&, std::shared_ptr<const defined_job>, on_duplicate, std::error_code&);
+    entry_ptr prepare(task&&, std::shared_ptr<const defined_job>, on_duplicate, error_code&);
     entry_ptr entry_named(std::string_view name) const;
-    std::error_code arm(task_entry&, bool admitted);
+    error_code arm(task_entry&, bool admitted);
     nanoseconds delay_of(task_entry&, nanoseconds point) noexcept;
     void disarm(task_entry&) noexcept;
     void set_timer_number(task_entry&, std::uint64_t) noexcept;
@@ -98,13 +98,13 @@ private:
     bool retry(locked_scope&, const active_ptr&, const std::string& message) noexcept;
     nanoseconds pause_before_next(const active_run&) noexcept;
     void park(locked_scope&, const active_ptr&, nanoseconds delay) noexcept;
-    void cut_off(locked_scope&, const active_ptr&, std::error_code refused) noexcept;
+    void cut_off(locked_scope&, const active_ptr&, error_code refused) noexcept;
     void run_over(locked_scope&, const active_ptr&, task_state, const std::string& message) noexcept;
     void leave_pool(locked_scope&, active_run&) noexcept;
     bool tell_to_stop(locked_scope&, active_run&, active_run::reason) noexcept;
     active_ptr next_of(calling_thread&) noexcept;
-    std::error_code arm(active_run&, nanoseconds delay) noexcept;
-    std::error_code arm_at(active_run&, nanoseconds due) noexcept;
+    error_code arm(active_run&, nanoseconds delay) noexcept;
+    error_code arm_at(active_run&, nanoseconds due) noexcept;
     void disarm(active_run&) noexcept;
 
     task_info info_of(const task_entry&) const;
@@ -134,4 +134,4 @@ private:
     owning_list<task_entry> adrift_;   // tasks without memory for their timers: locked_scope arms them again
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
@@ -38,7 +38,7 @@ nanoseconds period_of(std::string_view text) {
     do {
         std::int64_t n = 0;
         const auto number = std::from_chars(text.data() + at, text.data() + end, n);
-        if (number.ec == std::errc::invalid_argument || text[at] == '-')
+        if (number.ptr == text.data() + at || text[at] == '-')
             throw cron_error(text, at, "a number with its unit must come here, as in @every 1h30m");
         const auto unit_at = static_cast<std::size_t>(number.ptr - text.data());
         const std::string_view rest = text.substr(unit_at, end - unit_at);
@@ -75,7 +75,7 @@ task_trigger task_trigger::times(std::int64_t runs) const {
     return changed;
 }
 
-std::error_code task_trigger::check() const noexcept {
+error_code task_trigger::check() const noexcept {
     if (runs_ < 1) return schedule_errc::bad_times;
     const bool repeats = kind_ == kind::periodic || kind_ == kind::cron;
     if (kind_ == kind::periodic ? period_ <= nanoseconds::zero() : !repeats && runs_ > 1)
@@ -123,4 +123,4 @@ nanoseconds task_trigger::latest(nanoseconds at, nanoseconds now) const {
     return steps() ? at + detail::points_passed(at, period_, now) * period_ : at;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

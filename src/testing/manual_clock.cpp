@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -23,20 +23,24 @@ struct dial {
 
 } // namespace
 
-testing::manual_clock::time_point testing::manual_clock::now() noexcept {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO {
+
+manual_clock::time_point manual_clock::now() noexcept {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     return time_point(d.now);
 }
 
-void testing::manual_clock::advance(duration by) {
+void manual_clock::advance(duration by) {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     d.now = saturating_add(d.now, by);
     for (auto* driver : d.drivers) driver->notify(time_point(d.now));
 }
 
-std::optional<testing::manual_clock::time_point> testing::manual_clock::next_wake() noexcept {
+std::optional<manual_clock::time_point> manual_clock::next_wake() noexcept {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     std::optional<time_point> next;
@@ -45,7 +49,9 @@ std::optional<testing::manual_clock::time_point> testing::manual_clock::next_wak
     return next;
 }
 
-namespace detail {
+} // namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 wheel_driver<testing::manual_clock>::wheel_driver(const asio::any_io_executor& executor, wake_target& target,
                                                   driver_memory& memory)
@@ -85,6 +91,7 @@ void wheel_driver<testing::manual_clock>::notify(testing::manual_clock::time_poi
     timer_.cancel();
 }
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
-} // namespace cogwheel::inline v0
+namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO {
+} // namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO

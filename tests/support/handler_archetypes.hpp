@@ -4,7 +4,7 @@
 // Handlers that demand as little as a completion handler may, and fail the test unless they are treated as promised.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
 #include <asio/error.hpp>
 #include <doctest/doctest.h>

@@ -5,7 +5,7 @@
 // destroyed, and a copy that goes later may look for what was there, as a strand's does.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/execution.hpp>

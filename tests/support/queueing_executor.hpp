@@ -4,7 +4,7 @@
 // An executor that queues whatever it is given and counts it, as the event loop of a graphical program does.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/execution.hpp>

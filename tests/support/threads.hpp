@@ -4,7 +4,7 @@
 // Threads for tests: all joined, whatever happens.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>

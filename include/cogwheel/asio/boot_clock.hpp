@@ -21,7 +21,7 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// The time since the machine was started, including the time asleep. Meets the standard's TrivialClock requirements.
 class boot_clock {
@@ -36,7 +36,7 @@ public:
     static time_point now() noexcept { return time_point(detail::clock_reading(CLOCK_BOOTTIME)); }
 
     /// Opens a timerfd of this clock, or sets `ec`.
-    static int open_timer(std::error_code& ec) noexcept { return detail::open_timerfd(CLOCK_BOOTTIME, ec); }
+    static int open_timer(error_code& ec) noexcept { return detail::open_timerfd(CLOCK_BOOTTIME, ec); }
     /// Makes the timerfd readable at `at`.
     static void set_timer(int fd, time_point at) noexcept { detail::set_timerfd(fd, at.time_since_epoch()); }
 };
@@ -45,19 +45,19 @@ using boot_timer_wheel = basic_timer_wheel<boot_clock, multi_threaded>;
 using local_boot_timer_wheel = basic_timer_wheel<boot_clock, single_threaded>;
 using boot_wheel_timer = basic_wheel_timer<boot_clock, multi_threaded>;
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 template <>
 class wheel_driver<boot_clock> : public timerfd_driver<boot_clock> {
     using timerfd_driver::timerfd_driver;
 };
-} // namespace detail
-
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 /// Makes a blocking wait read the clock every second, because std::this_thread::sleep_for does not count the time
 /// asleep.
 template <>
-struct asio::wait_traits<cogwheel::boot_clock> {
+struct cogwheel::asio::wait_traits<cogwheel::boot_clock> {
     using clock = cogwheel::boot_clock;
     static clock::duration to_wait_duration(const clock::duration& d) {
         return d < std::chrono::seconds(1) ? d : std::chrono::seconds(1);

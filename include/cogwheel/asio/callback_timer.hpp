@@ -24,7 +24,7 @@
 
 #include <cassert>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A callable of one word that calls a member function of an object.
 template <auto Function>
@@ -281,4 +281,4 @@ template <class F, class Clock, class Locking, timing_wheel Wheel, class Executo
 callback_timer(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&, F)
     -> callback_timer<F, basic_timer_wheel<Clock, Locking, Wheel, Executor>>;
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -13,9 +13,9 @@
 #ifdef __linux__
 #include <cogwheel/asio/detail/timerfd.hpp>
 #endif
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
-#include <asio/any_io_executor.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 
 #include <chrono>
 #include <concepts>
@@ -23,7 +23,7 @@
 #include <system_error>
 #include <utility>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 #ifdef __linux__
 /// A file descriptor that the kernel makes readable when the wall clock is set: a timerfd with TFD_TIMER_CANCEL_ON_SET
@@ -38,16 +38,16 @@ public:
     /// Opens the file descriptor. Errors: std::system_error if the process may open no more, or the kernel has no such
     /// watch; std::bad_alloc.
     explicit clock_watch(const executor_type& executor) : timer_(executor) {
-        std::error_code ec;
+        error_code ec;
         open(ec);
-        if (ec) asio::detail::throw_exception(std::system_error(ec, "clock_watch: timerfd_create"));
+        if (ec) asio::detail::throw_exception(detail::sys::system_error(ec, "clock_watch: timerfd_create"));
     }
     template <class Context>
         requires std::derived_from<Context, asio::execution_context>
     explicit clock_watch(Context& context) : clock_watch(context.get_executor()) {}
 
     /// The same without an exception. If there is an error, async_wait() completes with bad_descriptor.
-    clock_watch(const executor_type& executor, std::error_code& ec) : timer_(executor) { open(ec); }
+    clock_watch(const executor_type& executor, error_code& ec) : timer_(executor) { open(ec); }
 
     executor_type get_executor() { return timer_.get_executor(); }
 
@@ -57,12 +57,12 @@ public:
     ///   cancelled, also by the destructor. Cancellation: terminal, partial and total. Complexity: a system call.
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code)>(initiate_wait{this}, token);
+        return asio::async_initiate<Token, void(error_code)>(initiate_wait{this}, token);
     }
 
     /// Completes the wait with operation_aborted, soon.
     void cancel() noexcept {
-        std::error_code ignored; // it is open, or nobody waits
+        error_code ignored; // it is open, or nobody waits
         timer_.cancel(ignored);
     }
 
@@ -79,16 +79,18 @@ private:
         clock_watch* watch;
     };
 
-    void open(std::error_code& ec) {
+    void open(error_code& ec) {
         detail::assign_timerfd(timer_, detail::open_timerfd(CLOCK_REALTIME, ec), ec);
-        if (!ec && !detail::watch_clock(timer_.native_handle())) ec.assign(ENOTSUP, std::system_category());
+        if (!ec && !detail::watch_clock(timer_.native_handle())) ec.assign(ENOTSUP, detail::sys::system_category());
     }
 
     detail::timerfd timer_;
 };
 #endif
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 /// The watch of a wall clock: its `watch_type`, with the members of clock_watch; void if nothing tells when it is set.
 template <class WallClock>
 struct watch_of {
@@ -109,11 +111,9 @@ struct watch_of<std::chrono::system_clock> {
 /// Opens the watch if it is not open. Returns whether it is open now. Errors: std::bad_alloc.
 template <class Watch>
 bool ensure_open(std::optional<Watch>& watch, const asio::any_io_executor& executor) {
-    std::error_code ec;
+    error_code ec;
     if (!watch) watch.emplace(executor, ec);
     if (ec) watch.reset();
     return watch.has_value();
 }
-} // namespace detail
-
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -8,6 +8,7 @@
 //     while (wheel.for_each_pending(cursor, visit)) co_await asio::post(asio::use_awaitable); // other handlers run
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/wheel/level_census.hpp>
 #include <cogwheel/wheel/trim_position.hpp>
 
@@ -15,11 +16,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 struct cursor_access;
-}
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 class pending_cursor {
     friend detail::cursor_access;
@@ -54,7 +55,9 @@ private:
     bool done_ = false;
 };
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 struct cursor_access {
     static trim_position& position(trim_cursor& c) noexcept { return c.position_; }
     static bool& begun(trim_cursor& c) noexcept { return c.begun_; }
@@ -68,6 +71,4 @@ struct cursor_access {
     static std::size_t most_groups(const snapshot_cursor& c) noexcept { return c.most_groups_; }
     static std::vector<std::uint64_t>& groups(snapshot_cursor& c) noexcept { return c.groups_; }
 };
-} // namespace detail
-
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

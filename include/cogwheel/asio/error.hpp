@@ -9,9 +9,11 @@
 //     });
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <system_error>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Why a wheel refuses a timer.
 enum class errc {
@@ -20,11 +22,11 @@ enum class errc {
 };
 
 /// Returns the category "cogwheel". Thread safety: any thread.
-const std::error_category& error_category() noexcept;
+const detail::sys::error_category& error_category() noexcept;
 
-inline std::error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
+inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 template <>
-struct std::is_error_code_enum<cogwheel::errc> : std::true_type {};
+struct cogwheel::detail::sys::is_error_code_enum<cogwheel::errc> : std::true_type {};

@@ -10,7 +10,7 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A wheel that several threads may use.
 using hierarchical_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded, hierarchical_wheel>;
@@ -19,4 +19,4 @@ using hierarchical_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, mu
 using local_hierarchical_timer_wheel =
     basic_timer_wheel<std::chrono::steady_clock, single_threaded, hierarchical_wheel>;
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 #include <mutex>
 #endif
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Several threads may call a wheel's functions at the same time, except to move or destroy it.
 struct multi_threaded {
@@ -35,4 +35,4 @@ struct single_threaded {
     };
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

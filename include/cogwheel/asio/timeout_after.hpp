@@ -29,9 +29,7 @@
 #include <cogwheel/asio/detail/timed_handler.hpp>
 #include <cogwheel/asio/detail/timed_token.hpp>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A timer that cancels the operation.
 template <class Place, class When>
@@ -73,7 +71,9 @@ auto spec_in_context(When when, asio::cancellation_type type, bool report, detai
     return timeout_spec<context_wheel<Wheel>, When>{{where}, when, type, report};
 }
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Returns a token that cancels its operation after `delay`. If the operation then fails with an error that means
 /// a cancellation, it completes with timed_out. token: the operation's completion token. type: what the timer emits.
@@ -182,4 +182,4 @@ auto cancel_at(typename Wheel::time_point at, asio::cancellation_type type = asi
     return detail::timed(detail::spec_in_context<Wheel>(at, type, false, where));
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -23,12 +23,12 @@
 #include <cogwheel/asio/locking.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
-#include <asio/associated_cancellation_slot.hpp>
-#include <asio/async_result.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
+#include COGWHEEL_ASIO_HEADER(async_result.hpp)
 
 #include <concepts>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Marks the callable of schedule() that runs if the timer is cancelled instead of firing: by its token, by
 /// cancel_all() or stop(), or by the wheel's destructor. A turn runs this callable, never the call that cancels.
@@ -49,7 +49,9 @@ struct for_a_point_in_time_write_schedule_at;
 struct f_takes_no_argument_for_an_error_code_write_async_wait;
 } // namespace mistake
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Wheel>
 class context_wheel_service;
@@ -62,26 +64,35 @@ template <class T, class Executor>
 concept context_for =
     std::derived_from<T, asio::execution_context> && std::constructible_from<Executor, typename T::executor_type>;
 
+struct impl_access {
+    template <class Wheel>
+    static auto& of(const Wheel& wheel) noexcept {
+        return wheel.impl();
+    }
+};
+
 /// Returns the impl behind a wheel, for the other rooms (detail/on_wheel.hpp).
 template <class Wheel>
 auto& impl_of(const Wheel& wheel) noexcept {
-    return wheel.impl();
+    return impl_access::of(wheel);
 }
 
 /// Refers to the caller's error_code, if there is one.
 class error_output {
 public:
     constexpr error_output() noexcept = default;
-    error_output(std::error_code& ec) noexcept : ec_(&ec) {}
+    error_output(error_code& ec) noexcept : ec_(&ec) {}
     error_output(const error_output&) = delete;
     error_output& operator=(const error_output&) = delete;
-    std::error_code* get() const noexcept { return ec_; }
+    error_code* get() const noexcept { return ec_; }
 
 private:
-    std::error_code* ec_ = nullptr;
+    error_code* ec_ = nullptr;
 };
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// The handle of a wheel. timer_wheel and local_timer_wheel name the usual types.
 /// Clock: a std::chrono clock. Locking: multi_threaded or single_threaded. Wheel: hashed_wheel, hierarchical_wheel, or
@@ -95,8 +106,7 @@ class basic_timer_wheel {
 
     template <class, class, timing_wheel, class>
     friend class basic_timer_wheel;
-    template <class W>
-    friend auto& detail::impl_of(const W&) noexcept;
+    friend detail::impl_access;
     friend class detail::context_wheel_service<basic_timer_wheel>;
 
 public:
@@ -163,11 +173,11 @@ public:
     /// Complexity: O(1). Errors: std::bad_alloc; the handler is then destroyed. Thread safety: as Locking says.
     template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(std::chrono::duration<Rep, Period> delay, Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, saturate_to_ns(delay));
+        return asio::async_initiate<Token, void(error_code)>(initiate_wait(*this), token, saturate_to_ns(delay));
     }
 
     template <class Rep, class Period, class F>
-        requires(!std::invocable<F, std::error_code> && std::invocable<F>) // in this order: some tokens take anything
+        requires(!std::invocable<F, error_code> && std::invocable<F>) // in this order: some tokens take anything
     mistake::the_handler_takes_an_error_code_else_write_schedule async_wait(std::chrono::duration<Rep, Period>,
                                                                             F&&) = delete;
 
@@ -175,7 +185,7 @@ public:
     /// present tick.
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait_until(time_point at, Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token, at);
+        return asio::async_initiate<Token, void(error_code)>(initiate_wait(*this), token, at);
     }
 
     /// Runs `f()` after `delay`, unless the timer is cancelled first; with a delay of zero or less, in the next turn.
@@ -237,7 +247,7 @@ public:
     /// Complexity: O(length). Errors: std::bad_alloc; the timers before that one stay pending.
     template <class Range>
     std::vector<token_type> schedule_all(Range&& range, const detail::error_output& ec = {}) {
-        std::error_code ignored;
+        error_code ignored;
         return impl().schedule_all(range, ec.get() != nullptr ? *ec.get() : ignored);
     }
 
@@ -409,12 +419,16 @@ private:
     Executor executor_;
 };
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 template <class T>
 inline constexpr bool is_timer_wheel = false;
 template <class Clock, class Locking, class Wheel, class Executor>
 inline constexpr bool is_timer_wheel<basic_timer_wheel<Clock, Locking, Wheel, Executor>> = true;
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Any basic_timer_wheel.
 template <class T>
@@ -426,4 +440,4 @@ using timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>
 /// A wheel for one thread or one strand. It has no lock of its own.
 using local_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -22,11 +22,9 @@
 
 #include <cogwheel/asio/detail/context_wheel.hpp>
 
-#include <asio/bind_executor.hpp>
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 template <class T>
 concept any_executor = asio::is_executor<T>::value || asio::execution::is_executor<T>::value;
 template <class T>
@@ -63,7 +61,9 @@ private:
     Executor executor_;
     detail::call_site where_;
 };
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Returns the wheel of the executor's context, of type `Wheel`. Makes it at the first call.
 /// Errors: std::bad_alloc. Thread safety: any thread.
@@ -100,7 +100,7 @@ template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor, cl
           class Token = typename asio::default_completion_token<Executor>::type>
 auto async_wait(const Executor& executor, std::chrono::duration<Rep, Period> delay, Token&& token = {},
                 detail::call_site where = detail::call_site::here()) {
-    return asio::async_initiate<Token, void(std::error_code)>(
+    return asio::async_initiate<Token, void(error_code)>(
         detail::initiate_context_wait<Wheel, Executor>(executor, where), token, saturate_to_ns(delay));
 }
 /// The same with the executor of a context.
@@ -111,4 +111,4 @@ auto async_wait(Context& context, std::chrono::duration<Rep, Period> delay, Toke
     return async_wait<Wheel>(context.get_executor(), delay, std::forward<Token>(token), where);
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

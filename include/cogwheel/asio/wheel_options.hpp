@@ -6,6 +6,7 @@
 //     cogwheel::timer_wheel wheel{io, {.tick = 1ms, .max_pending = 100'000}};
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/wheel/wheel_levels.hpp>
 
 #include <chrono>
@@ -13,7 +14,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// How a wheel reads the present when a delay is given.
 enum class tick_clock_kind : std::uint8_t {
@@ -66,4 +67,4 @@ struct wheel_options {
     void validate(bool levelled = false) const;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -20,12 +20,12 @@
 #include <cogwheel/asio/detail/wheel_timer_impl.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 
-#include <asio/bind_executor.hpp>
-#include <asio/wait_traits.hpp>
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(wait_traits.hpp)
 
 #include <thread>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A timer that several waits may share. wheel_timer and local_wheel_timer name the usual types.
 /// Clock, Locking and Wheel are those of the basic_timer_wheel that it is constructed from.
@@ -209,7 +209,7 @@ public:
     /// order of their start. Everything else is as with timer_wheel::async_wait().
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code)>(initiate_wait(*this), token);
+        return asio::async_initiate<Token, void(error_code)>(initiate_wait(*this), token);
     }
 
     /// Blocks until expiry(). Uses the clock only: runs no turn of the wheel, and cancel() does not end the call.
@@ -218,7 +218,7 @@ public:
             std::this_thread::sleep_for(traits_type::to_wait_duration(detail::distance(now, expiry_)));
     }
     /// The same, for code that was written for steady_timer. Sets `ec` to success.
-    void wait(std::error_code& ec) const {
+    void wait(error_code& ec) const {
         wait();
         ec.clear();
     }
@@ -294,4 +294,4 @@ using wheel_timer = basic_wheel_timer<std::chrono::steady_clock, multi_threaded>
 /// A timer on a local_timer_wheel, for the thread or strand of that wheel.
 using local_wheel_timer = basic_wheel_timer<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

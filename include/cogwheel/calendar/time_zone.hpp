@@ -11,15 +11,17 @@
 // keeps each zone that it has read. The library neither reads nor sets the variable TZ.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <chrono>
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class zone_rules;
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A stretch of time between two changes of the clocks. For a moment in [begin, end): local time = moment + offset.
 /// Without a change before or after it, `begin` is sys_seconds::min(), or `end` is sys_seconds::max().
@@ -61,4 +63,4 @@ private:
     const detail::zone_rules* rules_ = nullptr; // the rules live as long as the process; nullptr: UTC
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

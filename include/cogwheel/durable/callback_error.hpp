@@ -4,9 +4,11 @@
 // The errors of HTTP callbacks.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <system_error>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 enum class callback_errc {
     bad_url = 1,       ///< empty, too long, or not "http://host[:port]/path" in visible ASCII
@@ -33,11 +35,11 @@ enum class callback_errc {
 };
 
 /// Returns the category "cogwheel.callback". Thread safety: any thread.
-const std::error_category& callback_category() noexcept;
+const detail::sys::error_category& callback_category() noexcept;
 
-inline std::error_code make_error_code(callback_errc e) noexcept { return {static_cast<int>(e), callback_category()}; }
+inline error_code make_error_code(callback_errc e) noexcept { return {static_cast<int>(e), callback_category()}; }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 template <>
-struct std::is_error_code_enum<cogwheel::callback_errc> : std::true_type {};
+struct cogwheel::detail::sys::is_error_code_enum<cogwheel::callback_errc> : std::true_type {};

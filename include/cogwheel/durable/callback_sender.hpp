@@ -18,19 +18,17 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/durable/callback_options.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/http_callback.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/associated_cancellation_slot.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
 
 #include <memory>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class callback_sender_impl;
 struct callback_request;
 
@@ -38,7 +36,9 @@ std::shared_ptr<callback_request> make_request(http_callback, callback_delivery)
 void submit_request(const std::shared_ptr<callback_sender_impl>&, const std::shared_ptr<callback_request>&,
                     completion<callback_result>);
 void cancel_request(const std::weak_ptr<callback_sender_impl>&, const std::weak_ptr<callback_request>&);
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Sends callbacks. Thread safety: any thread.
 /// Lifetime: the wheel must outlive the sender, or close() must come first; the wheel's execution context must outlive
@@ -72,7 +72,7 @@ public:
     /// Errors: std::bad_alloc.
     template <class Token = asio::default_completion_token<executor_type>::type>
     auto async_send(http_callback call, callback_delivery delivery, Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code, callback_result)>(
+        return asio::async_initiate<Token, void(error_code, callback_result)>(
             [impl = impl_](auto handler, http_callback c, callback_delivery d) {
                 const auto request = detail::make_request(std::move(c), std::move(d));
                 auto slot = asio::get_associated_cancellation_slot(handler);
@@ -111,4 +111,4 @@ private:
     std::shared_ptr<detail::callback_sender_impl> impl_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -9,10 +9,10 @@
 //     }
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/durable/durable_task.hpp>
 
-#include <asio/cancellation_signal.hpp>
+#include COGWHEEL_ASIO_HEADER(cancellation_signal.hpp)
 
 #include <atomic>
 #include <chrono>
@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// What a handler answers for one attempt.
 class durable_outcome {
@@ -100,4 +100,4 @@ protected:
     std::atomic<bool> stop_{false};
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -31,26 +31,30 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/durable_options.hpp>
 #include <cogwheel/durable/durable_task.hpp>
 #include <cogwheel/schedule/recurrence.hpp>
 
-#include <asio/any_io_executor.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 class task_storage;
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class durable_queue_impl;
-}
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// What counts() answers.
 struct durable_counts {
@@ -254,4 +258,4 @@ private:
     impl_ptr impl_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

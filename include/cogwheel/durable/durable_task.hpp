@@ -20,7 +20,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A task, as the caller gives it to durable_queue::schedule().
 struct durable_task {
@@ -52,7 +52,7 @@ struct durable_task {
 
     /// Checks the task. Returns durable_errc::bad_id, bad_body, bad_attempts, bad_trace, what task_trigger::check()
     /// returns, or success.
-    std::error_code check() const noexcept;
+    error_code check() const noexcept;
 };
 
 /// What schedule() answers. An error code says if a task was refused.
@@ -64,7 +64,7 @@ struct durable_receipt {
 
 /// One answer of a bulk call.
 struct durable_added {
-    std::error_code error{};
+    error_code error{};
     durable_receipt receipt{};
 };
 
@@ -112,4 +112,4 @@ struct durable_page {
     std::string cursor; ///< for the next page; empty: that was the last one
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -25,11 +25,11 @@
 
 #include <functional>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class durable_worker_impl;
-}
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// What a worker reports while it works. For logs and tests.
 struct durable_event {
@@ -48,7 +48,7 @@ struct durable_event {
     kind what = kind::done;
     std::string_view id{};
     fencing_token token{};
-    std::error_code error{};
+    error_code error{};
     std::string_view message{}; ///< of the handler
 };
 
@@ -154,4 +154,4 @@ private:
     impl_ptr impl_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -5,9 +5,11 @@
 // (schedule/error.hpp) and of the system.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <system_error>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 enum class durable_errc {
     durability_unknown = 1, ///< the server has the change, but the replicas have not confirmed it in time
@@ -34,11 +36,11 @@ enum class durable_errc {
 };
 
 /// Returns the category "cogwheel.durable". Thread safety: any thread.
-const std::error_category& durable_category() noexcept;
+const detail::sys::error_category& durable_category() noexcept;
 
-inline std::error_code make_error_code(durable_errc e) noexcept { return {static_cast<int>(e), durable_category()}; }
+inline error_code make_error_code(durable_errc e) noexcept { return {static_cast<int>(e), durable_category()}; }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 template <>
-struct std::is_error_code_enum<cogwheel::durable_errc> : std::true_type {};
+struct cogwheel::detail::sys::is_error_code_enum<cogwheel::durable_errc> : std::true_type {};

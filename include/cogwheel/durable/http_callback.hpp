@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A request.
 struct http_callback {
@@ -45,7 +45,7 @@ struct http_callback {
     std::string content_type = "application/json"; ///< sent if there is a body; empty: not sent
 
     /// Checks all fields. Returns success, or the callback_errc that names the field.
-    std::error_code check() const noexcept;
+    error_code check() const noexcept;
 
     /// Returns the request as compact bytes: a prefix with a version, then each field with its length.
     /// Complexity: O(size). Errors: std::bad_alloc. Preconditions: check() returns success.
@@ -84,7 +84,7 @@ struct callback_result {
     /// Success with a status 2xx. Else a callback_errc; asio::error::timed_out; resilience_errc::circuit_open;
     /// asio::error::operation_aborted: it was cancelled, or the sender closed; errc::stopped: the wheel takes no
     /// timers; or an error of the system: this process has no memory, no free descriptor, or not this kind of address.
-    std::error_code error{};
+    error_code error{};
 
     int status = 0;     ///< of the answer; 0: there was none
     std::string body{}; ///< of the answer, cut at callback_options::max_answer
@@ -106,4 +106,4 @@ struct callback_result {
     std::chrono::nanoseconds elapsed{}; ///< from the start of the request to its end
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -16,13 +16,13 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/redis_command.hpp>
 #include <cogwheel/durable/redis_options.hpp>
 #include <cogwheel/durable/redis_reply.hpp>
 
-#include <asio/any_io_executor.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 
 #include <functional>
 #include <memory>
@@ -30,11 +30,11 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class redis_client_impl;
-}
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Works on a strand of the wheel's executor.
 /// Thread safety: any thread may call any function but the destructor and assignment.
@@ -114,7 +114,7 @@ public:
 
     /// Sets the function that is called on the strand with each change. As redis_connection::on_state(). In a cluster,
     /// a change of the connection to any node is one.
-    void on_state(std::function<void(bool connected, std::error_code)> hook);
+    void on_state(std::function<void(bool connected, error_code)> hook);
 
 private:
     static void start(detail::redis_client_impl&, redis_command, detail::completion<redis_reply>);
@@ -126,4 +126,4 @@ private:
     std::shared_ptr<detail::redis_client_impl> impl_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

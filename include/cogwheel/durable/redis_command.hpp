@@ -7,6 +7,8 @@
 //     cogwheel::redis_command{"CONFIG", "GET", "maxmemory-policy"}
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <charconv>
 #include <concepts>
 #include <cstdint>
@@ -15,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Builds one command. Arguments may hold any bytes. A value: one buffer, cheap to move.
 /// Errors: std::bad_alloc.
@@ -120,4 +122,4 @@ private:
     bool keyed_ = false;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -15,23 +15,23 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/redis_command.hpp>
 #include <cogwheel/durable/redis_options.hpp>
 #include <cogwheel/durable/redis_reply.hpp>
 
-#include <asio/any_io_executor.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 
 #include <functional>
 #include <memory>
 #include <vector>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class redis_connection_impl;
-}
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// What a server does in its group.
 enum class redis_role : std::uint8_t {
@@ -114,7 +114,7 @@ public:
     /// Sets the function that is called on the strand with each change: (true, {}) when the connection is ready,
     /// (false, reason) when it breaks or an attempt to connect fails. Calls it soon if the connection is ready already.
     /// It must not throw.
-    void on_state(std::function<void(bool connected, std::error_code)> hook);
+    void on_state(std::function<void(bool connected, error_code)> hook);
 
 private:
     static void start(detail::redis_connection_impl&, redis_command, detail::completion<redis_reply>);
@@ -125,4 +125,4 @@ private:
     std::shared_ptr<detail::redis_connection_impl> impl_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A reply. Its type says which members have a value.
 class redis_reply {
@@ -53,7 +53,7 @@ public:
     std::vector<redis_reply>& elements() noexcept { return elements_; }
 
     /// Returns the code of an error reply by its first word (OOM, WRONGTYPE, NOAUTH, LOADING, ...), or success.
-    std::error_code error() const noexcept;
+    error_code error() const noexcept;
 
 private:
     std::int64_t integer_ = 0;
@@ -62,4 +62,4 @@ private:
     kind kind_ = kind::nil;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -13,15 +13,15 @@
 // 64:ff9b::/96 (NAT64), 2002::/16 (6to4).
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
-#include <asio/ip/address.hpp>
+#include COGWHEEL_ASIO_HEADER(ip/address.hpp)
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// What an address is for.
 enum class address_kind : std::uint8_t {
@@ -80,4 +80,4 @@ struct ssrf_guard {
     bool allows(const asio::ip::address& address, std::string_view host) const noexcept;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -17,6 +17,8 @@
 // To change a secret, let the receiver accept both keys, then let the sender sign with the new one, or with both.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +28,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Why a webhook is refused.
 enum class webhook_errc {
@@ -40,16 +42,16 @@ enum class webhook_errc {
 };
 
 /// Returns the category "cogwheel.webhook". Thread safety: any thread.
-const std::error_category& webhook_category() noexcept;
+const detail::sys::error_category& webhook_category() noexcept;
 
-inline std::error_code make_error_code(webhook_errc e) noexcept { return {static_cast<int>(e), webhook_category()}; }
+inline error_code make_error_code(webhook_errc e) noexcept { return {static_cast<int>(e), webhook_category()}; }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 template <>
-struct std::is_error_code_enum<cogwheel::webhook_errc> : std::true_type {};
+struct cogwheel::detail::sys::is_error_code_enum<cogwheel::webhook_errc> : std::true_type {};
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A secret that a sender and a receiver share.
 /// Thread safety: as a value. The memory is overwritten with zeros when the key is destroyed.
@@ -99,13 +101,13 @@ struct webhook_headers {
 /// Effects: compares signatures in constant time. Looks at the signature last: so a caller without the key learns
 ///   nothing of it.
 /// Complexity: O(size of the body x keys). Errors: std::bad_alloc. Thread safety: any thread.
-std::error_code verify_webhook(std::span<const webhook_key> keys, const webhook_headers& headers, std::string_view body,
-                               std::chrono::system_clock::time_point now,
-                               std::chrono::seconds tolerance = std::chrono::minutes(5));
+error_code verify_webhook(std::span<const webhook_key> keys, const webhook_headers& headers, std::string_view body,
+                          std::chrono::system_clock::time_point now,
+                          std::chrono::seconds tolerance = std::chrono::minutes(5));
 
 /// Returns bytes as they may stand in a header, and in webhook-id: visible ASCII characters stay, but for '%' and the
 /// full stop. Each other byte becomes '%' and two hexadecimal digits. Different bytes have different results.
 /// A full stop would make "id.timestamp.body" ambiguous.
 std::string webhook_safe(std::string_view bytes);
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -4,9 +4,11 @@
 // The errors of net/, in addition to those of Asio and of the wheel (asio/error.hpp).
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <system_error>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 enum class net_errc {
     duplicate_key = 1, ///< a request with this key is in flight, and continues; the new one was not started
@@ -14,11 +16,11 @@ enum class net_errc {
 };
 
 /// Returns the category "cogwheel.net". Thread safety: any thread.
-const std::error_category& net_category() noexcept;
+const detail::sys::error_category& net_category() noexcept;
 
-inline std::error_code make_error_code(net_errc e) noexcept { return {static_cast<int>(e), net_category()}; }
+inline error_code make_error_code(net_errc e) noexcept { return {static_cast<int>(e), net_category()}; }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 template <>
-struct std::is_error_code_enum<cogwheel::net_errc> : std::true_type {};
+struct cogwheel::detail::sys::is_error_code_enum<cogwheel::net_errc> : std::true_type {};

@@ -25,7 +25,7 @@
 #include <cogwheel/net/detail/overload.hpp>
 #include <cogwheel/net/detail/remote_idle_check.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Knows the state of a connection's queues. A monitor asks it when an event would be due, and the output also in
 /// touch(), touch_write() and reset_write(), eight times a timeout at most.
@@ -200,7 +200,7 @@ public:
     /// Errors: std::bad_alloc, and those of moving the handler.
     template <class Token = typename asio::default_completion_token<Executor>::type>
     auto async_idle(Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code, idle_event)>(initiate_idle(*this), token);
+        return asio::async_initiate<Token, void(error_code, idle_event)>(initiate_idle(*this), token);
     }
 
     /// Completes the async_idle under way with operation_aborted, not inline. Returns 1 if there was one, else 0.
@@ -256,7 +256,7 @@ private:
         using handler_type = std::decay_t<Handler>;
         if (far_ != nullptr && far_->is_shut_down()) return; // the context's shutdown destroys all handlers
         if (operation_ != nullptr) {
-            using results = std::tuple<std::error_code, idle_event>;
+            using results = std::tuple<error_code, idle_event>;
             detail::handler_with_results<handler_type, results> bound{std::forward<Handler>(handler),
                                                                       results(asio::error::already_started, {})};
             return detail::post_to_its_own(executor_, std::move(bound));
@@ -397,7 +397,9 @@ template <class Clock, class Locking, timing_wheel Wheel, class Other, class Exe
 basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>&, const Executor&, const idle_timeouts&)
     -> basic_idle_monitor<Clock, Locking, Wheel, Executor>;
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Wheel, class Executor>
 struct idle_monitor_for;
@@ -406,7 +408,9 @@ struct idle_monitor_for<basic_timer_wheel<Clock, Locking, Wheel, Other>, Executo
     using type = basic_idle_monitor<Clock, Locking, Wheel, Executor>;
 };
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A monitor on a timer_wheel.
 using idle_monitor = basic_idle_monitor<std::chrono::steady_clock, multi_threaded>;
@@ -414,4 +418,4 @@ using idle_monitor = basic_idle_monitor<std::chrono::steady_clock, multi_threade
 /// A monitor on a local_timer_wheel, for its one thread or strand.
 using local_idle_monitor = basic_idle_monitor<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -4,9 +4,11 @@
 // The counts of the idle monitors of a wheel. wheel_counts.hpp reads them.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <cstdint>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Counts of all idle monitors on one wheel.
 struct idle_stats {
@@ -16,4 +18,4 @@ struct idle_stats {
     friend bool operator==(const idle_stats&, const idle_stats&) = default;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -19,9 +19,9 @@
 
 #include <cogwheel/net/detail/idle_stream_impl.hpp>
 
-#include <asio/detail/throw_exception.hpp>
+#include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Wraps a stream and watches it. Stream: the stream below, or a reference to it.
 /// Thread safety: one thread or strand at a time, its executor.
@@ -34,7 +34,7 @@ public:
     using monitor_type = typename detail::idle_monitor_for<Wheel, executor_type>::type;
 
     static_assert(
-        requires(lowest_layer_type& layer, std::error_code& ec) { layer.close(ec); },
+        requires(lowest_layer_type& layer, error_code& ec) { layer.close(ec); },
         "idle_stream closes the lowest layer by close(error_code&): wrap yours so that it has one");
 
     /// Makes the stream below from `arguments`. All kinds of idleness count from now.
@@ -77,11 +77,11 @@ public:
     /// complete with asio::error::timed_out instead of operation_aborted or bad_descriptor, until it is opened again.
     template <class Buffers, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_read_some(const Buffers& buffers, Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code, std::size_t)>(initiate<false>(impl_), token, buffers);
+        return asio::async_initiate<Token, void(error_code, std::size_t)>(initiate<false>(impl_), token, buffers);
     }
     template <class Buffers, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_write_some(const Buffers& buffers, Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code, std::size_t)>(initiate<true>(impl_), token, buffers);
+        return asio::async_initiate<Token, void(error_code, std::size_t)>(initiate<true>(impl_), token, buffers);
     }
 
     /// Does the same as idle_monitor::async_idle().
@@ -101,15 +101,16 @@ public:
     template <std::invocable<const idle_event&> F>
     void close_when_idle(F closed) {
         if (impl_->monitor.waiting())
-            asio::detail::throw_exception(std::system_error(asio::error::already_started, "cogwheel::idle_stream"));
-        impl_->monitor.async_idle([weak = std::weak_ptr(impl_),
-                                   closed = std::move(closed)](std::error_code ec, const idle_event& event) mutable {
-            const std::shared_ptr<impl> b = weak.lock();
-            if (b == nullptr || b->ended || !b->is_open() || ec == asio::error::operation_aborted) return;
-            b->timed_out = !ec;
-            b->close();
-            if (!ec) closed(event);
-        });
+            asio::detail::throw_exception(
+                detail::sys::system_error(asio::error::already_started, "cogwheel::idle_stream"));
+        impl_->monitor.async_idle(
+            [weak = std::weak_ptr(impl_), closed = std::move(closed)](error_code ec, const idle_event& event) mutable {
+                const std::shared_ptr<impl> b = weak.lock();
+                if (b == nullptr || b->ended || !b->is_open() || ec == asio::error::operation_aborted) return;
+                b->timed_out = !ec;
+                b->close();
+                if (!ec) closed(event);
+            });
     }
 
     /// Closes the lowest layer and cancels async_idle(). Operations under way complete with operation_aborted, or with
@@ -142,4 +143,4 @@ private:
 template <any_timer_wheel Wheel, class Stream>
 idle_stream(const Wheel&, const idle_timeouts&, Stream&&) -> idle_stream<std::decay_t<Stream>, Wheel>;
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

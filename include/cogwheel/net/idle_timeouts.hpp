@@ -5,11 +5,13 @@
 // IdleStateHandler; docs/net.md lists the differences.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 enum class idle_kind : unsigned char {
     reader, ///< nothing was read
@@ -45,4 +47,4 @@ struct idle_event {
     std::chrono::nanoseconds idle_for{}; ///< the time since the last activity of this kind
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -9,16 +9,16 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/detail/overload.hpp>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class State>
 using overload_of = overload<typename State::engine>;
 
 void check_overload_factor(double factor); // throws std::invalid_argument
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Sets the factor that multiplies the timeouts of all idle monitors of `wheel`, present and future.
 /// Parameters: `factor`: above 0, at most 1. It is 1 at first.
@@ -42,4 +42,4 @@ double overload_factor(const Wheel& wheel) {
     return state.template extension<detail::overload_of<detail::impl_type<Wheel>>>().factor();
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

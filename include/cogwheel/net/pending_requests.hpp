@@ -30,7 +30,7 @@
 #include <concepts>
 #include <functional>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// The requests in flight, found by key. Hash, Equal: as for std::unordered_map. Executor: converts to
 /// asio::any_io_executor.
@@ -112,8 +112,8 @@ public:
     /// Errors: std::bad_alloc, and those of Hash, Equal and Key; then the request is not started.
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(Key key, limit_type limit, Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code, Response)>(initiate_wait(*this), token, std::move(key),
-                                                                            limit);
+        return asio::async_initiate<Token, void(error_code, Response)>(initiate_wait(*this), token, std::move(key),
+                                                                       limit);
     }
 
     /// Starts a timeout of limit_type::from_write(): the request has been written. Returns false if no such request is
@@ -134,7 +134,7 @@ public:
     }
 
     /// Completes the request with the error `ec`; otherwise like complete(). Preconditions: `ec` is an error.
-    bool fail(const Key& key, const std::error_code& ec) {
+    bool fail(const Key& key, const error_code& ec) {
         assert(ec && "complete() is for success");
         auto* r = impl().table().find_answered(key);
         if (r == nullptr) return false;
@@ -154,7 +154,7 @@ public:
     /// Completes all requests in flight with `ec`, oldest first. Call it when the connection is lost. Returns their
     /// number. New requests may be started afterwards, also by the handlers.
     /// Preconditions: `ec` is an error. Complexity: O(in flight). Errors: std::bad_alloc; then all requests continue.
-    std::size_t fail_all(const std::error_code& ec) {
+    std::size_t fail_all(const error_code& ec) {
         assert(ec && "complete() is for success");
         return impl().end_all(detail::ending::failed, ec);
     }
@@ -218,4 +218,4 @@ private:
     Executor executor_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

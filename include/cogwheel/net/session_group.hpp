@@ -18,7 +18,7 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/net/detail/session_count.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Counts the sessions of a server.
 /// Thread safety: any thread may call enter(), size() and the functions of members; call the others from one thread or
@@ -88,8 +88,7 @@ public:
     ///   session, success comes when the time has passed.
     template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_drain(std::chrono::duration<Rep, Period> at_most, Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code)>(initiate_drain(count_), token,
-                                                                  saturate_to_ns(at_most));
+        return asio::async_initiate<Token, void(error_code)>(initiate_drain(count_), token, saturate_to_ns(at_most));
     }
 
 private:
@@ -118,4 +117,4 @@ using session_group = basic_session_group<timer_wheel>;
 /// The sessions of a server on a local_timer_wheel: all on the wheel's thread or strand.
 using local_session_group = basic_session_group<local_timer_wheel>;
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -9,14 +9,15 @@
 #pragma once
 
 #include <cogwheel/counts/wheel_stats.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
 #include <fmt/format.h>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 inline double in_milliseconds(std::chrono::nanoseconds d) noexcept { return static_cast<double>(d.count()) / 1e6; }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 /// Takes no format specification.
 template <>

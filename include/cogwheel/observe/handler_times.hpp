@@ -16,6 +16,7 @@
 // - It reads the clock once for each timer that fires, and once for each turn.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/wheel/observed_wheel.hpp>
 
 #include <algorithm>
@@ -27,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// The handlers of one type.
 struct handler_time {
@@ -89,4 +90,4 @@ private:
     clock::time_point started_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -4,11 +4,13 @@
 // The metrics that metrics.hpp can show, as descriptions. docs/observe.md prints this list.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 enum class metric_type : std::uint8_t { counter, gauge, histogram };
 std::string_view to_string(metric_type) noexcept; ///< the name of the constant
@@ -24,4 +26,4 @@ struct metric_description {
 /// Returns all metrics that Cogwheel defines, grouped by source. Complexity: O(metrics). Errors: std::bad_alloc.
 std::vector<metric_description> all_metrics();
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

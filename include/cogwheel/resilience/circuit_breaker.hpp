@@ -29,9 +29,7 @@
 #include <functional>
 #include <memory>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The impl that a breaker shares with its calls. The timer holds a weak pointer to it.
 template <class WheelImpl>
@@ -150,7 +148,9 @@ private:
     bool retired_ = false;
 };
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A call that a breaker allowed or refused. Move-only. An allowed call ends once: by succeeded(), failed() or ended(),
 /// or without a verdict (success or failure) when it is destroyed or assigned to.
@@ -180,7 +180,7 @@ public:
     /// Ends the call according to an error code. An empty code is a success. A cancellation (such as operation_aborted)
     /// is no verdict, because the caller gave up. Any other error is a failure.
     /// Preconditions and Errors: as for succeeded().
-    void ended(const std::error_code& ec) {
+    void ended(const error_code& ec) {
         end(!ec                          ? detail::verdict::succeeded
             : detail::says_cancelled(ec) ? detail::verdict::abandoned
                                          : detail::verdict::failed);
@@ -259,4 +259,4 @@ using circuit_breaker = basic_circuit_breaker<timer_wheel>;
 /// A breaker on a local_timer_wheel, for its one thread or strand.
 using local_circuit_breaker = basic_circuit_breaker<local_timer_wheel>;
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 enum class circuit_state {
     closed,    ///< the breaker allows calls
@@ -66,4 +66,4 @@ struct circuit_stats {
     std::uint64_t opened = 0;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -4,22 +4,22 @@
 // The errors of resilience/, in addition to those of Asio and of the wheel (asio/error.hpp).
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <system_error>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 enum class resilience_errc {
     circuit_open = 1, ///< for your code, when circuit_breaker::allow() refuses. is_transient() returns false for it
 };
 
 /// Returns the category "cogwheel.resilience". Thread safety: any thread.
-const std::error_category& resilience_category() noexcept;
+const detail::sys::error_category& resilience_category() noexcept;
 
-inline std::error_code make_error_code(resilience_errc e) noexcept {
-    return {static_cast<int>(e), resilience_category()};
-}
+inline error_code make_error_code(resilience_errc e) noexcept { return {static_cast<int>(e), resilience_category()}; }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 template <>
-struct std::is_error_code_enum<cogwheel::resilience_errc> : std::true_type {};
+struct cogwheel::detail::sys::is_error_code_enum<cogwheel::resilience_errc> : std::true_type {};

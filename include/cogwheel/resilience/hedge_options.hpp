@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// When a hedge starts further attempts.
 struct hedge_options {
@@ -33,7 +33,7 @@ struct hedge_options {
 struct hedge_result {
     std::uint32_t attempts = 0; ///< attempts, including those that failed to start
     std::uint32_t winner = 0;   ///< the number of the attempt that gave the results; 0: none succeeded
-    std::error_code last_error; ///< the error of the last attempt to fail; empty if one succeeded
+    error_code last_error;      ///< the error of the last attempt to fail; empty if one succeeded
 };
 
 /// Tells an operation which of the attempts it is.
@@ -49,4 +49,4 @@ private:
     std::uint32_t number_ = 0;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -18,11 +18,12 @@
 // nothing until the clock has caught up. Complexity: O(1), no allocation. Thread safety: any thread, without a lock.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/wheel/tick.hpp>
 
 #include <atomic>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// How many retries a budget grants.
 struct retry_budget_options {
@@ -92,4 +93,4 @@ private:
     std::atomic<std::uint64_t> refused_{0};
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

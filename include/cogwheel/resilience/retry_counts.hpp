@@ -8,12 +8,14 @@
 //     report(counts.stats().ends[static_cast<std::size_t>(cogwheel::retry_end::budget)]);
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 enum class retry_end;
 struct retry_result;
@@ -40,4 +42,4 @@ private:
     std::atomic<std::uint64_t> attempts_{0};
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

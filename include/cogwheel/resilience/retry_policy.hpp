@@ -14,18 +14,18 @@
 #include <string_view>
 #include <system_error>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 template <class Clock>
 class retry_machine;
-}
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Returns true if another attempt may succeed: the peer or the way to it was unavailable, or did not answer in time.
 /// True for timed_out, connection_refused, connection_reset, connection_aborted, broken_pipe, eof, host_unreachable,
 /// network_unreachable, network_down, network_reset, try_again, interrupted, host_not_found_try_again, and for codes
 /// that equal the std::errc of the same meaning. False for all other codes, such as operation_aborted (a cancellation).
-bool is_transient(const std::error_code& ec) noexcept;
+bool is_transient(const error_code& ec) noexcept;
 
 /// When async_retry makes another attempt, and how long it waits before it.
 /// Example:
@@ -54,7 +54,7 @@ struct basic_retry_policy {
     /// The predicate: returns true if another attempt may succeed after this error. Empty: is_transient. An error of
     /// cogwheel::errc ends the retry without a call of the predicate. If the predicate throws, the retry completes with
     /// the last attempt's results, and the exception leaves run().
-    std::function<bool(const std::error_code&)> retryable = {};
+    std::function<bool(const error_code&)> retryable = {};
 
     /// A budget that other callers share. nullptr: no budget. Lifetime: must outlive the retry.
     retry_budget* budget = nullptr;
@@ -92,7 +92,7 @@ struct retry_result {
     std::uint32_t attempts = 0; ///< attempts, including one that failed to start
     retry_end end = retry_end::succeeded;
     /// The error of the last attempt that ended. An exception without a code: std::errc::state_not_recoverable.
-    std::error_code last_error;
+    error_code last_error;
 };
 
 /// Tells an operation about its attempt, and lets it delay the next one. Example: in retry.hpp.
@@ -104,7 +104,7 @@ public:
     std::uint32_t number() const noexcept { return number_; }
 
     /// Returns the error of the previous attempt; an empty code in the first one.
-    std::error_code last_error() const noexcept { return last_error_; }
+    error_code last_error() const noexcept { return last_error_; }
 
     /// Returns when the attempt's timeout or the policy's deadline will cancel the attempt, whichever is earlier. Pass
     /// it on to nested operations.
@@ -122,20 +122,24 @@ private:
     friend class detail::retry_machine<Clock>;
 
     std::uint32_t number_ = 0;
-    std::error_code last_error_;
+    error_code last_error_;
     basic_deadline<Clock> until_;
     std::chrono::nanoseconds hint_{};
 };
 
 using retry_attempt = basic_retry_attempt<std::chrono::steady_clock>;
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 [[noreturn]] void refuse_attempts(std::uint32_t attempts);
-}
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 template <class Clock>
 void basic_retry_policy<Clock>::validate() const {
     if (attempts < 1) detail::refuse_attempts(attempts);
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -22,6 +22,8 @@
 // This rule is Vixie's. The field of seconds, L, W, #, ? and 30/10 come from Quartz.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -29,7 +31,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Says what is wrong with an expression. what() quotes the expression and marks the place on the line below it. It
 /// shows control characters as spaces, and bytes that are not UTF-8 as question marks.
@@ -99,4 +101,4 @@ private:
     bool days_begin_with_star_ = false, weekdays_begin_with_star_ = false;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -4,9 +4,11 @@
 // The errors of schedules and tasks.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <system_error>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Why keyed_timers or a task_scheduler refuses an entry, or why a run or task fails although no job has failed.
 ///
@@ -26,11 +28,11 @@ enum class schedule_errc {
 };
 
 /// Returns the category "cogwheel.schedule". Thread safety: any thread.
-const std::error_category& schedule_category() noexcept;
+const detail::sys::error_category& schedule_category() noexcept;
 
-inline std::error_code make_error_code(schedule_errc e) noexcept { return {static_cast<int>(e), schedule_category()}; }
+inline error_code make_error_code(schedule_errc e) noexcept { return {static_cast<int>(e), schedule_category()}; }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 template <>
-struct std::is_error_code_enum<cogwheel::schedule_errc> : std::true_type {};
+struct cogwheel::detail::sys::is_error_code_enum<cogwheel::schedule_errc> : std::true_type {};

@@ -23,7 +23,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A periodic timer on any wheel. One async_tick() may be pending at a time.
 /// Thread safety: one thread or strand at a time. The handlers of async_tick() must run on it too.
@@ -81,7 +81,7 @@ public:
     /// Errors: std::bad_alloc; the next call waits for the same tick.
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_tick(Token&& token = {}) {
-        return asio::async_initiate<Token, void(std::error_code, time_point)>(initiate_tick(impl_), token);
+        return asio::async_initiate<Token, void(error_code, time_point)>(initiate_tick(impl_), token);
     }
 
     /// Cancels a pending tick, which completes with operation_aborted. Returns false if none is pending, or if it has
@@ -142,4 +142,4 @@ using interval = basic_interval<timer_wheel>;
 /// An interval on a local_timer_wheel: use it on the wheel's thread or strand.
 using local_interval = basic_interval<local_timer_wheel>;
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

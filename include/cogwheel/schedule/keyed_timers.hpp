@@ -26,7 +26,7 @@
 #include <ranges>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// The default hash: std::hash. For std::string it also takes a string_view.
 template <class Key>
@@ -79,14 +79,14 @@ public:
     /// Exception safety: on std::bad_alloc, and on exceptions of Hash, Equal and Job, the table is unchanged.
     template <class F>
         requires std::invocable<F&, const Key&> || std::invocable<F&>
-    std::error_code add(Key key, const recurrence& schedule, F job, on_duplicate policy = on_duplicate::reject) {
+    error_code add(Key key, const recurrence& schedule, F job, on_duplicate policy = on_duplicate::reject) {
         return add_due(std::move(key), schedule, impl_type::from_present(schedule.delay), std::move(job), policy);
     }
 
     /// Schedules one run of `job`, after `delay`.
     template <class Rep, class Period, class F>
-    std::error_code add(Key key, std::chrono::duration<Rep, Period> delay, F job,
-                        on_duplicate policy = on_duplicate::reject) {
+    error_code add(Key key, std::chrono::duration<Rep, Period> delay, F job,
+                   on_duplicate policy = on_duplicate::reject) {
         return add(std::move(key), recurrence::once(saturate_to_ns(delay)), std::move(job), policy);
     }
 
@@ -95,13 +95,13 @@ public:
     /// it, if there is no period.
     template <class F>
         requires std::invocable<F&, const Key&> || std::invocable<F&>
-    std::error_code add_at(Key key, time_point at, const recurrence& schedule, F job,
-                           on_duplicate policy = on_duplicate::reject) {
+    error_code add_at(Key key, time_point at, const recurrence& schedule, F job,
+                      on_duplicate policy = on_duplicate::reject) {
         return add_due(std::move(key), schedule, since_epoch(at), std::move(job), policy);
     }
     template <class F>
         requires std::invocable<F&, const Key&> || std::invocable<F&>
-    std::error_code add_at(Key key, time_point at, F job, on_duplicate policy = on_duplicate::reject) {
+    error_code add_at(Key key, time_point at, F job, on_duplicate policy = on_duplicate::reject) {
         const recurrence once = recurrence::once(detail::distance(Wheel::clock_type::now(), at));
         return add_due(std::move(key), once, since_epoch(at), std::move(job), policy);
     }
@@ -111,11 +111,11 @@ public:
     /// Returns the number of accepted elements, and why the next one was refused; success if none was. If add() throws,
     /// the elements before that one stay in the table.
     template <std::ranges::input_range Range>
-    std::pair<std::size_t, std::error_code> add_all(Range&& entries) {
+    std::pair<std::size_t, error_code> add_all(Range&& entries) {
         std::size_t added = 0;
         if constexpr (std::ranges::sized_range<Range>) impl_->all().reserve(size() + std::ranges::size(entries));
         for (auto&& entry : entries) {
-            const std::error_code refused =
+            const error_code refused =
                 std::apply([this](auto&... parts) { return this->add(std::move(parts)...); }, entry);
             if (refused) return {added, refused};
             ++added;
@@ -227,8 +227,8 @@ private:
     }
 
     template <class F>
-    std::error_code add_due(Key&& key, const recurrence& schedule, std::chrono::nanoseconds due, F&& job,
-                            on_duplicate policy) {
+    error_code add_due(Key&& key, const recurrence& schedule, std::chrono::nanoseconds due, F&& job,
+                       on_duplicate policy) {
         if constexpr (std::invocable<F&, const Key&>)
             return impl_->add(std::move(key), schedule, due, Job(std::forward<F>(job)), policy);
         else
@@ -239,4 +239,4 @@ private:
     std::unique_ptr<impl_type> impl_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 #include <limits>
 #include <optional>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// The number of runs or ticks that means "without end".
 inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
@@ -43,7 +43,7 @@ struct recurrence {
     constexpr std::int64_t runs() const noexcept { return times.value_or(period ? forever : 1); }
 
     /// Returns schedule_errc::bad_period, schedule_errc::bad_times, or success.
-    std::error_code check() const noexcept {
+    error_code check() const noexcept {
         if (period && *period <= std::chrono::nanoseconds::zero()) return schedule_errc::bad_period;
         if (runs() < 1) return schedule_errc::bad_times;
         if (runs() > 1 && !period) return schedule_errc::bad_period;
@@ -58,9 +58,9 @@ enum class on_duplicate {
     keep,    ///< returns success; the old entry stays, the new one is not scheduled
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 // A grid is a series of points, one period apart.
 
@@ -77,4 +77,4 @@ constexpr std::chrono::nanoseconds point_ahead(std::chrono::nanoseconds due, std
     return saturating_add(saturating_add(due, points_passed(due, period, now) * period), period);
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

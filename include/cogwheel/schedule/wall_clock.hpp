@@ -16,17 +16,17 @@
 #include <cogwheel/schedule/cron.hpp>
 #include <cogwheel/schedule/detail/date_waits.hpp>
 
-#include <asio/associated_allocator.hpp>
-#include <asio/associated_executor.hpp>
-#include <asio/compose.hpp>
-#include <asio/error.hpp>
-#include <asio/execution/outstanding_work.hpp>
-#include <asio/prefer.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
+#include COGWHEEL_ASIO_HEADER(associated_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(compose.hpp)
+#include COGWHEEL_ASIO_HEADER(error.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
+#include COGWHEEL_ASIO_HEADER(prefer.hpp)
 
 #include <algorithm>
 #include <memory>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// The options of a wait for a date.
 struct wall_clock_options {
@@ -39,7 +39,9 @@ struct wall_clock_options {
     void validate() const;
 };
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Holds the composed operation between two readings of the clock. The operation is in a block of its own. So if the
 /// timer of a later reading cannot be allocated, the operation still exists and completes with asio::error::no_memory.
@@ -67,7 +69,7 @@ struct kept_operation {
         from.reset();
         return taken;
     }
-    void operator()(std::error_code ec) { take(operation)(ec); }
+    void operator()(error_code ec) { take(operation)(ec); }
 };
 
 template <class Wheel, class WallClock>
@@ -86,7 +88,7 @@ public:
     }
 
     template <class Self>
-    void operator()(Self& self, std::error_code ec) {
+    void operator()(Self& self, error_code ec) {
         if (!ec && self.get_cancellation_state().cancelled() != asio::cancellation_type::none)
             ec = asio::error::operation_aborted;
         if (ec || date_->left() <= std::chrono::nanoseconds::zero()) return self.complete(ec);
@@ -110,7 +112,9 @@ private:
     std::unique_ptr<pending_date<Wheel, WallClock>> date_;
 };
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Waits until the wall clock shows `at`. A point in the past completes in the wheel's next turn, never inline.
 /// Parameters: WallClock is the clock that the operation reads. A clock with a type `watch_type` that is like
@@ -129,8 +133,8 @@ auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> a
     using wait = detail::wall_clock_wait<Wheel, WallClock>;
     options.validate();
     const typename wait::point point(saturate_to_ns(at.time_since_epoch()));
-    return asio::async_compose<Token, void(std::error_code)>(wait(wheel, point, options.recheck), token,
-                                                             wheel.get_executor());
+    return asio::async_compose<Token, void(error_code)>(wait(wheel, point, options.recheck), token,
+                                                        wheel.get_executor());
 }
 
 /// The units of a date and of a time of day.
@@ -142,4 +146,4 @@ enum class calendar_unit { second, minute, hour, day, month, year };
 ///     const auto midnight = cogwheel::start_of_each(cogwheel::calendar_unit::day).next(local); // the next day begins
 cron_expression start_of_each(calendar_unit);
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

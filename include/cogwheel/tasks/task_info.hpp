@@ -16,7 +16,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// What task_scheduler::cancel() returns.
 enum class task_cancel_result : std::uint8_t {
@@ -27,8 +27,8 @@ enum class task_cancel_result : std::uint8_t {
 
 /// What task_scheduler::add_all() returns.
 struct task_batch_result {
-    std::size_t added = 0;     ///< includes tasks that were skipped because of on_duplicate::keep
-    std::error_code refused{}; ///< why the next task was refused; success: none was
+    std::size_t added = 0; ///< includes tasks that were skipped because of on_duplicate::keep
+    error_code refused{};  ///< why the next task was refused; success: none was
 };
 
 /// What task_scheduler::recover() returns. The first two lists hold the names of tasks.
@@ -79,4 +79,4 @@ struct task_info {
 /// `next` is null if there is no next run, and `runs_left` if there is no end. Bytes that are not UTF-8 become U+FFFD.
 std::string to_json(std::span<const task_info>);
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

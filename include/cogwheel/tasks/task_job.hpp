@@ -12,13 +12,13 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/tasks/task.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/awaitable.hpp>
-#include <asio/bind_cancellation_slot.hpp>
-#include <asio/cancellation_signal.hpp>
-#include <asio/co_spawn.hpp>
-#include <asio/post.hpp>
-#include <asio/strand.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
+#include COGWHEEL_ASIO_HEADER(bind_cancellation_slot.hpp)
+#include COGWHEEL_ASIO_HEADER(cancellation_signal.hpp)
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
+#include COGWHEEL_ASIO_HEADER(strand.hpp)
 
 #include <concepts>
 #include <exception>
@@ -27,7 +27,7 @@
 #include <stop_token>
 #include <system_error>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// One attempt of one run, as its job sees it.
 /// Thread safety: any thread may read it. Lifetime: until the job has ended.
@@ -74,12 +74,14 @@ protected:
     std::stop_source stop_{std::nostopstate}; // one for each attempt
 };
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A run that reports the end of its job to the scheduler.
 class reporting_run : public task_run {
 public:
-    virtual void ended(const std::exception_ptr& thrown, std::error_code error) noexcept = 0;
+    virtual void ended(const std::exception_ptr& thrown, error_code error) noexcept = 0;
 
 protected:
     using task_run::task_run;
@@ -93,7 +95,7 @@ inline constexpr bool is_coroutine = false;
 template <class Executor>
 inline constexpr bool is_coroutine<asio::awaitable<void, Executor>> = true;
 template <class Executor>
-inline constexpr bool is_coroutine<asio::awaitable<std::error_code, Executor>> = true;
+inline constexpr bool is_coroutine<asio::awaitable<error_code, Executor>> = true;
 
 /// The strand and the cancellation signal of one attempt of a job that is a coroutine. A request to stop also emits
 /// this signal, on this strand.
@@ -118,7 +120,9 @@ struct post_stop {
     }
 };
 
-} // namespace detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A job of any form. Copyable: copies share the callable. When the scheduler tells a coroutine to stop, it also
 /// cancels the operation for which the coroutine waits.
@@ -141,9 +145,8 @@ public:
     task_job(F&& f) { // NOLINT(google-explicit-constructor): a callable converts to a job
         using callable = std::decay_t<F>;
         using result = std::remove_cvref_t<result_of<callable>>;
-        static_assert(std::is_void_v<result> || std::convertible_to<result, std::error_code> ||
-                          detail::is_coroutine<result>,
-                      "a job returns nothing or a std::error_code, or is a coroutine that does: asio::awaitable<void>");
+        static_assert(std::is_void_v<result> || std::convertible_to<result, error_code> || detail::is_coroutine<result>,
+                      "a job returns nothing or a error_code, or is a coroutine that does: asio::awaitable<void>");
         start_ = [job = std::make_shared<callable>(std::forward<F>(f))](const detail::run_ptr& run,
                                                                         const asio::any_io_executor& executor) {
             if constexpr (detail::is_coroutine<result>)
@@ -161,7 +164,7 @@ private:
     template <class Result, class F>
     static void run_now(F& f, detail::reporting_run& run) {
         std::exception_ptr thrown;
-        std::error_code error;
+        error_code error;
         COGWHEEL_TRY {
             if constexpr (std::is_void_v<Result>)
                 call(f, run);
@@ -189,7 +192,7 @@ private:
                                 const std::shared_ptr<detail::coroutine_stop>& stop) {
         const std::stop_token token = run->stop_token(); // taken now: the attempt may be over when co_spawn() returns
         const auto told = std::make_shared<std::optional<std::stop_callback<detail::post_stop>>>();
-        const auto end = [job, run, stop, told](const std::exception_ptr& thrown, std::error_code error = {}) {
+        const auto end = [job, run, stop, told](const std::exception_ptr& thrown, error_code error = {}) {
             told->reset();
             run->ended(thrown, error);
         };
@@ -204,4 +207,4 @@ private:
     std::function<void(const detail::run_ptr&, const asio::any_io_executor&)> start_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -29,7 +29,7 @@
 #include <span>
 #include <thread>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// The options of a task_journal.
 struct task_journal_options {
@@ -129,4 +129,4 @@ private:
     std::thread rewriter_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

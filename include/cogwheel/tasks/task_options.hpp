@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// An event in the life of a task. Lifetime: the references are valid until on_event() returns.
 struct task_event {
@@ -129,4 +129,4 @@ struct task_scheduler_options {
     void validate() const;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -30,11 +30,11 @@
 #include <cogwheel/tasks/task_options.hpp>
 #include <cogwheel/tasks/task_stats.hpp>
 
-namespace cogwheel::inline v0 {
-
-namespace detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class task_scheduler_impl;
-}
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// A table of named tasks and the threads that run their jobs.
 /// Complexity: each function is O(1), unless it says otherwise, plus the time of the storage. Memory: about 800 bytes
@@ -74,14 +74,14 @@ public:
     /// Errors: returns schedule_errc::duplicate_key (on_duplicate::reject, and a task of this name has not finished),
     ///   no_name, bad_period, bad_times, unknown_job, never, errc::stopped or errc::too_many_timers. Throws
     ///   std::bad_alloc and the storage's exceptions. In both cases it schedules nothing.
-    std::error_code add(task t, on_duplicate policy = on_duplicate::reject);
+    error_code add(task t, on_duplicate policy = on_duplicate::reject);
 
     /// Adds a task together with its job. The scheduler does not store the task, so the task ends with the scheduler.
     /// Errors: as with the function above, except unknown_job and the storage's exceptions; std::invalid_argument
     ///   (options). If this replaces a stored task and the storage cannot erase that one, the observer learns of it
     ///   (unrecorded).
     template <std::convertible_to<task_job> Job>
-    std::error_code add(task t, Job&& job, job_options options = {}, on_duplicate policy = on_duplicate::reject) {
+    error_code add(task t, Job&& job, job_options options = {}, on_duplicate policy = on_duplicate::reject) {
         options.validate();
         task_job does(std::forward<Job>(job));
         return add_with(std::move(t), std::move(does), std::move(options), policy);
@@ -136,9 +136,9 @@ public:
 
 private:
     task_scheduler(std::unique_ptr<detail::task_wheel> wheel, task_scheduler_options options);
-    std::error_code add_with(task t, task_job job, job_options options, on_duplicate policy);
+    error_code add_with(task t, task_job job, job_options options, on_duplicate policy);
 
     std::shared_ptr<detail::task_scheduler_impl> impl_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// The points at which a task is due. A value.
 class task_trigger {
@@ -111,7 +111,7 @@ public:
     const std::string& expression() const noexcept { return expression_; }
 
     /// Returns schedule_errc::bad_period, bad_times, bad_jitter, or success.
-    std::error_code check() const noexcept;
+    error_code check() const noexcept;
 
     /// Returns, for example, "once", "at 2026-03-01T07:00:00Z", "every 10s" or "0 7 * * MON-FRI Europe/Berlin".
     std::string text() const;
@@ -143,4 +143,4 @@ private:
     std::string expression_;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -15,16 +15,16 @@
 
 #include <cogwheel/asio/timer_wheel.hpp>
 
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-#include <asio/wait_traits.hpp>
+#include COGWHEEL_ASIO_HEADER(executor_work_guard.hpp)
+#include COGWHEEL_ASIO_HEADER(io_context.hpp)
+#include COGWHEEL_ASIO_HEADER(steady_timer.hpp)
+#include COGWHEEL_ASIO_HEADER(wait_traits.hpp)
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 
-namespace cogwheel::inline v0::testing {
+namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO {
 
 /// A clock for tests; meets the standard's Clock requirements. Thread safety: any thread may call both functions.
 class manual_clock {
@@ -81,11 +81,11 @@ inline std::size_t run_until_idle(asio::io_context& io,
     return handlers;
 }
 
-} // namespace cogwheel::inline v0::testing
+} // namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO
 
 /// Makes a blocking wait for this clock read it every millisecond, because another thread has to advance it.
 template <>
-struct asio::wait_traits<cogwheel::testing::manual_clock> {
+struct cogwheel::asio::wait_traits<cogwheel::testing::manual_clock> {
     using clock = cogwheel::testing::manual_clock;
     static clock::duration to_wait_duration(const clock::duration& d) {
         return d < std::chrono::milliseconds(1) ? d : std::chrono::milliseconds(1);
@@ -95,7 +95,7 @@ struct asio::wait_traits<cogwheel::testing::manual_clock> {
     }
 };
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The driver of a wheel on a manual_clock. The clock's advance() makes it wake the wheel.
 template <>
@@ -124,4 +124,4 @@ private:
     bool armed_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

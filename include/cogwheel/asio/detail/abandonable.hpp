@@ -7,8 +7,8 @@
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
 
-#include <asio/associated_cancellation_slot.hpp>
-#include <asio/cancellation_signal.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
+#include COGWHEEL_ASIO_HEADER(cancellation_signal.hpp)
 
 #include <atomic>
 #include <memory>
@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Whether a late result of this type may outlive the caller: it owns its data, and is no count of bytes in a buffer of
 /// the caller. Specialise it for types of your own that only refer to data.
@@ -27,7 +27,9 @@ inline constexpr bool owns_its_data<std::basic_string_view<Char, Traits>> = fals
 template <class T, std::size_t Extent>
 inline constexpr bool owns_its_data<std::span<T, Extent>> = false;
 
-namespace detail {
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Results>
 inline constexpr bool all_own_their_data = false;
@@ -36,12 +38,12 @@ inline constexpr bool all_own_their_data<std::tuple<Results...>> = (owns_its_dat
 
 /// Makes the results of an operation that did not complete itself.
 template <class Results>
-Results failed_results(const std::error_code& ec) {
+Results failed_results(const error_code& ec) {
     Results r;
-    if constexpr (std::same_as<std::tuple_element_t<0, Results>, std::error_code>)
+    if constexpr (std::same_as<std::tuple_element_t<0, Results>, error_code>)
         std::get<0>(r) = ec;
     else
-        std::get<0>(r) = std::make_exception_ptr(std::system_error(ec));
+        std::get<0>(r) = std::make_exception_ptr(sys::system_error(ec));
     return r;
 }
 
@@ -58,7 +60,7 @@ class abandonable : public std::enable_shared_from_this<abandonable<Impl, Handle
     public:
         using executor_type = handler_executor;
 
-        failure(shared self, const std::error_code& ec) noexcept
+        failure(shared self, const error_code& ec) noexcept
             : self_(std::move(self)), ec_(ec), executor_(self_->executor_) {}
         // Copies the executor: Asio may ask a moved-from function for it.
         failure(failure&& other) noexcept
@@ -78,7 +80,7 @@ class abandonable : public std::enable_shared_from_this<abandonable<Impl, Handle
 
     private:
         shared self_;
-        std::error_code ec_;
+        error_code ec_;
         executor_type executor_;
     };
 
@@ -236,10 +238,9 @@ private:
     std::optional<Handler> handler_;
     asio::cancellation_signal signal_; // cancels the operation
     typename Impl::token_type token_;  // of the timer
-    std::error_code error_;            // of the timer or the slot
+    error_code error_;                 // of the timer or the slot
     std::atomic<bool> claimed_{false};
     std::atomic<unsigned> initiation_{under_way};
 };
 
-} // namespace detail
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

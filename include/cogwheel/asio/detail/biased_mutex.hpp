@@ -23,12 +23,14 @@
 // locks" (2002); docs/adr/0015.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <array>
 #include <atomic>
 #include <cassert>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Names a thread by the address of its thread control block: an address that it alone has as long as it runs. Zero if
 /// that is not known here.
@@ -139,4 +141,4 @@ private:
     std::array<std::uintptr_t, most_owners> owners_{};
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

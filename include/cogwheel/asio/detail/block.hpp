@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <memory>
@@ -15,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Payload::allocator_type: void for memory of the table, else the type of Payload::get_allocator().
 template <class Payload>
@@ -154,4 +155,4 @@ private:
     }
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,15 +4,15 @@
 // Cancellation slots: whether an emission cancels, and how a slot finds an operation that may no longer exist.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/wheel/node_list.hpp>
 #include <cogwheel/wheel/node_table.hpp>
 
-#include <asio/cancellation_type.hpp>
+#include COGWHEEL_ASIO_HEADER(cancellation_type.hpp)
 
 #include <new>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Returns whether an emission cancels: cancellation_type::none does not.
 inline bool cancels(asio::cancellation_type_t type) noexcept {
@@ -71,4 +71,4 @@ private:
     timer_id id_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -11,13 +11,13 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/call_site.hpp>
 
-#include <asio/detail/throw_exception.hpp>
-#include <asio/execution/outstanding_work.hpp>
-#include <asio/prefer.hpp>
+#include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
+#include COGWHEEL_ASIO_HEADER(prefer.hpp)
 
 #include <stdexcept>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Where the first wheel of a context is. A null context: the entry is free.
 struct cached_wheel {
@@ -198,4 +198,4 @@ Wheel& find_wheel(const Executor& executor, call_site where) {
     return look_up_wheel<Wheel>(context, executor, where);
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -6,10 +6,12 @@
 // makes it unknown again. So a counter that steps, or whose frequency changes, is not used. No clock, no I/O.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <chrono>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Complexity: O(1) for each function. Thread safety: none.
 class counter_rate {
@@ -45,4 +47,4 @@ private:
     bool began_ = false, agreed_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

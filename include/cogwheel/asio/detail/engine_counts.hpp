@@ -7,13 +7,14 @@
 
 #include <cogwheel/counts/lateness_histogram.hpp>
 #include <cogwheel/counts/wheel_stats.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/wheel/tick.hpp>
 
 #include <array>
 #include <chrono>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The counts of one wheel. Needs the engine's lock.
 class engine_counts {
@@ -66,4 +67,4 @@ private:
     lateness_histogram quantiles_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,24 +4,24 @@
 // What the binding needs of executors: to count work, to post a handler to its own executor, to compare executors.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/associated_allocator.hpp>
-#include <asio/associated_executor.hpp>
-#include <asio/dispatch.hpp>
-#include <asio/execution/blocking.hpp>
-#include <asio/execution/context.hpp>
-#include <asio/execution/executor.hpp>
-#include <asio/execution/outstanding_work.hpp>
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <asio/post.hpp>
-#include <asio/prefer.hpp>
-#include <asio/query.hpp>
-#include <asio/require.hpp>
-#include <asio/strand.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
+#include COGWHEEL_ASIO_HEADER(associated_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(dispatch.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/blocking.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/context.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/executor.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
+#include COGWHEEL_ASIO_HEADER(executor_work_guard.hpp)
+#include COGWHEEL_ASIO_HEADER(io_context.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
+#include COGWHEEL_ASIO_HEADER(prefer.hpp)
+#include COGWHEEL_ASIO_HEADER(query.hpp)
+#include COGWHEEL_ASIO_HEADER(require.hpp)
+#include COGWHEEL_ASIO_HEADER(strand.hpp)
 
 #include <memory>
 #include <optional>
@@ -29,7 +29,7 @@
 #include <typeinfo>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 // ---- work ----
 
@@ -145,7 +145,7 @@ inline constexpr bool has_allocator =
 /// it compares both as any_io_executor. It returns false if there is no memory for that; callers are then only slower.
 template <class E>
 bool is_executor(const asio::any_io_executor& erased, const E& e) noexcept {
-#ifdef ASIO_NO_TYPEID
+#if COGWHEEL_ASIO_MACRO(NO_TYPEID)
     COGWHEEL_TRY { return erased == asio::any_io_executor(e); }
     COGWHEEL_CATCH { return false; }
 #else
@@ -212,7 +212,7 @@ void post_to_its_own(const Executor& fallback, F&& handler) {
 
 /// Returns the io_context of an executor, or of a strand on it. Returns nullptr for other contexts, and without typeid.
 inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
-#ifndef ASIO_NO_TYPEID
+#if !COGWHEEL_ASIO_MACRO(NO_TYPEID)
     using direct = asio::io_context::executor_type;
     if (executor.target_type() == typeid(direct)) return &executor.target<direct>()->context();
     using strand = asio::strand<direct>;
@@ -223,4 +223,4 @@ inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& e
     return nullptr;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Why a timer completes, and so what its function does.
 enum class outcome {
@@ -158,4 +158,4 @@ private:
     }
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

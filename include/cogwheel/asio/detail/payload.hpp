@@ -11,26 +11,26 @@
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/associated_allocator.hpp>
-#include <asio/associated_cancellation_slot.hpp>
-#include <asio/associated_executor.hpp>
-#include <asio/detail/handler_tracking.hpp>
-#include <asio/error.hpp>
-#include <asio/execution/context.hpp>
-#include <asio/query.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
+#include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
+#include COGWHEEL_ASIO_HEADER(associated_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(detail/handler_tracking.hpp)
+#include COGWHEEL_ASIO_HEADER(error.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/context.hpp)
+#include COGWHEEL_ASIO_HEADER(query.hpp)
 
 #include <optional>
 #include <typeinfo>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A handler with its error code. It keeps the handler's associations.
 template <class Handler>
 struct bound_handler {
     using associations = of_handler;
     Handler handler;
-    std::error_code ec;
+    error_code ec;
 
     void operator()() { std::move(handler)(ec); }
 };
@@ -46,12 +46,12 @@ struct payload_allocator<T, true> {
 };
 
 /// Returns the error of a refused timer. Preconditions: not accepted.
-inline std::error_code error_of(admission a) noexcept {
+inline error_code error_of(admission a) noexcept {
     return a == admission::stopped ? errc::stopped : errc::too_many_timers;
 }
 
 /// Returns the error code with which a wait completes.
-inline std::error_code wait_error(outcome how) noexcept {
+inline error_code wait_error(outcome how) noexcept {
     switch (how) {
     case outcome::expired:
         return {};
@@ -66,7 +66,7 @@ inline std::error_code wait_error(outcome how) noexcept {
 
 /// A pending async_wait. ASIO_ENABLE_HANDLER_TRACKING shows it as an operation of Asio's own.
 template <class Handler>
-class waiting_handler ASIO_INHERIT_TRACKED_HANDLER {
+class waiting_handler COGWHEEL_ASIO_MACRO(INHERIT_TRACKED_HANDLER) {
 public:
     using what = Handler;
     using allocator_type = typename payload_allocator<Handler>::type;
@@ -80,15 +80,15 @@ public:
 
     template <class Engine>
     void deliver(outcome how, Engine& engine) && {
-        ASIO_HANDLER_COMPLETION((*this));
+        COGWHEEL_ASIO_MACRO(HANDLER_COMPLETION)((*this));
         if (how == outcome::destroyed) return;
         bound_handler<Handler> bound{std::move(handler_), wait_error(how)};
-        ASIO_HANDLER_INVOCATION_BEGIN((bound.ec));
+        COGWHEEL_ASIO_MACRO(HANDLER_INVOCATION_BEGIN)((bound.ec));
         if constexpr (has_executor<Handler>)
             run_associated(std::move(bound), engine.executor());
         else
             bound();
-        ASIO_HANDLER_INVOCATION_END;
+        COGWHEEL_ASIO_MACRO(HANDLER_INVOCATION_END);
     }
 
     static auto allocator_of(const Handler& h) noexcept { return asio::get_associated_allocator(h); }
@@ -112,8 +112,8 @@ void start_waiting(Engine& engine, [[maybe_unused]] void* object, Handler&& hand
     typename Engine::lock_type lock = engine.lock();
     if (engine.is_shut_down()) return; // the context destroys all handlers, so this one too
     timer_node& node = op::create(engine, std::forward<Handler>(handler), engine.executor());
-    ASIO_HANDLER_CREATION((asio::query(engine.executor(), asio::execution::context), op::payload(node),
-                           Payload::listed ? "wheel_timer" : "timer_wheel", object, 0, "async_wait"));
+    COGWHEEL_ASIO_MACRO(HANDLER_CREATION)((asio::query(engine.executor(), asio::execution::context), op::payload(node),
+                                           Payload::listed ? "wheel_timer" : "timer_wheel", object, 0, "async_wait"));
     COGWHEEL_TRY {
         if (slot.is_connected()) {
             // Before the timer can fire: after that the slot may no longer exist.
@@ -196,4 +196,4 @@ private:
     [[no_unique_address]] OnCancel on_cancel_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,10 +4,12 @@
 // The pins of an operation, as bits in one word.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <atomic>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The pins of an operation. `Concurrent`: threads change them without a lock, so the word is atomic.
 template <bool Concurrent>
@@ -38,4 +40,4 @@ private:
     unsigned bits_ = 0;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -20,6 +20,8 @@
 #pragma once
 
 #ifdef COGWHEEL_PROBES
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <sys/sdt.h>
 /// Places a probe with `count` arguments.
 #define COGWHEEL_PROBE(count, name, ...) DTRACE_PROBE##count(cogwheel, name, __VA_ARGS__)

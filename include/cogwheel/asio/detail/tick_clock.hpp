@@ -25,7 +25,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The counter with which a clock advances. Specialised for std::chrono::steady_clock below, and by tests.
 template <class Clock>
@@ -229,4 +229,4 @@ private:
     counter_rate rate_{};
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 
 #include <cogwheel/asio/detail/timed_operation.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A copy of a handler's associated allocator, or nothing if the handler has none.
 template <class Handler, bool = has_allocator<Handler>>
@@ -53,20 +53,21 @@ private:
     typename Operation::owner operation_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 template <class Operation, class Default>
-struct asio::associated_cancellation_slot<cogwheel::detail::timed_handler<Operation>, Default> {
-    using type = asio::cancellation_slot;
+struct cogwheel::asio::associated_cancellation_slot<cogwheel::detail::timed_handler<Operation>, Default> {
+    using type = cogwheel::asio::cancellation_slot;
     static type get(const cogwheel::detail::timed_handler<Operation>& h, const Default& = Default()) noexcept {
         return h.slot();
     }
 };
 
 template <class Operation, class Default>
-struct asio::associated_allocator<cogwheel::detail::timed_handler<Operation>, Default> {
+struct cogwheel::asio::associated_allocator<cogwheel::detail::timed_handler<Operation>, Default> {
     using type =
-        asio::associated_allocator_t<std::decay_t<decltype(std::declval<const Operation&>().handler())>, Default>;
+        cogwheel::asio::associated_allocator_t<std::decay_t<decltype(std::declval<const Operation&>().handler())>,
+                                               Default>;
     static type get(const cogwheel::detail::timed_handler<Operation>& h, const Default& d = Default()) noexcept {
         return h.allocator().get(d);
     }

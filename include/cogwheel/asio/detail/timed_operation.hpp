@@ -24,15 +24,15 @@
 #include <cogwheel/asio/detail/timed_travel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
-#include <asio/associated_cancellation_slot.hpp>
-#include <asio/cancellation_signal.hpp>
-#include <asio/detail/throw_exception.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
+#include COGWHEEL_ASIO_HEADER(cancellation_signal.hpp)
+#include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
 
 #include <exception>
 #include <memory>
 #include <variant>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// An operation with its timer. IoExecutor: the type of the executor of the operation's I/O
 /// object, which handlers without an executor of their own use.
@@ -497,4 +497,4 @@ private:
     std::variant<std::monostate, pending_cancellation, typename signature_traits<Signatures>::results...> results_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

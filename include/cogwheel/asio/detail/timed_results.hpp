@@ -7,8 +7,8 @@
 
 #include <cogwheel/asio/detail/wrapped_handler.hpp>
 
-#include <asio/error.hpp>
-#include <asio/experimental/channel_error.hpp>
+#include COGWHEEL_ASIO_HEADER(error.hpp)
+#include COGWHEEL_ASIO_HEADER(experimental/channel_error.hpp)
 
 #include <concepts>
 #include <exception>
@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The results of a completion signature, as a tuple of decayed types.
 template <class Signature>
@@ -34,7 +34,7 @@ template <class R, class... Args>
 struct signature_traits<R(Args...) &&> : signature_traits<R(Args...)> {};
 
 template <class T>
-concept error_result = std::same_as<T, std::error_code> || std::same_as<T, std::exception_ptr>;
+concept error_result = std::same_as<T, error_code> || std::same_as<T, std::exception_ptr>;
 
 /// The type of the first result, or void.
 template <class Tuple>
@@ -74,12 +74,12 @@ inline constexpr bool can_fail = error_result<typename first_result<typename sig
                                  std::default_initializable<typename signature_traits<First>::results>;
 
 /// Returns whether the error means a cancellation. Only such an error becomes timed_out.
-inline bool says_cancelled(const std::error_code& ec) noexcept {
-    return ec == asio::error::operation_aborted || ec == std::errc::operation_canceled ||
+inline bool says_cancelled(const error_code& ec) noexcept {
+    return ec == asio::error::operation_aborted || ec == sys::errc::operation_canceled ||
            ec == asio::experimental::error::channel_cancelled;
 }
 /// Turns a cancellation into timed_out. Leaves success and other errors unchanged.
-inline void report_timeout(std::error_code& ec) noexcept {
+inline void report_timeout(error_code& ec) noexcept {
     if (says_cancelled(ec)) ec = asio::error::timed_out;
 }
 inline void report_timeout(std::exception_ptr& e) noexcept {
@@ -87,9 +87,9 @@ inline void report_timeout(std::exception_ptr& e) noexcept {
 #ifdef __cpp_exceptions
     try {
         std::rethrow_exception(e);
-    } catch (const std::system_error& error) {
+    } catch (const sys::system_error& error) {
         if (says_cancelled(error.code()))
-            e = std::make_exception_ptr(std::system_error(std::error_code(asio::error::timed_out)));
+            e = std::make_exception_ptr(sys::system_error(error_code(asio::error::timed_out)));
     } catch (...) {
         // not a cancellation: unchanged
     }
@@ -108,4 +108,4 @@ struct handler_with_results {
     void operator()() { std::apply(std::move(handler), std::move(results)); }
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

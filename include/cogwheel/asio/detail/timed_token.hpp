@@ -8,7 +8,7 @@
 #include <cogwheel/asio/detail/context_wheel.hpp>
 #include <cogwheel/asio/detail/on_wheel.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The wheel that the caller names.
 template <class Impl>
@@ -115,12 +115,12 @@ auto timed(const Spec& spec) {
     return partial_timed_token<Spec>{spec};
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 // initiate() spells out its return type. With a deduced one, a check of whether the token fits would instantiate the
 // function's body.
 template <class Spec, class Token, class... Signatures>
-struct asio::async_result<cogwheel::detail::timed_token<Spec, Token>, Signatures...> {
+struct cogwheel::asio::async_result<cogwheel::detail::timed_token<Spec, Token>, Signatures...> {
     template <class Initiation>
     using timed = cogwheel::detail::timed_initiation<std::decay_t<Initiation>, Spec, Signatures...>;
     template <class RawToken>
@@ -128,27 +128,27 @@ struct asio::async_result<cogwheel::detail::timed_token<Spec, Token>, Signatures
 
     template <class Initiation, class RawToken, class... Args>
     static auto initiate(Initiation&& initiation, RawToken&& raw, Args&&... args)
-        -> decltype(asio::async_initiate<token<RawToken>, Signatures...>(std::declval<timed<Initiation>>(),
-                                                                         std::declval<token<RawToken>&>(),
-                                                                         std::declval<Args>()...)) {
-        return asio::async_initiate<token<RawToken>, Signatures...>(
+        -> decltype(cogwheel::asio::async_initiate<token<RawToken>, Signatures...>(std::declval<timed<Initiation>>(),
+                                                                                   std::declval<token<RawToken>&>(),
+                                                                                   std::declval<Args>()...)) {
+        return cogwheel::asio::async_initiate<token<RawToken>, Signatures...>(
             timed<Initiation>(std::forward<Initiation>(initiation), raw.spec), raw.token, std::forward<Args>(args)...);
     }
 };
 
 template <class Spec, class... Signatures>
-struct asio::async_result<cogwheel::detail::partial_timed_token<Spec>, Signatures...> {
+struct cogwheel::asio::async_result<cogwheel::detail::partial_timed_token<Spec>, Signatures...> {
     template <class Initiation, class RawToken, class... Args>
         requires cogwheel::detail::knows_executor<std::decay_t<Initiation>>
     static auto initiate(Initiation&& initiation, const RawToken& raw, Args&&... args) {
         using default_token =
-            typename asio::default_completion_token<typename std::decay_t<Initiation>::executor_type>::type;
+            typename cogwheel::asio::default_completion_token<typename std::decay_t<Initiation>::executor_type>::type;
         static_assert(
             !std::is_void_v<default_token>,
             "this operation has no default token: give timeout_after() or abandon_after() one, or use as_default_on");
         auto token = raw(default_token());
-        return asio::async_initiate<decltype(token), Signatures...>(std::forward<Initiation>(initiation), token,
-                                                                    std::forward<Args>(args)...);
+        return cogwheel::asio::async_initiate<decltype(token), Signatures...>(std::forward<Initiation>(initiation),
+                                                                              token, std::forward<Args>(args)...);
     }
 
     // Asio's check of whether a token fits names this function, with an initiation without executor. It never calls it.

@@ -9,15 +9,15 @@
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
 #include <cogwheel/asio/error.hpp>
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
-#include <asio/any_io_executor.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 
 #include <optional>
 #include <thread>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Outstanding work for the executors of the wheel, of the operation and of its handler.
 template <class Handler, class IoExecutor>
@@ -91,14 +91,14 @@ struct timed_sending {
 /// wheel's error code. Preconditions: the first result is an error_code or an exception_ptr.
 template <class Handler, class Results, class IoExecutor, class H>
 void post_refusal(const IoExecutor& io_executor, admission how, H&& handler) {
-    const std::error_code ec = error_of(how);
+    const error_code ec = error_of(how);
     Results r;
-    if constexpr (std::same_as<std::tuple_element_t<0, Results>, std::error_code>)
+    if constexpr (std::same_as<std::tuple_element_t<0, Results>, error_code>)
         std::get<0>(r) = ec;
     else
-        std::get<0>(r) = std::make_exception_ptr(std::system_error(ec));
+        std::get<0>(r) = std::make_exception_ptr(sys::system_error(ec));
     handler_with_results<Handler, Results> bound{std::forward<H>(handler), std::move(r)};
     post_to_its_own(io_executor, std::move(bound));
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,12 +4,12 @@
 // Timers of the kernel as file descriptors: timerfd_create(2). Linux only.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/detail/throw_exception.hpp>
-#include <asio/posix/basic_stream_descriptor.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
+#include COGWHEEL_ASIO_HEADER(posix/basic_stream_descriptor.hpp)
 
 #include <cerrno>
 #include <chrono>
@@ -25,20 +25,20 @@
 #define TFD_TIMER_CANCEL_ON_SET (1 << 1) // for old headers of the C library
 #endif
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 using timerfd = asio::posix::basic_stream_descriptor<asio::any_io_executor>;
 
 /// Opens a timerfd. Sets `ec` if the process may open no more file descriptors.
-inline int open_timerfd(clockid_t clock, std::error_code& ec) noexcept {
+inline int open_timerfd(clockid_t clock, error_code& ec) noexcept {
     const int fd = ::timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC);
-    ec.assign(fd < 0 ? errno : 0, std::system_category());
+    ec.assign(fd < 0 ? errno : 0, sys::system_category());
     return fd;
 }
 
 /// Hands the file descriptor to `timer`, or closes it and sets `ec`. Does nothing if `ec` is set.
 /// Errors: std::bad_alloc; the file descriptor is closed then.
-inline void assign_timerfd(timerfd& timer, int fd, std::error_code& ec) {
+inline void assign_timerfd(timerfd& timer, int fd, error_code& ec) {
     if (ec) return;
     COGWHEEL_TRY { timer.assign(fd, ec); }
     COGWHEEL_CATCH {
@@ -65,4 +65,4 @@ inline bool watch_clock(int fd) noexcept {
     return set == 0 || errno == ECANCELED; // the clock was set since the last call: the timer is armed nevertheless
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 #include <cogwheel/asio/detail/timerfd.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 inline std::chrono::nanoseconds clock_reading(clockid_t clock) noexcept {
     timespec t{};
@@ -21,9 +21,9 @@ class timerfd_driver {
 public:
     timerfd_driver(const asio::any_io_executor& executor, wake_target& target, driver_memory& memory)
         : timer_(executor), target_(&target), memory_(&memory) {
-        std::error_code ec;
+        error_code ec;
         assign_timerfd(timer_, Clock::open_timer(ec), ec);
-        if (ec) asio::detail::throw_exception(std::system_error(ec, "a wheel on a timerfd: timerfd_create"));
+        if (ec) asio::detail::throw_exception(sys::system_error(ec, "a wheel on a timerfd: timerfd_create"));
     }
 
     /// Wakes the target at `at`, and replaces the previous wait. run() does not return before that. Errors:
@@ -36,7 +36,7 @@ public:
 
     /// Wakes the target soon. Preconditions: a wait is armed.
     void cancel_wait() noexcept {
-        std::error_code ignored; // it is open
+        error_code ignored; // it is open
         timer_.cancel(ignored);
     }
 
@@ -46,4 +46,4 @@ private:
     driver_memory* memory_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

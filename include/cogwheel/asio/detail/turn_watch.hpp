@@ -5,7 +5,9 @@
 // nothing of what stands behind it (turn_hooks.hpp), and pays for one look at a null pointer in each turn.
 #pragma once
 
-namespace cogwheel::inline v0::detail {
+#include <cogwheel/detail/which_asio.hpp>
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// All functions are called with the engine's lock, which is held again when they return.
 template <class Lock>
@@ -25,4 +27,4 @@ protected:
 template <class Engine>
 class turn_hooks;
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

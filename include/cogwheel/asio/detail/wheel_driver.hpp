@@ -8,10 +8,10 @@
 // memory.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/basic_waitable_timer.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(basic_waitable_timer.hpp)
 
 #include <atomic>
 #include <cstddef>
@@ -19,7 +19,7 @@
 #include <memory>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The object that the driver wakes. `serial` is the number that arm() was given.
 class wake_target {
@@ -125,4 +125,4 @@ private:
     driver_memory* memory_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

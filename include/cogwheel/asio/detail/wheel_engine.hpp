@@ -32,13 +32,13 @@
 #include <cogwheel/wheel/observed_wheel.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 
-#include <asio/require.hpp>
+#include COGWHEEL_ASIO_HEADER(require.hpp)
 
 #include <atomic>
 #include <mutex>
 #include <thread>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 class wheel_engine : public wake_target {
@@ -488,7 +488,7 @@ private:
     wheel_extensions extensions_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 #include <cogwheel/asio/detail/wheel_engine_driver.hpp>
 #include <cogwheel/asio/detail/wheel_engine_life.hpp>

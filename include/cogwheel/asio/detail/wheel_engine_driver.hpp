@@ -7,7 +7,7 @@
 
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::request_turn() {
@@ -116,4 +116,4 @@ void wheel_engine<Clock, Locking, Wheel>::replace_lost_turn() noexcept {
     }
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& executor, const wheel_options& options) {
@@ -94,4 +94,4 @@ void wheel_engine<Clock, Locking, Wheel>::recycle_if_done(lock_type& lock) noexc
     lock.lock();
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,11 +4,13 @@
 // What other rooms keep for a wheel, one object of each type.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <memory>
 #include <typeinfo>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 // Names a type. Libraries that hide their symbols get the same key, except without RTTI.
 #ifdef __cpp_rtti
@@ -76,4 +78,4 @@ private:
     std::unique_ptr<wheel_extension> first_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

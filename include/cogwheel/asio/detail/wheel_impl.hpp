@@ -13,12 +13,12 @@
 #include <cogwheel/asio/timer_token.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
-#include <asio/associated_cancellation_slot.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
 
 #include <thread>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Marks the links of a list of impls that no wheel uses.
 struct idle_impls {};
@@ -106,7 +106,7 @@ public:
     /// `replaces`: see admit().
     // always_inline: with a million timers, each instruction costs almost a nanosecond (docs/adr/0014).
     template <class When, class F, class OnCancel>
-    [[gnu::always_inline]] token_type schedule(When when, F&& f, OnCancel&& on_cancel, std::error_code* ec,
+    [[gnu::always_inline]] token_type schedule(When when, F&& f, OnCancel&& on_cancel, error_code* ec,
                                                bool replaces = false) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<engine, payload>;
@@ -140,7 +140,7 @@ public:
     }
     /// The same under the lock. Releases it meanwhile if arming the timer throws.
     template <class When, class F, class OnCancel>
-    token_type schedule_locked(When when, F&& f, OnCancel&& on_cancel, std::error_code* ec, bool replaces = false) {
+    token_type schedule_locked(When when, F&& f, OnCancel&& on_cancel, error_code* ec, bool replaces = false) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<engine, payload>;
         if (ec != nullptr) [[unlikely]]
@@ -160,7 +160,7 @@ public:
 
     /// Schedules all callables of a range of pairs (delay, callable), until the wheel refuses one.
     template <class Range>
-    std::vector<token_type> schedule_all(Range& range, std::error_code& ec) {
+    std::vector<token_type> schedule_all(Range& range, error_code& ec) {
         std::vector<token_type> tokens;
         if constexpr (requires { range.size(); }) tokens.reserve(range.size());
         ec.clear();
@@ -406,7 +406,7 @@ private:
 
     // Not inlined: g++ 12.2 -O1 could then lose the old value of the variable that is assigned to, if this throws.
     template <class When, class F, class OnCancel>
-    [[gnu::noinline]] token_type schedule_wrapped(When when, F&& f, OnCancel&& on_cancel, std::error_code* ec,
+    [[gnu::noinline]] token_type schedule_wrapped(When when, F&& f, OnCancel&& on_cancel, error_code* ec,
                                                   bool replaces) {
         decltype(auto) callable = wrapped(std::forward<F>(f)); // outside the lock: it may be destroyed here
         const guard lock(mutex_);
@@ -423,13 +423,13 @@ private:
     // The rare cases. They take the lock, or take it over if `locked`. Not inlined, so that the usual case saves no
     // registers for them.
     template <class F, class OnCancel>
-    [[gnu::noinline]] token_type schedule_and_unlock(due_tick a, F f, OnCancel on_cancel, std::error_code* ec,
+    [[gnu::noinline]] token_type schedule_and_unlock(due_tick a, F f, OnCancel on_cancel, error_code* ec,
                                                      bool replaces) {
         const guard lock(mutex_, std::adopt_lock);
         return schedule_locked(a, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
     }
     template <class F, class OnCancel, class When>
-    [[gnu::noinline]] token_type schedule_slowly(bool locked, When when, F f, OnCancel on_cancel, std::error_code* ec,
+    [[gnu::noinline]] token_type schedule_slowly(bool locked, When when, F f, OnCancel on_cancel, error_code* ec,
                                                  bool replaces) {
         if (!locked) mutex_.lock();
         return schedule_and_unlock<F, OnCancel>(this->due_at(when), std::forward<F>(f),
@@ -452,7 +452,7 @@ private:
         lock_type lock(mutex_, std::adopt_lock);
         return cancel(lock, id);
     }
-    [[gnu::noinline]] token_type refused(admission how, std::error_code* ec) noexcept {
+    [[gnu::noinline]] token_type refused(admission how, error_code* ec) noexcept {
         if (ec != nullptr) *ec = error_of(how);
         return {};
     }
@@ -463,6 +463,6 @@ private:
     std::optional<asio::any_io_executor> first_executor_; // only without a lock: see was_at()
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 #include <cogwheel/asio/detail/wheel_impl_slices.hpp>

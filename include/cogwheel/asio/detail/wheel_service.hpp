@@ -7,11 +7,11 @@
 #include <cogwheel/asio/detail/wheel_impl.hpp>
 #include <cogwheel/detail/linked_list.hpp>
 
-#include <asio/execution_context.hpp>
+#include COGWHEEL_ASIO_HEADER(execution_context.hpp)
 
 #include <mutex>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A service of the execution context. Thread safety: any thread.
 template <class Impl>
@@ -66,4 +66,4 @@ private:
     linked_list<Impl, idle_impls> idle_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

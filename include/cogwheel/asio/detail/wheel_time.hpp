@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 // ---- time points, and nanoseconds since the clock's epoch: machines decide in these, without a clock ----
 
@@ -209,4 +209,4 @@ private:
     time_point origin_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -16,11 +16,11 @@
 #include <cogwheel/wheel/node_list.hpp>
 #include <cogwheel/wheel/node_queue.hpp>
 
-#include <asio/associated_cancellation_slot.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
 
 #include <cassert>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A wait in the list of a wheel_timer_impl.
 template <class Handler>
@@ -225,4 +225,4 @@ private:
     Engine* engine_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

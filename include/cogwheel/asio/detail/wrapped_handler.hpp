@@ -4,15 +4,15 @@
 // The associations of a type that calls a handler of the user: those of that handler.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
-#include <asio/associator.hpp>
+#include COGWHEEL_ASIO_HEADER(associator.hpp)
 
 #include <concepts>
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A type states `using associations = of_handler;` to have the associations of its handler. The handler is the member
 /// `handler`, or the result of the member function `handler()`.
@@ -30,10 +30,10 @@ const auto& handler_of(const T& t) noexcept {
 template <wraps_handler T>
 using handler_type = std::decay_t<decltype(handler_of(std::declval<const T&>()))>;
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 template <template <class, class> class Associator, cogwheel::detail::wraps_handler T, class Default>
-struct asio::associator<Associator, T, Default> : Associator<cogwheel::detail::handler_type<T>, Default> {
+struct cogwheel::asio::associator<Associator, T, Default> : Associator<cogwheel::detail::handler_type<T>, Default> {
     using base = Associator<cogwheel::detail::handler_type<T>, Default>;
     static decltype(auto) get(const T& t) noexcept { return base::get(cogwheel::detail::handler_of(t)); }
     static decltype(auto) get(const T& t, const Default& d) noexcept {

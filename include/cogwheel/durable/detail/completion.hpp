@@ -4,16 +4,16 @@
 // A completion handler of any type, for functions whose code is compiled once.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
-#include <asio/associated_cancellation_slot.hpp>
-#include <asio/associated_executor.hpp>
-#include <asio/async_result.hpp>
-#include <asio/dispatch.hpp>
-#include <asio/error.hpp>
-#include <asio/execution/outstanding_work.hpp>
-#include <asio/post.hpp>
-#include <asio/prefer.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
+#include COGWHEEL_ASIO_HEADER(associated_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(async_result.hpp)
+#include COGWHEEL_ASIO_HEADER(dispatch.hpp)
+#include COGWHEEL_ASIO_HEADER(error.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
+#include COGWHEEL_ASIO_HEADER(prefer.hpp)
 
 #include <atomic>
 #include <memory>
@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Holds a handler with the signature void(std::error_code, R), or void(std::error_code) if R is void. Move-only.
 /// Calling it dispatches the handler to its associated executor, else to that of the operation. Until then it counts as
@@ -37,7 +37,7 @@ class completion {
     class holder {
     public:
         virtual ~holder() = default;
-        virtual void complete(std::error_code, result, std::shared_ptr<holder>) = 0;
+        virtual void complete(error_code, result, std::shared_ptr<holder>) = 0;
         virtual bool finished() const noexcept = 0;
     };
 
@@ -50,7 +50,7 @@ class completion {
         holder_of(Handler&& handler, const Executor& e)
             : handler_(std::move(handler)), executor_(asio::prefer(e, asio::execution::outstanding_work.tracked)) {}
 
-        void complete(std::error_code ec, result r, std::shared_ptr<holder> self) override {
+        void complete(error_code ec, result r, std::shared_ptr<holder> self) override {
             asio::dispatch(executor_, [this, ec, r = std::move(r), self = std::move(self)]() mutable {
                 finish(ec, std::move(r));
             });
@@ -61,7 +61,7 @@ class completion {
         }
 
     private:
-        void finish(std::error_code ec, result r) {
+        void finish(error_code ec, result r) {
             // An executor of several threads may run a cancellation and the result at the same time.
             if (finished_.test_and_set()) return;
             Handler handler = std::move(*handler_);
@@ -105,7 +105,7 @@ public:
 
     /// Completes the operation. Preconditions: it has a handler, and has not been called.
     template <class... Results>
-    void operator()(std::error_code ec, Results&&... r) {
+    void operator()(error_code ec, Results&&... r) {
         const auto held = std::exchange(holder_, nullptr);
         held->complete(ec, result{std::forward<Results>(r)...}, held);
     }
@@ -125,12 +125,12 @@ inline void add_waiter(std::vector<completion<void>>& all, completion<void> one)
 template <class R, class Executor, class Token, class Start>
 auto initiate(const Executor& e, Token&& token, Start start) {
     if constexpr (std::is_void_v<R>) {
-        return asio::async_initiate<Token, void(std::error_code)>(
+        return asio::async_initiate<Token, void(error_code)>(
             [e](auto handler, Start s) { s(completion<R>::of(std::move(handler), e)); }, token, std::move(start));
     } else {
-        return asio::async_initiate<Token, void(std::error_code, R)>(
+        return asio::async_initiate<Token, void(error_code, R)>(
             [e](auto handler, Start s) { s(completion<R>::of(std::move(handler), e)); }, token, std::move(start));
     }
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

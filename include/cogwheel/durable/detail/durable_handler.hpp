@@ -4,17 +4,17 @@
 // A worker's handler of any form, behind one type: so the worker's code is compiled once.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/durable/durable_delivery.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/awaitable.hpp>
-#include <asio/bind_cancellation_slot.hpp>
-#include <asio/co_spawn.hpp>
-#include <asio/dispatch.hpp>
-#include <asio/post.hpp>
-#include <asio/strand.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
+#include COGWHEEL_ASIO_HEADER(bind_cancellation_slot.hpp)
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
+#include COGWHEEL_ASIO_HEADER(dispatch.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
+#include COGWHEEL_ASIO_HEADER(strand.hpp)
 
 #include <concepts>
 #include <exception>
@@ -22,7 +22,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// An attempt under way. The worker derives from it.
 class running_delivery : public durable_delivery, public std::enable_shared_from_this<running_delivery> {
@@ -151,4 +151,4 @@ private:
     std::function<void(std::shared_ptr<running_delivery>)> start_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -12,14 +12,14 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/net/idle_timeouts.hpp>
 
-#include <asio/associated_allocator.hpp>
-#include <asio/associated_cancellation_slot.hpp>
-#include <asio/cancellation_type.hpp>
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
+#include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
+#include COGWHEEL_ASIO_HEADER(cancellation_type.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <memory>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Monitor>
 class idle_operation {
@@ -32,7 +32,7 @@ public:
     executor_type executor() const noexcept { return executor_.get(); }
 
     /// Ends the operation: frees its memory and calls the handler, at once if the handler's executor allows that.
-    void complete(std::error_code ec, const idle_event& event) {
+    void complete(error_code ec, const idle_event& event) {
         if (monitor != nullptr) monitor->forget(*this);
         do_complete(ec, event);
     }
@@ -55,7 +55,7 @@ protected:
     explicit idle_operation(Monitor& m) : monitor(&m), executor_(m.get_executor()) {}
     ~idle_operation() = default;
 
-    virtual void do_complete(std::error_code ec, const idle_event& event) = 0;
+    virtual void do_complete(error_code ec, const idle_event& event) = 0;
     virtual void do_leave_slot() noexcept = 0;
     virtual void do_abandon() noexcept = 0;
 
@@ -69,7 +69,7 @@ class idle_operation_of final : public idle_operation<Monitor> {
     using allocator =
         typename std::allocator_traits<asio::associated_allocator_t<Handler>>::template rebind_alloc<idle_operation_of>;
     using memory = std::allocator_traits<allocator>;
-    using results = std::tuple<std::error_code, idle_event>;
+    using results = std::tuple<error_code, idle_event>;
 
 public:
     template <class H>
@@ -90,7 +90,7 @@ public:
     auto slot() const noexcept { return asio::get_associated_cancellation_slot(handler_); }
 
 private:
-    void do_complete(std::error_code ec, const idle_event& event) override {
+    void do_complete(error_code ec, const idle_event& event) override {
         do_leave_slot();
         const auto executor = this->executor_; // keeps the context running until the handler is on its way
         [[maybe_unused]] const auto handlers_work = std::move(handlers_work_);
@@ -155,7 +155,7 @@ public:
         if (op_->monitor != nullptr) op_->monitor->withdraw();
     }
 
-    void operator()(std::error_code ec = {}) {
+    void operator()(error_code ec = {}) {
         idle_operation<Monitor>& op = *std::exchange(op_, nullptr);
         op.out = op.soon = false;
         if (op.monitor == nullptr)
@@ -171,4 +171,4 @@ private:
     bool hop_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

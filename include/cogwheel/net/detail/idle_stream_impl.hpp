@@ -11,7 +11,7 @@
 
 #include <memory>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The user's handler with its associations. The impl records the result before the handler is called.
 template <class Impl, bool Writes, class Handler>
@@ -20,7 +20,7 @@ struct observed_handler {
     std::shared_ptr<Impl> impl;
     Handler handler;
 
-    void operator()(std::error_code ec, std::size_t bytes) {
+    void operator()(error_code ec, std::size_t bytes) {
         ec = impl->template observe<Writes>(ec, bytes);
         impl.reset(); // the handler may outlive the connection
         std::move(handler)(ec, bytes);
@@ -51,7 +51,7 @@ struct idle_stream_impl final : idle_probe {
 
     /// Records the end of an operation. Returns the error code for the user.
     template <bool Writes>
-    std::error_code observe(std::error_code ec, std::size_t bytes) noexcept {
+    error_code observe(error_code ec, std::size_t bytes) noexcept {
         --(Writes ? writes : reads);
         if (!ec || bytes != 0) {
             if constexpr (Writes) {
@@ -67,7 +67,7 @@ struct idle_stream_impl final : idle_probe {
     }
 
     void close() noexcept {
-        std::error_code ignored;
+        error_code ignored;
         stream.lowest_layer().close(ignored);
     }
     void end() noexcept {
@@ -88,8 +88,8 @@ struct idle_stream_impl final : idle_probe {
 
     bool under_way() noexcept override { return reads != 0 || writes != 0; }
     bool input_waits() noexcept override {
-        if constexpr (requires(std::error_code& ec) { stream.lowest_layer().available(ec); }) {
-            std::error_code ec;
+        if constexpr (requires(error_code& ec) { stream.lowest_layer().available(ec); }) {
+            error_code ec;
             return reads != 0 && stream.lowest_layer().available(ec) > 0 && !ec;
         } else {
             return false;
@@ -113,4 +113,4 @@ struct idle_stream_impl final : idle_probe {
     bool ended = false;     // closed by the user
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,13 +4,15 @@
 // The bytes that were written to a socket and that the peer has not taken yet.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <cstddef>
 #include <optional>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Returns the bytes in the send queue of a TCP or local stream socket (SIOCOUTQ; unix(7), tcp(7)). nullopt: the system
 /// does not report them. Complexity: a system call.
 std::optional<std::size_t> output_queue(int socket) noexcept;
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

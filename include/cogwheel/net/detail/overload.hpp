@@ -15,12 +15,12 @@
 #include <cogwheel/net/idle_stats.hpp>
 #include <cogwheel/net/idle_timeouts.hpp>
 
-#include <asio/post.hpp>
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <array>
 #include <atomic>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Needs the engine's lock for everything except factor().
 template <class Engine>
@@ -134,4 +134,4 @@ private:
     member* cursor_ = nullptr; // the member that the walk visits next; nullptr: there is no walk
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -23,7 +23,7 @@
 #include <atomic>
 #include <memory>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Key, class Response, class Engine, class Hash, class Equal>
 class pending_requests_impl final
@@ -158,11 +158,11 @@ public:
         r.response.emplace(std::move(response));
         decide(r, ending::answered, {});
     }
-    void end(request& r, ending how, const std::error_code& ec) {
+    void end(request& r, ending how, const error_code& ec) {
         request_drain();
         decide(r, how, ec);
     }
-    std::size_t end_all(ending how, const std::error_code& ec) {
+    std::size_t end_all(ending how, const error_code& ec) {
         if (table_.empty()) return 0;
         request_drain();
         return decide_all(how, ec);
@@ -233,7 +233,7 @@ public:
     }
 
 private:
-    static std::error_code error_of(request_admission what) noexcept {
+    static error_code error_of(request_admission what) noexcept {
         return what == request_admission::duplicate_key ? net_errc::duplicate_key : net_errc::too_many_requests;
     }
     // Takes the request out of the wheel. Preconditions: the lock is held.
@@ -253,13 +253,13 @@ private:
     }
 
     // Ends the request; a drain delivers it. Preconditions: a drain is on its way.
-    void decide(request& r, ending how, const std::error_code& ec) noexcept {
+    void decide(request& r, ending how, const error_code& ec) noexcept {
         take(r, how);
         r.ec = ec;
         over_.push_back(r);
         release_work();
     }
-    std::size_t decide_all(ending how, const std::error_code& ec) noexcept {
+    std::size_t decide_all(ending how, const error_code& ec) noexcept {
         std::size_t n = 0;
         for (; request* r = table_.oldest(); ++n) decide(*r, how, ec);
         return n;
@@ -420,4 +420,4 @@ private:
     deferred_notification notification_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -13,10 +13,10 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
 
-#include <asio/execution/context.hpp>
-#include <asio/execution/context_as.hpp>
-#include <asio/post.hpp>
-#include <asio/query.hpp>
+#include COGWHEEL_ASIO_HEADER(execution/context.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/context_as.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
+#include COGWHEEL_ASIO_HEADER(query.hpp)
 
 #include <atomic>
 #include <memory>
@@ -24,7 +24,7 @@
 #include <optional>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Belongs to the monitor's context, except for what the wheel does with the node. It holds one look at a time.
 template <class Look, class Engine>
@@ -106,7 +106,7 @@ private:
     }
 
     // Posts and never dispatches: no handler may run while the context's shutdown may wait for this.
-    void post_to_monitor(std::error_code ec) {
+    void post_to_monitor(error_code ec) {
         struct calling {
             remote_idle_check& self;
             std::optional<executor_type> executor;
@@ -147,9 +147,9 @@ private:
     std::mutex mutex_;
     std::optional<Look> look_; // guarded by the mutex
     std::atomic<bool> calling_ = false;
-    std::error_code ec_; // written before the post, read by the function that is posted
+    error_code ec_; // written before the post, read by the function that is posted
 
     travelling node_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 
 #include <optional>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The part of a request that does not depend on the type of its handler. The impl is a pending_requests_impl.
 template <class Impl>
@@ -34,7 +34,7 @@ public:
     bool unwritten;         // the timeout counts from written(), which was not called yet
     bool expired = false;   // in the impl's list of requests whose timer has ended; under the engine's lock
     bool withdrawn = false; // the wheel dropped the timer
-    std::error_code ec;
+    error_code ec;
     std::optional<response_type> response;
 
     // Frees the block, then invokes or destroys the handler.
@@ -50,7 +50,7 @@ template <class Impl, class Handler>
 class request_operation final : public request<Impl> {
     using base = request<Impl>;
     using block = detail::block<request_operation>;
-    using results = std::tuple<std::error_code, typename Impl::response_type>;
+    using results = std::tuple<error_code, typename Impl::response_type>;
 
 public:
     using allocator_type = typename payload_allocator<Handler>::type;
@@ -78,7 +78,7 @@ public:
 
     /// Posts the handler of a request that is refused.
     template <class H>
-    static void refuse(Impl& impl, H&& handler, const std::error_code& ec) {
+    static void refuse(Impl& impl, H&& handler, const error_code& ec) {
         handler_with_results<Handler, results> bound{std::forward<H>(handler),
                                                      results(ec, typename Impl::response_type())};
         post_to_its_own(impl.executor(), std::move(bound));
@@ -116,4 +116,4 @@ private:
     Handler handler_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -9,27 +9,27 @@
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
-#include <asio/error.hpp>
+#include COGWHEEL_ASIO_HEADER(error.hpp)
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Count, class Handler>
 struct drain_handler {
     using associations = of_handler;
     std::shared_ptr<Count> count;
     Handler handler;
-    std::error_code result{};
+    error_code result{};
 
     /// Completes a drain that did not wait. Posted by drain().
     void operator()() { std::move(handler)(result); }
 
     /// Completes a drain whose wait has ended.
-    void operator()(std::error_code ec) {
+    void operator()(error_code ec) {
         ec = std::exchange(count, nullptr)->ended(ec);
         std::move(handler)(ec);
     }
@@ -79,7 +79,7 @@ public:
     }
 
     /// Returns the result of a drain whose wait ended with `ec`.
-    std::error_code ended(std::error_code ec) noexcept {
+    error_code ended(error_code ec) noexcept {
         const std::lock_guard lock(mutex_);
         waiting_ = false;
         if (emptied_) return {};
@@ -88,11 +88,11 @@ public:
 
 private:
     // Returns the result of a drain that need not wait.
-    std::optional<std::error_code> begin() noexcept {
+    std::optional<error_code> begin() noexcept {
         const std::lock_guard lock(mutex_);
         if (waiting_) return asio::error::already_started;
         emptied_ = size() == 0;
-        if (emptied_) return std::error_code();
+        if (emptied_) return error_code();
         waiting_ = true;
         return {};
     }
@@ -117,4 +117,4 @@ private:
     std::optional<timer_type> timer_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

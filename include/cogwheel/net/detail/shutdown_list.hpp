@@ -5,17 +5,17 @@
 // may own the very objects that hold them.
 #pragma once
 
-#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/detail/linked_list.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 
-#include <asio/execution_context.hpp>
+#include COGWHEEL_ASIO_HEADER(execution_context.hpp)
 
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class shutdown_list final : public asio::execution_context::service {
 public:
@@ -73,4 +73,4 @@ private:
     linked_list<member> members_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

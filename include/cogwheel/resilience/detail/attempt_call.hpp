@@ -13,14 +13,14 @@
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 
-#include <asio/async_result.hpp>
-#include <asio/awaitable.hpp>
-#include <asio/co_spawn.hpp>
+#include COGWHEEL_ASIO_HEADER(async_result.hpp)
+#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
 
 #include <functional>
 #include <new>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class... Signatures>
 struct signature_list {};
@@ -30,7 +30,7 @@ struct signature_probe {};
 
 template <class T>
 inline constexpr bool is_awaitable = false;
-#ifdef ASIO_HAS_CO_AWAIT // Asio 1.22 does not detect the coroutines of every compiler
+#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT) // Asio 1.22 does not detect the coroutines of every compiler
 template <class T, class Executor>
 inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
 template <class Executor, class Awaitable, class Token>
@@ -79,7 +79,7 @@ struct only_signature<signature_list<R(First, Rest...)>> {
     using error = std::decay_t<First>;
     using results = std::tuple<error, std::decay_t<Rest>...>;
     static_assert(error_result<error>,
-                  "the operation's first result must be std::error_code or std::exception_ptr, else it cannot fail");
+                  "the operation's first result must be error_code or std::exception_ptr, else it cannot fail");
     static_assert(std::default_initializable<results>,
                   "the operation's results must be default constructible: it may be over without any");
     /// The completion signature of the whole retry or hedge. A summary of all attempts follows the error.
@@ -105,31 +105,31 @@ auto with_summary(std::tuple<Error, Rest...>&& results, Summary summary) {
 // ---- errors of either kind ----
 
 /// Returns the code of an exception that has none.
-inline std::error_code no_code() noexcept { return std::make_error_code(std::errc::state_not_recoverable); }
+inline error_code no_code() noexcept { return make_error_code(sys::errc::state_not_recoverable); }
 
-inline std::error_code code_of(const std::error_code& ec) noexcept { return ec; }
-inline std::error_code code_of(const std::exception_ptr& e) noexcept {
+inline error_code code_of(const error_code& ec) noexcept { return ec; }
+inline error_code code_of(const std::exception_ptr& e) noexcept {
     if (!e) return {};
 #ifdef __cpp_exceptions
     try {
         std::rethrow_exception(e);
-    } catch (const std::system_error& error) {
+    } catch (const sys::system_error& error) {
         return error.code();
     } catch (const std::bad_alloc&) {
-        return std::make_error_code(std::errc::not_enough_memory);
+        return make_error_code(sys::errc::not_enough_memory);
     } catch (...) {
     }
 #endif
     return no_code();
 }
 
-inline void assign_error(std::error_code& to, const std::error_code& ec) noexcept { to = ec; }
-inline void assign_error(std::exception_ptr& to, const std::error_code& ec) {
-    to = ec ? std::make_exception_ptr(std::system_error(ec)) : nullptr;
+inline void assign_error(error_code& to, const error_code& ec) noexcept { to = ec; }
+inline void assign_error(std::exception_ptr& to, const error_code& ec) {
+    to = ec ? std::make_exception_ptr(sys::system_error(ec)) : nullptr;
 }
 
 /// Stores an exception. Returns false if the error code does not say what the exception was.
-inline bool assign_exception(std::error_code& to, const std::exception_ptr& e) noexcept {
+inline bool assign_exception(error_code& to, const std::exception_ptr& e) noexcept {
     to = code_of(e);
     return to != no_code();
 }
@@ -138,10 +138,10 @@ inline bool assign_exception(std::exception_ptr& to, const std::exception_ptr& e
     return true;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 template <class... Signatures>
-struct asio::async_result<cogwheel::detail::signature_probe, Signatures...> {
+struct cogwheel::asio::async_result<cogwheel::detail::signature_probe, Signatures...> {
     template <class Initiation, class... Args>
     static cogwheel::detail::signature_list<Signatures...>
     initiate(Initiation&&, const cogwheel::detail::signature_probe&, Args&&...) {
@@ -149,7 +149,7 @@ struct asio::async_result<cogwheel::detail::signature_probe, Signatures...> {
     }
 };
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// What Asio calls with a handler to start a retry or a hedge.
 /// Function: the user's function object, called with an Attempt. Operation: retry_operation or hedge_operation.
@@ -175,4 +175,4 @@ private:
     executor_type executor_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <cogwheel/resilience/circuit_options.hpp>
 #include <cogwheel/resilience/detail/call_window.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 enum class verdict { succeeded, failed, abandoned };
 
@@ -117,4 +117,4 @@ private:
     circuit_stats stats_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -5,12 +5,14 @@
 // passes the time in. Complexity: amortised O(1).
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class call_window {
 public:
@@ -67,4 +69,4 @@ private:
     counts all_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

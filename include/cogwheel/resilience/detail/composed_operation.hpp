@@ -8,15 +8,15 @@
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
-#include <asio/associated_allocator.hpp>
-#include <asio/recycling_allocator.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
+#include COGWHEEL_ASIO_HEADER(recycling_allocator.hpp)
 
 #include <cassert>
 #include <memory>
 #include <new>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The allocator of a composed operation: the one associated with its handler, else Asio's recycling allocator.
 template <class Handler, class T>
@@ -147,4 +147,4 @@ private:
     allocator_type allocator_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -6,14 +6,14 @@
 
 #include <cogwheel/resilience/detail/composed_operation.hpp>
 
-#include <asio/associated_allocator.hpp>
-#include <asio/async_result.hpp>
-#include <asio/cancellation_signal.hpp>
+#include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
+#include COGWHEEL_ASIO_HEADER(async_result.hpp)
+#include COGWHEEL_ASIO_HEADER(cancellation_signal.hpp)
 
 #include <cstdint>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Operation>
 struct branch_token {
@@ -58,10 +58,10 @@ private:
 template <class Operation>
 using branch_handler = with_user_allocator<branch_handler_base<Operation>, Operation>;
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 template <class Operation, class... Signatures>
-struct asio::async_result<cogwheel::detail::branch_token<Operation>, Signatures...> {
+struct cogwheel::asio::async_result<cogwheel::detail::branch_token<Operation>, Signatures...> {
     template <class Initiation, class Token, class... Args>
     static void initiate(Initiation&& initiation, Token&& token, Args&&... args) {
         std::forward<Initiation>(initiation)(cogwheel::detail::branch_handler<Operation>(token),

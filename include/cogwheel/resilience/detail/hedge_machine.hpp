@@ -5,10 +5,12 @@
 // Asio nor the time. The shell owns the timer and the budget.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <cstdint>
 #include <system_error>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class hedge_machine {
 public:
@@ -26,7 +28,7 @@ public:
         late,   ///< too late to matter
     };
     /// Records the end of an attempt.
-    news ended(std::uint32_t number, const std::error_code& ec) noexcept {
+    news ended(std::uint32_t number, const error_code& ec) noexcept {
         if (winner_ != 0) return news::late;
         last_error_ = ec;
         if (ec) return settled_ ? news::late : news::failed;
@@ -44,7 +46,7 @@ public:
     bool is_cancelled() const noexcept { return cancelled_ && winner_ == 0; }
     std::uint32_t started() const noexcept { return started_; }
     std::uint32_t winner() const noexcept { return winner_; }
-    const std::error_code& last_error() const noexcept { return last_error_; }
+    const error_code& last_error() const noexcept { return last_error_; }
 
 private:
     std::uint32_t attempts_;
@@ -52,7 +54,7 @@ private:
     std::uint32_t winner_ = 0;
     bool settled_ = false;
     bool cancelled_ = false;
-    std::error_code last_error_;
+    error_code last_error_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

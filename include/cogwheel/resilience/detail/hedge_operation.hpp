@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Impl, class Executor, class Function, class Signature, class Handler>
 class hedge_operation {
@@ -285,7 +285,7 @@ private:
     }
 
     hedge_machine::news note_end(std::uint32_t number, results& r) {
-        const std::error_code ec = code_of(std::get<0>(r));
+        const error_code ec = code_of(std::get<0>(r));
         std::optional<results> replaced; // destroyed without the lock
         const lock_type lock(mutex_);
         at(number).now = branch::over;
@@ -428,4 +428,4 @@ private:
     Handler handler_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

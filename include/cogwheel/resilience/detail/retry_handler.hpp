@@ -7,7 +7,7 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/resilience/detail/composed_operation.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The handler of an attempt or of a wait: one pointer. It has the associations of the user's handler, except for the
 /// slot.
@@ -30,7 +30,7 @@ template <class Operation>
 class wait_handler : public step_handler_base<Operation> {
 public:
     using step_handler_base<Operation>::step_handler_base;
-    void operator()(const std::error_code& ec) { this->owner_.release().wait_done(ec); }
+    void operator()(const error_code& ec) { this->owner_.release().wait_done(ec); }
 };
 
 template <class Operation>
@@ -54,11 +54,11 @@ struct attempt_token {
     Operation* operation;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 // Starts the attempt, with a timeout as by timeout_at() if it has one.
 template <class Operation, class... Signatures>
-struct asio::async_result<cogwheel::detail::attempt_token<Operation>, Signatures...> {
+struct cogwheel::asio::async_result<cogwheel::detail::attempt_token<Operation>, Signatures...> {
     template <class Initiation, class Token, class... Args>
     static void initiate(Initiation&& initiation, Token&& token, Args&&... args) {
         using cogwheel::detail::attempt_handler;
@@ -69,7 +69,7 @@ struct asio::async_result<cogwheel::detail::attempt_token<Operation>, Signatures
             using timeout = cogwheel::detail::timeout_spec<cogwheel::detail::given_wheel<state>, point>;
             cogwheel::detail::timed_initiation<std::decay_t<Initiation>, timeout, Signatures...> limited(
                 std::forward<Initiation>(initiation),
-                {{&o.state()}, until.expiry(), asio::cancellation_type::terminal, true});
+                {{&o.state()}, until.expiry(), cogwheel::asio::cancellation_type::terminal, true});
             std::move(limited)(attempt_handler<Operation>(o), std::forward<Args>(args)...);
         } else {
             std::forward<Initiation>(initiation)(attempt_handler<Operation>(o), std::forward<Args>(args)...);

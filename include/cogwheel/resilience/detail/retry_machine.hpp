@@ -8,7 +8,7 @@
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/resilience/retry_policy.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 enum class retry_act {
     attempt, ///< start an attempt, to be cancelled at attempt().deadline()
@@ -20,7 +20,7 @@ enum class retry_act {
 struct retry_step {
     retry_act what;
     std::chrono::nanoseconds delay{};
-    std::error_code ec{};
+    error_code ec{};
 };
 
 template <class Clock>
@@ -40,7 +40,7 @@ public:
     /// Returns the step after an attempt. Errors: those of the predicate and the generator; then the caller completes
     /// the retry (see give_up()).
     template <class Generator>
-    retry_step attempt_ended(const std::error_code& ec, time_point now, Generator& random) {
+    retry_step attempt_ended(const error_code& ec, time_point now, Generator& random) {
         result_.last_error = ec;
         if (!ec) return end(retry_end::succeeded);
         if (cancelled_) return fail(retry_end::cancelled);
@@ -61,7 +61,7 @@ public:
     }
 
     /// Returns the step after a wait. `ec`: the result of the wheel's timer.
-    retry_step wait_ended(const std::error_code& ec, time_point now) {
+    retry_step wait_ended(const error_code& ec, time_point now) {
         if (cancelled_) return fail(retry_end::cancelled);
         if (ec) return fail(retry_end::wheel, ec);
         if (policy_.deadline.expired(now))
@@ -75,7 +75,7 @@ public:
     /// Returns the step after the predicate or the generator threw: completes with the results of the attempt.
     retry_step give_up() noexcept { return end(retry_end::not_retryable); }
     /// Returns the step after the operation threw an exception that has no error code.
-    retry_step threw(const std::error_code& ec) noexcept {
+    retry_step threw(const error_code& ec) noexcept {
         result_.last_error = ec;
         return fail(retry_end::not_retryable, ec);
     }
@@ -102,7 +102,7 @@ private:
         result_.end = why;
         return {retry_act::deliver};
     }
-    retry_step fail(retry_end why, const std::error_code& ec = {}) noexcept {
+    retry_step fail(retry_end why, const error_code& ec = {}) noexcept {
         result_.end = why;
         return {retry_act::fail, {}, ec};
     }
@@ -114,4 +114,4 @@ private:
     bool cancelled_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

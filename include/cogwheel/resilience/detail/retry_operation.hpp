@@ -13,7 +13,7 @@
 #include <cogwheel/resilience/detail/retry_handler.hpp>
 #include <cogwheel/resilience/detail/retry_machine.hpp>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Impl: the wheel's. Signature: the operation's (only_signature).
 template <class Impl, class Executor, class Function, class Signature, class Handler>
@@ -85,7 +85,7 @@ public:
         results_.emplace(std::forward<Args>(args)...);
         if (pin_.complete()) after_attempt(owner(*this));
     }
-    void wait_done(const std::error_code& ec) {
+    void wait_done(const error_code& ec) {
         wait_ended_ = ec;
         if (pin_.complete()) after_wait(owner(*this));
     }
@@ -190,7 +190,7 @@ private:
         }
         COGWHEEL_CATCH {
             if (!own) COGWHEEL_RETHROW;
-            std::error_code ec;
+            error_code ec;
             assign_exception(ec, std::current_exception());
             return own.release().complete(self.machine_.wait_ended(ec, clock::now()), false);
         }
@@ -201,7 +201,7 @@ private:
         retry_operation& self = *own;
         retry_step next{retry_act::deliver};
         COGWHEEL_TRY {
-            const std::error_code ec = code_of(std::get<0>(*self.results_));
+            const error_code ec = code_of(std::get<0>(*self.results_));
             random_ref random = self.machine_.random();
             if (!random) random = self.own_random_;
             next = self.machine_.attempt_ended(ec, clock::now(), random);
@@ -306,7 +306,7 @@ private:
         if (last.what == retry_act::fail) assign_error(std::get<0>(r), error_of(last));
         return handler_of_ended(*this, handler_, with_summary(std::move(r), retry_result(machine_.result())));
     }
-    std::error_code error_of(const retry_step& last) const noexcept {
+    error_code error_of(const retry_step& last) const noexcept {
         if (last.ec) return last.ec;
         if (machine_.result().end == retry_end::cancelled) return asio::error::operation_aborted;
         return asio::error::timed_out;
@@ -320,7 +320,7 @@ private:
     asio::cancellation_signal signal_;
     asio::cancellation_type wanted_ = asio::cancellation_type::none;
     bool waiting_ = false;
-    std::error_code wait_ended_;
+    error_code wait_ended_;
     retry_machine<clock> machine_;
     small_random own_random_;
     std::optional<results> results_;
@@ -329,4 +329,4 @@ private:
     Handler handler_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -13,7 +13,7 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/linked_list.hpp>
 
-#include <asio/error.hpp>
+#include COGWHEEL_ASIO_HEADER(error.hpp)
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@
 #include <optional>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Needs the engine's lock.
 template <class Engine, class Watch>
@@ -65,7 +65,7 @@ private:
             waits_->listening_ = false;
             engine_->leave(lock);
         }
-        void operator()(std::error_code ec) {
+        void operator()(error_code ec) {
             Engine& engine = *std::exchange(engine_, nullptr);
             lock_type lock = engine.lock();
             waits_->heard(engine, ec);
@@ -89,7 +89,7 @@ private:
     }
 
     // With operation_aborted, the last member has left. A new one may have come, and the clock may be set since then.
-    void heard(Engine& engine, std::error_code ec) noexcept {
+    void heard(Engine& engine, error_code ec) noexcept {
         listening_ = false;
         if (!ec || ec == asio::error::operation_aborted) read_again(engine); // each member that waits on joins again
     }
@@ -165,4 +165,4 @@ private:
     typename waits::member member_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -10,26 +10,26 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/schedule/detail/interval_machine.hpp>
 
-#include <asio/error.hpp>
+#include COGWHEEL_ASIO_HEADER(error.hpp)
 
 #include <memory>
 #include <optional>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Impl, class Handler>
 struct tick_handler {
     using associations = of_handler;
     std::shared_ptr<Impl> impl;
     Handler handler;
-    std::error_code refused{};
+    error_code refused{};
 
     /// Completes a tick that was refused. Posted by start().
     void operator()() { std::move(handler)(refused, typename Impl::time_point()); }
 
     /// Completes a tick whose wait has ended.
-    void operator()(std::error_code ec) {
+    void operator()(error_code ec) {
         typename Impl::time_point due{};
         impl->end_wait(ec, due);
         impl.reset(); // now, because the handler may take long
@@ -50,7 +50,7 @@ struct interval_impl {
     template <class Handler>
     static void start(std::shared_ptr<interval_impl> self, Handler&& handler) {
         using full = tick_handler<interval_impl, std::decay_t<Handler>>;
-        const auto refuse = [&](std::error_code why) {
+        const auto refuse = [&](error_code why) {
             post_to_its_own(self->timer.get_executor(), full{nullptr, std::forward<Handler>(handler), why});
         };
         if (self->waiting) return refuse(asio::error::already_started);
@@ -81,7 +81,7 @@ struct interval_impl {
     }
 
     /// Tells the result of a wait that has ended: changes `ec` if there are no more ticks, else sets `due`.
-    void end_wait(std::error_code& ec, time_point& due) {
+    void end_wait(error_code& ec, time_point& due) {
         waiting = false;
         if (!ec) due = point_at<time_point>(machine.ticked(present<clock>()));
         if (std::exchange(over, false)) ec = asio::error::eof;
@@ -95,4 +95,4 @@ struct interval_impl {
     std::optional<std::chrono::nanoseconds> after_this; // of reset(), while a tick that has expired is on its way
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -7,15 +7,15 @@
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
-#include <cogwheel/detail/before_asio.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/schedule/recurrence.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/detail/throw_exception.hpp>
-#include <asio/execution/outstanding_work.hpp>
-#include <asio/post.hpp>
-#include <asio/prefer.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
+#include COGWHEEL_ASIO_HEADER(prefer.hpp)
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The executor of a table whose jobs do not run in the wheel's turn. A node of the wheel may outlive the table, when
 /// the caller cancelled all timers or stopped the wheel, and then also the executor's context. So only this object
@@ -149,15 +149,15 @@ public:
     }
 
     /// Adds a key, first due at `due`. If it returns an error or throws, the table is unchanged.
-    std::error_code add(Key&& key, const recurrence& schedule, nanoseconds due, Job&& job, on_duplicate policy) {
-        if (const std::error_code bad = schedule.check()) return bad;
+    error_code add(Key&& key, const recurrence& schedule, nanoseconds due, Job&& job, on_duplicate policy) {
+        if (const error_code bad = schedule.check()) return bad;
         const auto old = table_.find(key);
         if (old != table_.end() && policy == on_duplicate::reject) return schedule_errc::duplicate_key;
         if (old != table_.end() && policy == on_duplicate::keep) return {};
         const record_ptr replaced = old != table_.end() ? *old : nullptr; // destroyed last: it may use the table
         const auto r = std::make_shared<record>(*this, std::move(key), std::move(job), schedule);
         if (old != table_.end()) {
-            if (const std::error_code refused = arm(r, due)) return refused;
+            if (const error_code refused = arm(r, due)) return refused;
             end(**old);
             // The keys are equal, so the record may take the place of the other. To insert it could throw.
             const_cast<record_ptr&>(*old) = r;
@@ -165,7 +165,7 @@ public:
         }
         const auto place = table_.insert(r).first;
         COGWHEEL_TRY {
-            const std::error_code refused = arm(r, due);
+            const error_code refused = arm(r, due);
             if (refused) table_.erase(place);
             return refused;
         }
@@ -208,8 +208,8 @@ private:
         r.token.cancel();
     }
 
-    std::error_code arm(const record_ptr& r, nanoseconds due) {
-        std::error_code refused;
+    error_code arm(const record_ptr& r, nanoseconds due) {
+        error_code refused;
         const auto at = point_at<time_point>(due);
         auto expire = [r] {
             if (!r->removed) r->impl->expired(r);
@@ -229,13 +229,13 @@ private:
         std::exception_ptr lost; // why there is no next run
         if (r->left != forever) --r->left;
         COGWHEEL_TRY {
-            const std::error_code refused =
-                r->left != 0 ? arm(r, point_ahead(r->due, *r->period, present<clock>())) : std::error_code();
+            const error_code refused =
+                r->left != 0 ? arm(r, point_ahead(r->due, *r->period, present<clock>())) : error_code();
             if (r->left == 0 || refused) drop(r);
             // The caller knows that it stopped the wheel. But a full wheel must not end a job for ever in silence.
             if (refused && refused != errc::stopped)
                 asio::detail::throw_exception(
-                    std::system_error(refused, "cogwheel::keyed_timers: a periodic job could not be scheduled again"));
+                    sys::system_error(refused, "cogwheel::keyed_timers: a periodic job could not be scheduled again"));
         }
         COGWHEEL_CATCH {
             lost = std::current_exception();
@@ -256,4 +256,4 @@ private:
     table table_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -5,6 +5,8 @@
 // a std::system_error that names the file. A program that this process starts inherits no such file.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -12,7 +14,7 @@
 
 #include <sys/stat.h>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The descriptor and the path of a file. The destructor closes the file.
 class journal_file {
@@ -64,4 +66,4 @@ private:
 /// Writes a directory to the disk, so that a file created or renamed in it exists after a loss of power.
 void sync_directory(const std::filesystem::path&);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

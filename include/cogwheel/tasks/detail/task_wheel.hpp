@@ -10,9 +10,9 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
-#include <asio/any_io_executor.hpp>
-#include <asio/execution/outstanding_work.hpp>
-#include <asio/prefer.hpp>
+#include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
+#include COGWHEEL_ASIO_HEADER(prefer.hpp)
 
 #include <array>
 #include <bit>
@@ -22,7 +22,7 @@
 #include <variant>
 #include <vector>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Receives the end of a timer. `number` names the timer, so the target can distinguish a timer that was cancelled too
 /// late from the next one.
@@ -59,8 +59,8 @@ public:
     virtual nanoseconds now() const = 0;  ///< since the epoch of the wheel's clock
     virtual nanoseconds wall() const = 0; ///< since the epoch of the wall clock
     /// Arms a timer. Returns why the wheel refuses it, or success. A full wheel takes the timer if `admitted` is true.
-    virtual std::error_code arm(any_token&, nanoseconds due, const std::weak_ptr<timer_target>&, std::uint64_t number,
-                                bool admitted) = 0;
+    virtual error_code arm(any_token&, nanoseconds due, const std::weak_ptr<timer_target>&, std::uint64_t number,
+                           bool admitted) = 0;
     virtual void cancel(const any_token&) noexcept = 0;
     /// Lets a timer expire in the wheel's next turn, if there is memory for that.
     virtual void expire(const any_token&) noexcept = 0;
@@ -80,7 +80,7 @@ class no_wheel final : public task_wheel {
 public:
     nanoseconds now() const override { return {}; }
     nanoseconds wall() const override { return {}; }
-    std::error_code arm(any_token&, nanoseconds, const std::weak_ptr<timer_target>&, std::uint64_t, bool) override {
+    error_code arm(any_token&, nanoseconds, const std::weak_ptr<timer_target>&, std::uint64_t, bool) override {
         return errc::stopped;
     }
     void cancel(const any_token&) noexcept override {}
@@ -102,9 +102,9 @@ public:
     nanoseconds now() const override { return present<clock>(); }
     nanoseconds wall() const override { return saturate_to_ns(WallClock::now().time_since_epoch()); }
 
-    std::error_code arm(any_token& t, nanoseconds due, const std::weak_ptr<timer_target>& to, std::uint64_t number,
-                        bool admitted) override {
-        std::error_code refused;
+    error_code arm(any_token& t, nanoseconds due, const std::weak_ptr<timer_target>& to, std::uint64_t number,
+                   bool admitted) override {
+        error_code refused;
         auto expired = [to, number] {
             if (const auto target = to.lock()) target->expired(number);
         };
@@ -133,7 +133,7 @@ public:
         if constexpr (watched) {
             COGWHEEL_TRY {
                 if (!ensure_open(watch_, executor_)) return false;
-                watch_->async_wait([to, number](std::error_code ec) {
+                watch_->async_wait([to, number](error_code ec) {
                     if (ec) return;
                     if (const auto target = to.lock()) target->clock_set(number);
                 });
@@ -165,4 +165,4 @@ private:
     std::conditional_t<watched, std::optional<watch_type>, std::monostate> watch_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

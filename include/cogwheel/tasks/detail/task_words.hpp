@@ -4,13 +4,15 @@
 // Durations and dates as text for people.
 #pragma once
 
+#include <cogwheel/detail/which_asio.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The units of a duration in words, the largest first.
 struct duration_unit {
@@ -32,4 +34,4 @@ std::string words(std::chrono::nanoseconds);
 /// are zero.
 std::string date_text(std::chrono::sys_time<std::chrono::nanoseconds>);
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

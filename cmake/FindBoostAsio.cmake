@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+
+# Finds the headers of Boost and defines cogwheel::boost_asio. Of Boost's libraries none is needed.
+# Point Boost_ROOT at an unpacked Boost to choose it.
+
+find_path(BoostAsio_INCLUDE_DIR boost/asio.hpp HINTS "${Boost_ROOT}" ENV Boost_ROOT PATH_SUFFIXES include)
+mark_as_advanced(BoostAsio_INCLUDE_DIR)
+
+if(BoostAsio_INCLUDE_DIR AND EXISTS "${BoostAsio_INCLUDE_DIR}/boost/version.hpp")
+  file(STRINGS "${BoostAsio_INCLUDE_DIR}/boost/version.hpp" _boost_version REGEX "#define BOOST_VERSION ")
+  if(_boost_version MATCHES "BOOST_VERSION ([0-9]+)")
+    # 108100 is 1.81.0.
+    math(EXPR _boost_major "${CMAKE_MATCH_1} / 100000")
+    math(EXPR _boost_minor "${CMAKE_MATCH_1} / 100 % 1000")
+    math(EXPR _boost_patch "${CMAKE_MATCH_1} % 100")
+    set(BoostAsio_VERSION "${_boost_major}.${_boost_minor}.${_boost_patch}")
+  endif()
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(BoostAsio
+  REQUIRED_VARS BoostAsio_INCLUDE_DIR
+  VERSION_VAR BoostAsio_VERSION)
+
+if(BoostAsio_FOUND AND NOT TARGET cogwheel::boost_asio)
+  add_library(cogwheel::boost_asio INTERFACE IMPORTED GLOBAL)
+  target_include_directories(cogwheel::boost_asio INTERFACE "${BoostAsio_INCLUDE_DIR}")
+  target_compile_definitions(cogwheel::boost_asio INTERFACE COGWHEEL_BOOST)
+  # As FindStandaloneAsio.cmake says; Boost 1.81 has Asio 1.26.
+  if(BoostAsio_VERSION VERSION_LESS 1.81)
+    target_compile_definitions(cogwheel::boost_asio INTERFACE
+      "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:BOOST_ASIO_HAS_CO_AWAIT=1;BOOST_ASIO_HAS_STD_COROUTINE=1>")
+  endif()
+endif()

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Which Asio: the standalone one, or Boost's if COGWHEEL_BOOST is defined, as by cogwheel::boost. No other file knows.
+// What depends on the choice lies in an inline namespace of that choice, so that a program may contain both.
+#pragma once
+
+// A header of the standard library before Asio's, by which Asio (seen with 1.22.1) detects that library. Otherwise Asio
+// allocates with operator new in place of aligned_alloc. One inline function would then differ between the files of a
+// program: one file would allocate memory that another file frees in another way.
+#include <cstddef>
+
+#ifdef COGWHEEL_BOOST
+
+#include <boost/system/system_error.hpp>
+#include <boost/version.hpp>
+
+#if BOOST_VERSION < 107800
+#error "Cogwheel needs Boost 1.78 or later: the Asio of earlier releases has no cancellation slots."
+#endif
+
+#define COGWHEEL_ASIO with_boost
+#define COGWHEEL_ASIO_HEADER(name) <boost/asio/name>
+#define COGWHEEL_ASIO_MACRO(name) BOOST_ASIO_##name
+
+namespace boost::asio {}
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace asio = boost::asio;
+using error_code = boost::system::error_code;
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace sys = boost::system;
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+#else
+
+#include <system_error>
+
+#define COGWHEEL_ASIO with_asio
+#define COGWHEEL_ASIO_HEADER(name) <asio/name>
+#define COGWHEEL_ASIO_MACRO(name) ASIO_##name
+
+namespace asio {}
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace asio = ::asio;
+using error_code = std::error_code;
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace sys = std;
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+#endif
