@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# compat.sh [--full | --platforms]: builds and runs the tests with several compilers and with the Asio, fmt and doctest of
+# compat.sh [--full | --platforms | --boost]: builds and runs the tests with several compilers and with the Asio, fmt and doctest of
 # several Debian releases. Each compiler and each release is in one leg; with --full, each pair of them is a leg.
 # With --platforms, each leg is another architecture: a cross compiler, and an emulator that runs the tests.
+# With --boost, the tests, examples and README's programs run with Boost.Asio instead, of several releases of Boost.
 set -euo pipefail
 # shellcheck source=tools/packages.sh
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
@@ -17,7 +18,7 @@ readonly triplets=(i686-linux-gnu arm-linux-gnueabihf aarch64-linux-gnu riscv64-
 legs=('clang++-16 bookworm' 'clang++-19 trixie' 'g++ sid')
 
 usage() {
-    printf 'usage: ./dev compat [--full | --platforms]\n' >&2
+    printf 'usage: ./dev compat [--full | --platforms | --boost]\n' >&2
     exit 2
 }
 
@@ -58,22 +59,23 @@ emulated() {
         python3 tests/crash/kill_task_worker.py build/dev/tests/task_worker 20 1 "${emulator[@]}" "$directory/tests/task_worker"
 }
 
+# with_boost PREFIX DIRECTORY: in a copy of the project that is written for Boost.Asio. The service is not: it is a program.
+with_boost() {
+    local from=$1 directory=$2
+    tools/for_boost.sh "$directory/source" &&
+        cmake --preset dev -S "$directory/source" -B "$directory/build" -DCMAKE_CXX_FLAGS_DEBUG=-O1 \
+            '-DCOGWHEEL_ASIO=standalone;boost' -DBoost_ROOT="$from" -DCOGWHEEL_BUILD_SERVICE=OFF &&
+        cmake --build "$directory/build" -- --quiet &&
+        ctest --test-dir "$directory/build" -j "$(nproc)" --no-tests=error --no-label-summary --output-on-failure
+}
+
 passed=0 failed=0 skipped=0
 
-# leg COMPILER SUITE
-leg() {
-    local compiler=$1 suite=$2 asio fmt doctest name directory log tests command
-    if [[ -z ${prefix[$suite]:-} ]] || ! command -v "$compiler" >/dev/null; then
-        skipped=$((skipped + 1))
-        return
-    fi
-    read -r asio fmt doctest <<<"${versions[$suite]}"
-    name="$compiler, Asio $asio, fmt $fmt, doctest $doctest"
-    directory="$work/$compiler-$asio"
-    log="$directory.log"
-    command=(run "${prefix[$suite]}" "$directory" -DCMAKE_CXX_COMPILER="$compiler")
-    if ((emulating)); then command=(emulated "${prefix[$suite]}" "$directory" "${compiler%-g++}"); fi
-    if "${command[@]}" >"$log" 2>&1 </dev/null; then
+# report NAME LOG COMMAND...: runs a leg, and counts it.
+report() {
+    local name=$1 log=$2 tests
+    shift 2
+    if "$@" >"$log" 2>&1 </dev/null; then
         tests=$(sed -n 's/^100% tests passed, .* out of //p' "$log")
         printf 'ok %s: %s tests passed\n' "$name" "$tests"
         passed=$((passed + 1))
@@ -84,7 +86,37 @@ leg() {
     fi
 }
 
-emulating=0
+# leg COMPILER SUITE
+leg() {
+    local compiler=$1 suite=$2 asio fmt doctest name directory command
+    if [[ -z ${prefix[$suite]:-} ]] || ! command -v "$compiler" >/dev/null; then
+        skipped=$((skipped + 1))
+        return
+    fi
+    read -r asio fmt doctest <<<"${versions[$suite]}"
+    name="$compiler, Asio $asio, fmt $fmt, doctest $doctest"
+    directory="$work/$compiler-$asio"
+    command=(run "${prefix[$suite]}" "$directory" -DCMAKE_CXX_COMPILER="$compiler")
+    if ((emulating)); then command=(emulated "${prefix[$suite]}" "$directory" "${compiler%-g++}"); fi
+    report "$name" "$directory.log" "${command[@]}"
+}
+
+# boost_leg SUITE
+boost_leg() {
+    local from version directory
+    provide_boost "$1"
+    from=${prefix[boost-$1]:-}
+    if [[ -z $from ]]; then
+        skipped=$((skipped + 1))
+        return
+    fi
+    version=$(sed -nE 's/^#define BOOST_LIB_VERSION "(.*)"/\1/p' "$from/include/boost/version.hpp")
+    directory=$work/boost-$version
+    mkdir -p "$directory"
+    report "g++, Boost ${version//_/.}" "$directory.log" with_boost "$from" "$directory"
+}
+
+emulating=0 boosts=()
 case "$*" in
 '') ;;
 --full)
@@ -98,6 +130,9 @@ case "$*" in
     compilers=("${triplets[@]/%/-g++}") suites=(trixie)
     legs=("${compilers[@]/%/ trixie}")
     ;;
+--boost)
+    boosts=(bookworm sid) compilers=() suites=() legs=()
+    ;;
 *) usage ;;
 esac
 
@@ -106,6 +141,7 @@ for compiler in "${compilers[@]}"; do
 done
 for suite in "${suites[@]}"; do provide "$suite"; done
 mkdir -p "$work"
+for suite in "${boosts[@]}"; do boost_leg "$suite"; done
 for pair in "${legs[@]}"; do
     read -r compiler suite <<<"$pair"
     leg "$compiler" "$suite"

@@ -20,6 +20,7 @@ s/(^|[^:A-Za-z0-9_])(::)?asio::/\1\2boost::asio::/g
 s/^namespace asio /namespace boost::asio /
 s/\bASIO_/BOOST_ASIO_/g'
 
+# shellcheck disable=SC2016 # CMake expands it.
 readonly builds='
 s/\bcogwheel::cogwheel\b/cogwheel::boost/g
 s/\bcogwheel::(asio|observe|calendar|tasks|durable)\b/cogwheel::boost_\1/g

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# Provides the Asio, fmt and doctest of a Debian release, whatever the machine has installed. Other scripts source this file.
+# Provides the Asio, fmt and doctest of a Debian release, or its Boost, whatever the machine has installed. Other scripts source
+# this file.
 #
 # Another release's packages come from the machine's own mirror and are unpacked to build/packages, never installed. They
 # stay there: remove the directory to get newer ones.
@@ -23,8 +24,8 @@ mirror() {
         sed -n 1p
 }
 
-# download SUITE DIRECTORY: apt-get downloads, and checks signature and sums. Its state in DIRECTORY knows only SUITE.
-download() {
+# know SUITE DIRECTORY: fetches the lists of SUITE. apt-get's state in DIRECTORY knows nothing else.
+know() {
     local suite=$1 state=$2 uri
     uri=$(mirror)
     if [[ -z $uri ]]; then
@@ -46,17 +47,46 @@ Dir::Etc::preferencesparts "/dev/null";
 APT::Sandbox::User "root";
 #clear APT::Update;
 TEXT
-    apt-get -c "$state/apt.conf" update -qq --error-on=any &&
-        (cd "$state" && apt-get -c apt.conf download -qq "${packages[@]}")
+    apt-get -c "$state/apt.conf" update -qq --error-on=any
 }
 
-# unpack DIRECTORY TREE
+# download DIRECTORY PACKAGE...: apt-get checks signature and sums.
+download() { (cd "$1" && apt-get -c apt.conf download -qq "${@:2}"); }
+
+# unpack DIRECTORY TREE PACKAGE...
 unpack() {
-    local package
-    for package in "${packages[@]}"; do dpkg-deb -x "$1/${package}"_*.deb "$2" || return; done
-    for package in "${packages[@]}"; do dpkg-deb -f "$1/${package}"_*.deb Version || return; done >"$2/versions"
+    local from=$1 tree=$2 package
+    shift 2
+    for package; do dpkg-deb -x "$from/${package}"_*.deb "$tree" || return; done
+    for package; do dpkg-deb -f "$from/${package}"_*.deb Version || return; done >"$tree/versions"
     # The files of a newer package may be older than what was built from the last one.
-    find "$2" -type f -exec touch {} +
+    find "$tree" -type f -exec touch {} +
+}
+
+# fetch_headers SUITE STATE TREE
+fetch_headers() { know "$1" "$2" && download "$2" "${packages[@]}" && unpack "$2" "$3" "${packages[@]}"; }
+
+# fetch_boost SUITE STATE TREE: the newest Boost of the release, which may have several.
+fetch_boost() {
+    local package
+    know "$1" "$2" || return
+    package=$(apt-cache -c "$2/apt.conf" search --names-only '^libboost1\.[0-9]+-dev$' | cut -d' ' -f1 | sort -V | tail -n 1)
+    download "$2" "$package" && unpack "$2" "$3" "$package"
+}
+
+# fetch NAME COMMAND...: runs the command with a state and a new tree, which becomes build/packages/NAME. Says why if it fails.
+fetch() {
+    local name=$1 tree="$unpacked/$1" new="$unpacked/new" log="$unpacked/log"
+    shift
+    [[ ! -d $tree ]] || return 0
+    rm -rf "$new"
+    mkdir -p "$new/state" "$new/tree"
+    if ! "$@" "$new/state" "$new/tree" >"$log" 2>&1 </dev/null; then
+        skip "no packages of $name: $(grep -m 1 '^E:' "$log" || tail -n 1 "$log")"
+        return 1
+    fi
+    mv "$new/tree" "$tree"
+    rm -rf "$new"
 }
 
 # installed SUITE: prints the versions of the installed packages. Fails if the machine is of another release.
@@ -69,22 +99,19 @@ installed() {
 
 # provide SUITE: sets its prefix and versions, or says why it cannot.
 provide() {
-    local suite=$1 tree="$unpacked/$1" new="$unpacked/new" log="$unpacked/log" found
+    local suite=$1 found
     if found=$(installed "$suite" 2>/dev/null); then
         prefix[$suite]=/usr
     else
-        if [[ ! -d $tree ]]; then
-            rm -rf "$new"
-            mkdir -p "$new/state" "$new/tree"
-            if ! { download "$suite" "$new/state" && unpack "$new/state" "$new/tree"; } >"$log" 2>&1 </dev/null; then
-                skip "no packages of $suite: $(grep -m 1 '^E:' "$log" || tail -n 1 "$log")"
-                return
-            fi
-            mv "$new/tree" "$tree"
-            rm -rf "$new"
-        fi
-        prefix[$suite]=$tree/usr
-        found=$(<"$tree/versions")
+        fetch "$suite" fetch_headers "$suite" || return 0
+        prefix[$suite]=$unpacked/$suite/usr
+        found=$(<"$unpacked/$suite/versions")
     fi
     versions[$suite]=$(upstream <<<"$found" | paste -sd ' ')
+}
+
+# provide_boost SUITE: sets the prefix of "boost-SUITE", or says why it cannot.
+provide_boost() {
+    fetch "boost-$1" fetch_boost "$1" || return 0
+    prefix[boost-$1]=$unpacked/boost-$1/usr
 }
