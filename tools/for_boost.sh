@@ -11,7 +11,7 @@ readonly to=$1
 
 # An errc without a name is what from_chars returns.
 readonly programs='
-s|#include <asio([/.])|#include <boost/asio\1|
+s|<asio([/.])|<boost/asio\1|
 s|^#include <system_error>|#include <boost/system/system_error.hpp>\n&|
 s/\bstd::(error_code|error_condition|error_category|system_error|is_error_code_enum|generic_category|system_category)\b/boost::system::\1/g
 s/\bstd::errc::/boost::system::errc::/g

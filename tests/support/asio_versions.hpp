@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Names that moved between Asio's releases.
+// What differs between Asio's releases.
 #pragma once
 
 // clang-format off: Asio 1.22 chooses how it allocates by what libstdc++ has said before it: the same in all files
 #include <new>
 // clang-format on
 #include <asio/version.hpp>
+
+#include <functional>
 
 #if ASIO_VERSION >= 102300
 #include <asio/as_tuple.hpp>
@@ -26,5 +28,15 @@ using asio::deferred;
 using asio::experimental::as_tuple;
 using asio::experimental::deferred;
 #endif
+
+/// Is std::ref(handler). Asio 1.26 does not compile the search for the slot of a reference_wrapper: two get() fit.
+template <class Handler>
+auto by_reference(Handler& handler) {
+#if ASIO_VERSION / 100 == 1026
+    return [&handler](auto... results) { handler(results...); };
+#else
+    return std::ref(handler);
+#endif
+}
 
 } // namespace cogwheel_tests

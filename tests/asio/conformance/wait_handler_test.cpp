@@ -3,6 +3,7 @@
 //
 // Any callable will do for a handler; it is invoked exactly once, never early, never inside the call that starts the
 // wait.
+#include "support/asio_versions.hpp"
 #include "support/every_wait.hpp"
 #include "support/handler_archetypes.hpp"
 
@@ -109,7 +110,7 @@ TEST_CASE_TEMPLATE("wait_reference_wrapper_original_invoked", W, EVERY_WAIT) {
         counter(const counter&) = delete;
         void operator()(std::error_code) { ++runs; }
     } handler;
-    w.wait(10ms, std::ref(handler));
+    w.wait(10ms, by_reference(handler));
     w.pass(10ms);
     CHECK(handler.runs == 1);
 }

@@ -31,7 +31,7 @@ TEST_CASE_TEMPLATE("handler_as_lvalue_reference_wrapper_or_function", Wheel, BOT
     r.pass(20ms);
     r.read.async_run(limited);
     r.pass(20ms);
-    r.read.async_run(timeout_after(r.wheel, 10ms, std::ref(handler)));
+    r.read.async_run(timeout_after(r.wheel, 10ms, by_reference(handler)));
     r.pass(20ms);
     r.read.async_run(timeout_after(r.wheel, 10ms, function));
     r.pass(20ms);
