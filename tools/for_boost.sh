@@ -12,13 +12,15 @@ readonly to=$1
 # An errc without a name is what from_chars returns.
 readonly programs='
 s|<asio([/.])|<boost/asio\1|
-s|^#include <system_error>|#include <boost/system/system_error.hpp>\n&|
 s/\bstd::(error_code|error_condition|error_category|system_error|is_error_code_enum|generic_category|system_category)\b/boost::system::\1/g
 s/\bstd::errc::/boost::system::errc::/g
 s/\bstd::make_error_code\b/make_error_code/g
 s/(^|[^:A-Za-z0-9_])(::)?asio::/\1\2boost::asio::/g
+s/-DASIO_STANDALONE/-DCOGWHEEL_BOOST/
 s/^namespace asio /namespace boost::asio /
 s/\bASIO_/BOOST_ASIO_/g'
+
+readonly system='s|^#include <system_error>|#include <boost/system/system_error.hpp>\n&|'
 
 # shellcheck disable=SC2016 # CMake expands it.
 readonly builds='
@@ -34,8 +36,12 @@ new=$(mktemp)
 trap 'rm -f "$new"' EXIT
 project_files | while IFS= read -r file; do
     case $file in
-    tests/both/* | tests/consumer/*) cp "$file" "$new" ;;
-    tests/*.[ch]pp | tests/mistakes/*.py | examples/*.[ch]pp | README.md) sed -E "$programs" "$file" >"$new" ;;
+    tests/both/* | tests/consumer/* | examples/beast_server/*) cp "$file" "$new" ;;
+    tests/*.[ch]pp | tests/mistakes/*.py | examples/*.[ch]pp | README.md)
+        sed -E "$programs" "$file" >"$new"
+        # For the files that have included <system_error> for it.
+        if grep -q 'boost::system' "$new"; then sed -i "$system" "$new"; fi
+        ;;
     tests/*CMakeLists.txt | examples/CMakeLists.txt | cmake/ReadmeSnippets.cmake | cmake/SelfContainedHeaders.cmake)
         sed -E "$builds" "$file" >"$new"
         ;;

@@ -105,11 +105,11 @@ asio::awaitable<void> server::serve_http(connection& c) {
     error_code ec;
     for (bool open = true; open && !stopping_;) {
         if (buffer.size() == 0) { // no pipelined request
-            c.waits = true;
+            c.end = [&c, &ec] { c.socket.cancel(ec); };
             co_await c.socket.async_wait(
                 asio::ip::tcp::socket::wait_read,
                 cogwheel::timeout_after(wheel_, limits_.keep_alive, redirect_error(use_awaitable, ec)));
-            c.waits = false;
+            c.end = nullptr;
             if (ec) {
                 timed_out_ += ec == asio::error::timed_out ? 1 : 0;
                 co_return;
@@ -160,14 +160,13 @@ asio::awaitable<void> server::serve_websocket(connection& c, const Request& upgr
     if (ec) co_return;
 
     silence_guard guard(wheel_, c.socket, ws, limits_.silence, timed_out_);
-    c.waits = true; // for a message: the drain ends it
+    c.end = [&ws] { ws.async_close(websocket::close_code::going_away, [](error_code) {}); }; // the answer ends the read
     boost::beast::flat_buffer message;
-    while (!stopping_) {
+    for (;;) {
         co_await ws.async_read(message, redirect_error(use_awaitable, ec));
         if (ec) break;
         guard.touch();
         ++messages_;
-        c.waits = false;
         ws.text(ws.got_text());
         co_await ws.async_write(message.data(),
                                 cogwheel::timeout_after(wheel_, limits_.write, redirect_error(use_awaitable, ec)));
@@ -175,13 +174,9 @@ asio::awaitable<void> server::serve_websocket(connection& c, const Request& upgr
             timed_out_ += ec == asio::error::timed_out ? 1 : 0;
             break;
         }
-        c.waits = true;
         message.consume(message.size());
     }
-    c.waits = false;
-    if (stopping_ && c.socket.is_open())
-        co_await ws.async_close(websocket::close_code::going_away,
-                                cogwheel::timeout_after(wheel_, limits_.write, redirect_error(use_awaitable, ec)));
+    c.end = nullptr;
     c.socket.close(ec);
 }
 

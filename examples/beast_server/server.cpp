@@ -57,7 +57,7 @@ asio::awaitable<void> server::accept() {
             continue; // the socket closes
         }
         ++accepted_;
-        const auto at = connections_.insert(connections_.end(), connection{std::move(socket)});
+        const auto at = connections_.insert(connections_.end(), connection{std::move(socket), {}});
         asio::co_spawn(acceptor_.get_executor(), serve(at, sessions_.enter()),
                        [](std::exception_ptr e) { complain("connection", e); });
     }
@@ -80,7 +80,7 @@ void server::stop() {
     error_code ignored;
     acceptor_.close(ignored);
     for (auto& c : connections_)
-        if (c.waits) c.socket.cancel(ignored);
+        if (c.end) c.end();
     asio::co_spawn(wheel_.get_executor(), drain(), [](std::exception_ptr e) { complain("drain", e); });
 }
 

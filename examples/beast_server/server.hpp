@@ -8,6 +8,7 @@
 #include <cogwheel/net/session_group.hpp>
 
 #include <chrono>
+#include <functional>
 #include <list>
 #include <string>
 
@@ -33,7 +34,7 @@ struct limits {
 /// A connection, as the server knows it.
 struct connection {
     asio::ip::tcp::socket socket;
-    bool waits = false; ///< for a request: the drain ends it at once
+    std::function<void()> end; ///< what the drain calls, if the connection has nothing under way
 };
 
 /// For one thread.

@@ -34,7 +34,7 @@ std::filesystem::path with(std::filesystem::path path, const char* suffix) {
 // Returns the path of the file itself. A rewriting replaces the file: the path must stay valid when the working
 // directory changes, and a symbolic link must stay a link. weakly_canonical() does not follow a link to a file that
 // does not exist.
-std::filesystem::path settled(const std::filesystem::path& file) {
+std::filesystem::path settled(const std::filesystem::path& file) try {
     std::filesystem::path path = std::filesystem::weakly_canonical(std::filesystem::absolute(file));
     for (int links = 0; std::filesystem::is_symlink(path); ++links) {
         if (links == most_links)
@@ -47,6 +47,8 @@ std::filesystem::path settled(const std::filesystem::path& file) {
         throw std::invalid_argument(words_for(path) +
                                     "is no regular file; give the path of a file in a directory of its own");
     return path;
+} catch (const std::filesystem::filesystem_error& error) {
+    throw detail::sys::system_error(error.code(), words_for(file) + "cannot be reached");
 }
 
 // Opens and locks a file. The journal locks two: "<file>.lock", because a process that opened the file just before a
