@@ -7,13 +7,13 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
 
-#include <optional>
-
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
+
+#include <optional>
 
 namespace http = boost::beast::http;
 namespace websocket = boost::beast::websocket;

@@ -6,13 +6,13 @@
 // on one wheel. Built if COGWHEEL_ASIO names boost.
 #include "server.hpp"
 
+#include <boost/asio/signal_set.hpp>
+
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string_view>
-
-#include <boost/asio/signal_set.hpp>
 
 namespace {
 

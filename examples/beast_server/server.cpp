@@ -4,12 +4,12 @@
 // Accepting, and the end. Only the acceptor's end ends accept(), and no coroutine ends in silence.
 #include "server.hpp"
 
-#include <cstdio>
-#include <exception>
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
+#include <cstdio>
+#include <exception>
 
 namespace beast_server {
 namespace {

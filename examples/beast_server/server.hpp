@@ -7,14 +7,14 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/net/session_group.hpp>
 
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
 #include <chrono>
 #include <functional>
 #include <list>
 #include <string>
-
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 
 namespace asio = boost::asio;
 

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+#
+# nightly.sh [LEG]...: runs what takes too long for each change, all legs or those named, and notes in docs/nightly.txt when each
+# of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost'. Takes hours.
+set -euo pipefail
+
+readonly all=('compat --full' 'compat --boost' 'compat --platforms' 'mutate') results=docs/nightly.txt log=build/nightly.log
+legs=("$@")
+if ((!${#legs[@]})); then legs=("${all[@]}"); fi
+for leg in "${legs[@]}"; do
+    if [[ ! " ${all[*]/%/,} " == *" $leg, "* ]]; then
+        printf "nightly: unknown leg '%s'; there are: %s\n" "$leg" "$(printf "'%s' " "${all[@]}")" >&2
+        exit 2
+    fi
+done
+
+# note LEG EXIT_CODE: replaces the leg's lines.
+note() {
+    local leg=$1 new=$results.new
+    { grep -vF "  $leg  " "$results" 2>/dev/null || true; } >"$new"
+    {
+        grep -E '^(ok|FAILED|skip:|[0-9]+ passed)' "$log" || true
+        printf 'exit code %d, commit %s, %d s\n' "$2" "$(git rev-parse --short HEAD)" "$SECONDS"
+    } | sed "s/^/$(date +%F)  $leg  /" >>"$new"
+    mv "$new" "$results"
+}
+
+mkdir -p build
+failed=0
+for leg in "${legs[@]}"; do
+    printf -- '--- ./dev %s\n' "$leg"
+    SECONDS=0 code=0
+    # shellcheck disable=SC2086 # a command and its options
+    ./dev $leg </dev/null 2>&1 | tee "$log" || code=$?
+    note "$leg" "$code"
+    ((code == 0)) || failed=1
+done
+exit "$failed"
