@@ -71,6 +71,16 @@ with_boost() {
         ctest --test-dir "$directory/build" -j "$(nproc)" --no-tests=error --no-label-summary --output-on-failure
 }
 
+# with_cobalt PREFIX DIRECTORY: sid's library needs sid's libstdc++, which needs its libc.
+with_cobalt() {
+    local from=$1 built=$2/build/src tree=$unpacked/cobalt-sid libraries
+    libraries=$(dirname "$(find "$tree" -name libboost_cobalt.so)")
+    g++ -std=c++20 -O1 -DCOGWHEEL_BOOST -Iinclude -isystem "$from/include" -isystem "$tree/usr/include" tests/cobalt/use_op.cpp \
+        "$built/libcogwheel_boost.a" "$built/libcogwheel_wheel.a" "$libraries/libboost_cobalt.so" \
+        -Wl,--allow-shlib-undefined -o "$2/use_op" &&
+        "$(find "$tree" -name 'ld-linux*.so.*' | sed -n 1p)" --library-path "$libraries" "$2/use_op"
+}
+
 passed=0 failed=0 skipped=0
 
 # report NAME LOG COMMAND...: runs a leg, and counts it.
@@ -79,7 +89,7 @@ report() {
     shift 2
     if "$@" >"$log" 2>&1 </dev/null; then
         tests=$(sed -n 's/^100% tests passed, .* out of //p' "$log")
-        printf 'ok %s: %s tests passed\n' "$name" "$tests"
+        printf 'ok %s: %s tests passed\n' "$name" "${tests:-1}"
         passed=$((passed + 1))
     else
         printf 'FAILED %s\n' "$name"
@@ -116,6 +126,9 @@ boost_leg() {
     directory=$work/boost-$version
     mkdir -p "$directory"
     report "g++, Boost ${version//_/.}" "$directory.log" with_boost "$from" "$directory"
+    if [[ $1 == sid ]] && fetch cobalt-sid fetch_cobalt sid "${version//_/.}"; then
+        report "g++, Boost.Cobalt ${version//_/.}" "$directory-cobalt.log" with_cobalt "$from" "$directory"
+    fi
 }
 
 emulating=0 boosts=()

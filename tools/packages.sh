@@ -74,6 +74,12 @@ fetch_boost() {
     download "$2" "$package" && unpack "$2" "$3" "$package"
 }
 
+# fetch_cobalt SUITE VERSION STATE TREE: Boost.Cobalt, which is a library, and what runs programs of that release.
+fetch_cobalt() {
+    local packages=("libboost-cobalt$2-dev" "libboost-cobalt$2.0" libc6 libstdc++6 libgcc-s1)
+    know "$1" "$3" && download "$3" "${packages[@]}" && unpack "$3" "$4" "${packages[@]}"
+}
+
 # fetch NAME COMMAND...: runs the command with a state and a new tree, which becomes build/packages/NAME. Says why if it fails.
 fetch() {
     local name=$1 tree="$unpacked/$1" new="$unpacked/new" log="$unpacked/log"
