@@ -20,7 +20,8 @@
 #endif
 
 #define COGWHEEL_ASIO with_boost
-#define COGWHEEL_ASIO_HEADER(name) <boost / asio / name> // NOLINT(bugprone-macro-parentheses)
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
+#define COGWHEEL_ASIO_HEADER(name) <boost/asio/name>
 #define COGWHEEL_ASIO_MACRO(name) BOOST_ASIO_##name
 
 namespace boost::asio {}
@@ -39,7 +40,8 @@ namespace sys = boost::system;
 #include <system_error>
 
 #define COGWHEEL_ASIO with_asio
-#define COGWHEEL_ASIO_HEADER(name) <asio / name> // NOLINT(bugprone-macro-parentheses)
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
+#define COGWHEEL_ASIO_HEADER(name) <asio/name>
 #define COGWHEEL_ASIO_MACRO(name) ASIO_##name
 
 namespace asio {}
