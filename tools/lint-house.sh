@@ -179,6 +179,16 @@ check_light_headers() {
     done
 }
 
+# `./dev mutate` plants them all, which takes hours.
+check_bugs() {
+    local file
+    command -v patch >/dev/null || return 0
+    files '^tests/bugs/.*\.patch$' | while IFS= read -r file; do
+        patch -p1 --forward --fuzz=0 --dry-run <"$file" >/dev/null ||
+            finding "$file:1: does not apply: the code that it breaks has changed"
+    done
+}
+
 check_spaces() {
     local file line
     text | while IFS= read -r file; do
@@ -200,4 +210,5 @@ check_sleeps
 check_comment_width
 check_light_headers
 check_spaces
+check_bugs
 [[ ! -s $findings ]]

@@ -6,7 +6,7 @@
 # of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost'. Takes hours.
 set -euo pipefail
 
-readonly all=('compat --full' 'compat --boost' 'compat --platforms' 'mutate') results=docs/nightly.txt log=build/nightly.log
+readonly all=('asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost' 'compat --platforms' 'mutate') results=docs/nightly.txt log=build/nightly.log
 legs=("$@")
 if ((!${#legs[@]})); then legs=("${all[@]}"); fi
 for leg in "${legs[@]}"; do
