@@ -25,6 +25,9 @@ find_package_handle_standard_args(BoostAsio
 
 if(BoostAsio_FOUND AND NOT TARGET cogwheel::boost_asio)
   add_library(cogwheel::boost_asio INTERFACE IMPORTED GLOBAL)
+  if(WIN32)
+    target_link_libraries(cogwheel::boost_asio INTERFACE ws2_32 mswsock)
+  endif()
   target_include_directories(cogwheel::boost_asio INTERFACE "${BoostAsio_INCLUDE_DIR}")
   target_compile_definitions(cogwheel::boost_asio INTERFACE COGWHEEL_BOOST)
   # As FindStandaloneAsio.cmake says; Boost 1.81 has Asio 1.26.

@@ -25,6 +25,9 @@ find_package_handle_standard_args(StandaloneAsio
 
 if(StandaloneAsio_FOUND AND NOT TARGET cogwheel::asio)
   add_library(cogwheel::asio INTERFACE IMPORTED GLOBAL)
+  if(WIN32)
+    target_link_libraries(cogwheel::asio INTERFACE ws2_32 mswsock)
+  endif()
   target_include_directories(cogwheel::asio INTERFACE "${StandaloneAsio_INCLUDE_DIR}")
   target_compile_definitions(cogwheel::asio INTERFACE ASIO_STANDALONE)
   # With Clang, Asio before 1.26 looks only for the coroutines of the TS. Clang and libstdc++ have the standard's.

@@ -4,15 +4,14 @@
 // Rewrites a journal. A thread writes a new file beside the old one, and copies the lines that are appended meanwhile.
 // When at most 64 KiB of these are left, it takes the lock, copies the rest and renames the new file. Until then the
 // old file is complete; from then on the new one is.
+#include "quiet_thread.hpp"
+
 #include <cogwheel/tasks/task_journal.hpp>
 
 #include <algorithm>
-#include <csignal>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
-
-#include <unistd.h>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
@@ -29,22 +28,6 @@ constexpr std::size_t piece = std::size_t{1} << 18;
 
 // Room is reserved in steps of this size, where the disk has it. So a change rarely takes two system calls.
 constexpr std::size_t reserve_step = std::size_t{1} << 14;
-
-// Blocks all signals for the new thread: the user's threads handle the user's signals.
-class signals_blocked {
-public:
-    signals_blocked() {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    signals_blocked(const signals_blocked&) = delete;
-    signals_blocked& operator=(const signals_blocked&) = delete;
-    ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t before_{};
-};
 
 } // namespace
 
@@ -63,7 +46,8 @@ struct task_journal::successor {
         bool taken_over = false;
 
         ~name_of_it() {
-            if (!taken_over) ::unlink(path.c_str());
+            error_code ignored;
+            if (!taken_over) std::filesystem::remove(path, ignored);
         }
     };
 
@@ -113,8 +97,7 @@ void task_journal::compact_if_due() noexcept {
     if (rewriting_ || end_ <= options_.compact_above || end_ < compact_from_ || end_ <= 2 * live_bytes_) return;
     try {
         await_rewriting(); // joins the thread of the rewriting before, which has ended
-        const signals_blocked blocked;
-        rewriter_ = std::thread([this, end = end_, tasks = live_.size()] { rewrite(end, tasks); });
+        rewriter_ = detail::quiet_thread([this, end = end_, tasks = live_.size()] { rewrite(end, tasks); });
         rewriting_ = true;
     } catch (...) {
         compact_from_ = 2 * end_;

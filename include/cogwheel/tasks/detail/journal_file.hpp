@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An open file of a journal. Each POSIX call is repeated when a signal interrupts it. If it fails, the function throws
-// a std::system_error that names the file. A program that this process starts inherits no such file.
+// An open file of a journal, on POSIX and on Windows. If a call of the system fails, the function throws a
+// std::system_error that names the file. A program that this process starts inherits no such file.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
-
-#include <sys/stat.h>
+#include <utility>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-/// The descriptor and the path of a file. The destructor closes the file.
+/// A file and its path. The destructor closes the file.
 class journal_file {
 public:
     /// Opens a file for reading and writing, or creates it. Only the owner may read a new file: the body of a task may
-    /// be secret.
+    /// be secret. (On Windows, its directory decides that.)
     static journal_file open(std::filesystem::path path);
 
     /// Removes the file of this name and creates a new one, with the permissions of `like`.
     static journal_file replace(std::filesystem::path path, const journal_file& like);
 
-    journal_file(journal_file&&) noexcept;
-    journal_file& operator=(journal_file&&) noexcept;
+    journal_file(journal_file&& other) noexcept
+        : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)) {}
+    journal_file& operator=(journal_file&& other) noexcept {
+        std::swap(file_, other.file_);
+        path_.swap(other.path_);
+        return *this;
+    }
     ~journal_file();
 
     /// Locks the file until it is closed. Returns false if another process, or another open() in this one, has locked
@@ -40,7 +45,7 @@ public:
     std::size_t size() const;
     /// Returns the bytes from `from` up to `to`, or fewer if the file ends before `to`.
     std::string read(std::size_t from, std::size_t to) const;
-    /// Writes with one call of pwrite(2), and with further calls if that one wrote only a part.
+    /// Writes with one call of the system, and with further calls if that one wrote only a part.
     void write(std::size_t at, std::string_view bytes) const;
     /// Reserves room, so that a later write there does not find the disk full. The size of the file stays.
     /// Returns false if the file system cannot reserve room. Errors: std::system_error, also if the disk is full.
@@ -54,12 +59,17 @@ public:
     void rename_to(const std::filesystem::path&);
 
 private:
-    journal_file(int descriptor, std::filesystem::path path) noexcept;
+#ifdef _WIN32
+    using native = std::intptr_t; // a HANDLE
+#else
+    using native = int; // a descriptor
+#endif
 
-    struct stat status() const;
+    journal_file(native file, std::filesystem::path path) noexcept : file_(file), path_(std::move(path)) {}
+
     [[noreturn]] void fail(const char* what) const;
 
-    int descriptor_;
+    native file_; // -1: none
     std::filesystem::path path_;
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// See journal_file.hpp.
+// See journal_file.hpp. Each call is repeated when a signal interrupts it.
+#ifndef _WIN32
+
 #include <cogwheel/tasks/detail/journal_file.hpp>
 
 #include <algorithm>
@@ -40,22 +42,16 @@ int opened(const std::filesystem::path& path, int flags, const char* what) {
     return descriptor;
 }
 
-} // namespace
-
-journal_file::journal_file(int descriptor, std::filesystem::path path) noexcept
-    : descriptor_(descriptor), path_(std::move(path)) {}
-
-journal_file::journal_file(journal_file&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
-
-journal_file& journal_file::operator=(journal_file&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    path_.swap(other.path_);
-    return *this;
+struct stat status(int descriptor, const std::filesystem::path& path) {
+    struct stat status{};
+    if (::fstat(descriptor, &status) == -1) fail_at(path, "read");
+    return status;
 }
 
+} // namespace
+
 journal_file::~journal_file() {
-    if (descriptor_ != -1) ::close(descriptor_);
+    if (file_ != -1) ::close(file_);
 }
 
 journal_file journal_file::open(std::filesystem::path path) {
@@ -69,35 +65,29 @@ journal_file journal_file::replace(std::filesystem::path path, const journal_fil
     if (::unlink(path.c_str()) == -1 && errno != ENOENT) fail_at(path, "removed");
     const int descriptor = opened(path, O_RDWR | O_CREAT | O_EXCL, "created");
     journal_file file(descriptor, std::move(path));
-    if (::fchmod(descriptor, like.status().st_mode & 07777) == -1) file.fail("given the permissions of the old one");
+    if (::fchmod(descriptor, status(like.file_, like.path_).st_mode & 07777) == -1)
+        file.fail("given the permissions of the old one");
     return file;
 }
 
 void journal_file::fail(const char* what) const { fail_at(path_, what); }
 
 bool journal_file::try_lock() const {
-    if (uninterrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); }) == 0) return true;
+    if (uninterrupted([&] { return ::flock(file_, LOCK_EX | LOCK_NB); }) == 0) return true;
     if (errno != EWOULDBLOCK) fail("locked");
     return false;
 }
 
-struct stat journal_file::status() const {
-    struct stat status{};
-    if (::fstat(descriptor_, &status) == -1) fail("read");
-    return status;
-}
+std::size_t journal_file::names() const { return static_cast<std::size_t>(status(file_, path_).st_nlink); }
 
-std::size_t journal_file::names() const { return static_cast<std::size_t>(status().st_nlink); }
-
-std::size_t journal_file::size() const { return static_cast<std::size_t>(status().st_size); }
+std::size_t journal_file::size() const { return static_cast<std::size_t>(status(file_, path_).st_size); }
 
 std::string journal_file::read(std::size_t from, std::size_t to) const {
     std::string bytes(to - from, '\0');
     std::size_t done = 0;
     while (done < bytes.size()) {
-        const ssize_t n = uninterrupted([&] {
-            return ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(from + done));
-        });
+        const ssize_t n = uninterrupted(
+            [&] { return ::pread(file_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(from + done)); });
         if (n == -1) fail("read");
         if (n == 0) break;
         done += static_cast<std::size_t>(n);
@@ -109,7 +99,7 @@ std::string journal_file::read(std::size_t from, std::size_t to) const {
 void journal_file::write(std::size_t at, std::string_view bytes) const {
     while (!bytes.empty()) {
         const ssize_t n =
-            uninterrupted([&] { return ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(at)); });
+            uninterrupted([&] { return ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(at)); });
         if (n == -1) fail("written");
         bytes.remove_prefix(static_cast<std::size_t>(n));
         at += static_cast<std::size_t>(n);
@@ -120,7 +110,7 @@ bool journal_file::reserve(std::size_t from, std::size_t to) const {
     if (from >= to) return true;
 #ifdef FALLOC_FL_KEEP_SIZE
     const auto reserved = [&] {
-        return ::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from), static_cast<off_t>(to - from));
+        return ::fallocate(file_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from), static_cast<off_t>(to - from));
     };
     if (uninterrupted(reserved) == 0) return true;
     if (errno == ENOSPC || errno == EDQUOT || errno == EIO) fail("written, as erasing its tasks must remain possible");
@@ -129,16 +119,16 @@ bool journal_file::reserve(std::size_t from, std::size_t to) const {
 }
 
 void journal_file::truncate(std::size_t size) const {
-    if (uninterrupted([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) == -1) fail("truncated");
+    if (uninterrupted([&] { return ::ftruncate(file_, static_cast<off_t>(size)); }) == -1) fail("truncated");
 }
 
 void journal_file::sync() const {
-    if (uninterrupted([&] { return ::fsync(descriptor_); }) == -1) fail("written to the disk");
+    if (uninterrupted([&] { return ::fsync(file_); }) == -1) fail("written to the disk");
 }
 
 void journal_file::push([[maybe_unused]] std::size_t from, [[maybe_unused]] std::size_t to) const noexcept {
 #ifdef SYNC_FILE_RANGE_WRITE
-    (void)::sync_file_range(descriptor_, static_cast<off_t>(from), static_cast<off_t>(to - from),
+    (void)::sync_file_range(file_, static_cast<off_t>(from), static_cast<off_t>(to - from),
                             SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 #endif
 }
@@ -160,3 +150,5 @@ void sync_directory(const std::filesystem::path& path) {
 }
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+#endif
