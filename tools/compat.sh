@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# compat.sh [--full | --platforms | --boost [--quick]]: builds and runs the tests with several compilers and with the Asio, fmt and doctest of
-# several Debian releases. Each compiler and each release is in one leg; with --full, each pair of them is a leg.
+# compat.sh [--full | --platforms | --boost [--quick]]: builds and runs the tests with several compilers and with the Asio, fmt
+# and doctest of several Debian releases. Each compiler and each release is in one leg; with --full, each pair of them is a leg.
 # With --platforms, each leg is another architecture: a cross compiler, and an emulator that runs the tests.
 # With --boost, the tests, examples and README's programs run with Boost.Asio instead, of several releases of Boost; with
 # --quick, some of them, with the oldest.
@@ -62,12 +62,12 @@ emulated() {
         python3 tests/crash/kill_task_worker.py build/dev/tests/task_worker 20 1 "${emulator[@]}" "$directory/tests/task_worker"
 }
 
-# with_boost PREFIX DIRECTORY: in a copy of the project that is written for Boost.Asio. The service is not: it is a program.
+# with_boost PREFIX DIRECTORY: in a copy of the project that is written for Boost.Asio.
 with_boost() {
     local from=$1 directory=$2
     tools/for_boost.sh "$directory/source" &&
         cmake --preset dev -S "$directory/source" -B "$directory/build" -DCMAKE_CXX_FLAGS_DEBUG=-O1 \
-            '-DCOGWHEEL_ASIO=standalone;boost' -DBoost_ROOT="$from" -DCOGWHEEL_BUILD_SERVICE=OFF &&
+            '-DCOGWHEEL_ASIO=standalone;boost' -DBoost_ROOT="$from" -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_SERVICE=OFF &&
         cmake --build "$directory/build" --target "${targets[@]}" -- --quiet &&
         ctest --test-dir "$directory/build" -R "$selected" -j "$(nproc)" --no-tests=error --no-label-summary --output-on-failure
 }
