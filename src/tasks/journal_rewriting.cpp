@@ -47,7 +47,8 @@ struct task_journal::successor {
 
         ~name_of_it() {
             error_code ignored;
-            if (!taken_over) std::filesystem::remove(path, ignored);
+            if (taken_over || std::filesystem::is_directory(path, ignored)) return; // what is in the way is not ours
+            std::filesystem::remove(path, ignored);
         }
     };
 
