@@ -7,16 +7,8 @@
 find_path(BoostAsio_INCLUDE_DIR boost/asio.hpp HINTS "${Boost_ROOT}" ENV Boost_ROOT PATH_SUFFIXES include)
 mark_as_advanced(BoostAsio_INCLUDE_DIR)
 
-if(BoostAsio_INCLUDE_DIR AND EXISTS "${BoostAsio_INCLUDE_DIR}/boost/version.hpp")
-  file(STRINGS "${BoostAsio_INCLUDE_DIR}/boost/version.hpp" _boost_version REGEX "#define BOOST_VERSION ")
-  if(_boost_version MATCHES "BOOST_VERSION ([0-9]+)")
-    # 108100 is 1.81.0.
-    math(EXPR _boost_major "${CMAKE_MATCH_1} / 100000")
-    math(EXPR _boost_minor "${CMAKE_MATCH_1} / 100 % 1000")
-    math(EXPR _boost_patch "${CMAKE_MATCH_1} % 100")
-    set(BoostAsio_VERSION "${_boost_major}.${_boost_minor}.${_boost_patch}")
-  endif()
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/HeaderVersion.cmake")
+cogwheel_header_version(BoostAsio_VERSION "${BoostAsio_INCLUDE_DIR}/boost/version.hpp" BOOST_VERSION)
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(BoostAsio

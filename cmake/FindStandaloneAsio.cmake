@@ -7,16 +7,8 @@
 find_path(StandaloneAsio_INCLUDE_DIR asio.hpp PATH_SUFFIXES include asio/include)
 mark_as_advanced(StandaloneAsio_INCLUDE_DIR)
 
-if(StandaloneAsio_INCLUDE_DIR AND EXISTS "${StandaloneAsio_INCLUDE_DIR}/asio/version.hpp")
-  file(STRINGS "${StandaloneAsio_INCLUDE_DIR}/asio/version.hpp" _asio_version REGEX "#define ASIO_VERSION ")
-  if(_asio_version MATCHES "ASIO_VERSION ([0-9]+)")
-    # 102201 is 1.22.1.
-    math(EXPR _asio_major "${CMAKE_MATCH_1} / 100000")
-    math(EXPR _asio_minor "${CMAKE_MATCH_1} / 100 % 1000")
-    math(EXPR _asio_patch "${CMAKE_MATCH_1} % 100")
-    set(StandaloneAsio_VERSION "${_asio_major}.${_asio_minor}.${_asio_patch}")
-  endif()
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/HeaderVersion.cmake")
+cogwheel_header_version(StandaloneAsio_VERSION "${StandaloneAsio_INCLUDE_DIR}/asio/version.hpp" ASIO_VERSION)
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(StandaloneAsio

@@ -25,6 +25,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/cogwheelConfigVersion.cm
 install(FILES
   "${PROJECT_BINARY_DIR}/cogwheelConfig.cmake"
   "${PROJECT_BINARY_DIR}/cogwheelConfigVersion.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/HeaderVersion.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/FindStandaloneAsio.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/FindBoostAsio.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/FindHiredis.cmake"

@@ -43,7 +43,7 @@ def read_answer(sock, data=b""):
     return int(head.split(b" ")[1]), rest[:length], rest[length:]
 
 
-def ends(sock):
+def rest_of(sock):
     """Reads to the end; returns what came."""
     data = b""
     try:
@@ -118,7 +118,7 @@ def http(server):
         sock.sendall(b"DELETE / HTTP/1.1\r\nHost: here\r\n\r\n")
         check("another method is refused", read_answer(sock, rest)[0] == 405)
         began = time.monotonic()
-        rest = ends(sock)
+        rest = rest_of(sock)
         took = time.monotonic() - began
         check("a silent connection is closed, not before its time", rest == b"" and took >= KEEP_ALIVE - 0.02, f"{took:.2f} s")
 
@@ -131,7 +131,7 @@ def bad_http(server):
         with server.connect() as sock:
             sock.sendall(text)
             status, _, rest = read_answer(sock)
-            check(f"{name}: {wanted}, and the end", status == wanted and rest + ends(sock) == b"", str(status))
+            check(f"{name}: {wanted}, and the end", status == wanted and rest + rest_of(sock) == b"", str(status))
     for name, text in (("slow head", b"GET / HT"), ("slow body", b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc")):
         with server.connect() as sock:
             began = time.monotonic()
@@ -198,7 +198,7 @@ def the_end(binary):
         sock.sendall(frame(1, b"last"))
         check("a message before the end", read_message(sock) == (1, b"last"))
         server.process.send_signal(signal.SIGTERM)
-        check("the end closes a connection without a request", ends(idle) == b"")
+        check("the end closes a connection without a request", rest_of(idle) == b"")
         closed = read_message(sock)
         check("a WebSocket is told", closed == (8, struct.pack("!H", 1001)), str(closed))
         sock.sendall(frame(8, struct.pack("!H", 1001)))
