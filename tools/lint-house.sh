@@ -107,6 +107,17 @@ check_which_asio() {
     done
 }
 
+# Only platform.hpp asks which system and which processor it is.
+check_platform() {
+    local banned='^ *# *(if|ifdef|ifndef|elif)\b.*(\b__(linux|unix|APPLE|x86_64|i386|aarch64|arm|riscv|s390x?|FreeBSD)__\b|\b_(WIN32|MSC_VER)\b|\bCOGWHEEL_(NO_TICK_COUNTER|STD_MUTEX)\b)'
+    local file line
+    files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | grep -v '/platform\.hpp$' | while IFS= read -r file; do
+        { grep -nE "$banned" "$file" || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: ask a macro of detail/platform.hpp"
+        done
+    done
+}
+
 # Guarantee 10: no global state. A task scheduler keeps the state of its threads in a table of its own.
 check_global_state() {
     local file line
@@ -202,6 +213,7 @@ check_dependencies
 check_core
 check_namespace
 check_which_asio
+check_platform
 check_global_state
 check_exceptions
 check_length

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/asio/detail/biased_mutex.hpp>
 
-#ifdef __linux__
+#if COGWHEEL_LINUX
 
 #include <algorithm>
 #include <cerrno>
@@ -30,9 +30,9 @@ constexpr std::uint32_t worthwhile_turns = 64; // a revocation takes some micros
 
 void pause(int count) noexcept {
     for (int i = 0; i < count; ++i) {
-#if defined(__x86_64__) || defined(__i386__)
+#if COGWHEEL_X86_64 || COGWHEEL_I386
         __builtin_ia32_pause();
-#elif defined(__aarch64__)
+#elif COGWHEEL_AARCH64
         asm volatile("isb"); // "yield" takes no time
 #endif
     }

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/asio/detail/tick_clock.hpp>
 
-#ifdef __linux__
+#if COGWHEEL_LINUX
 #include <array>
 #include <ctime>
 #include <string_view>
@@ -14,7 +14,7 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(COGWHEEL_NO_TICK_COUNTER)
+#if COGWHEEL_TICK_COUNTER
 
 using counter = tick_counter<std::chrono::steady_clock>;
 
@@ -37,7 +37,7 @@ bool counter::is_trusted() noexcept {
     if (length <= 0) return false;
     std::string_view source(name.data(), static_cast<std::size_t>(length));
     if (source.back() == '\n') source.remove_suffix(1);
-#ifdef __x86_64__
+#if COGWHEEL_X86_64
     return source == "tsc";
 #else
     return source == "arch_sys_counter";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/net/detail/output_queue.hpp>
 
-#ifdef __linux__
+#if COGWHEEL_LINUX
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #endif

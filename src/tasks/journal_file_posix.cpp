@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // See journal_file.hpp. Each call is repeated when a signal interrupts it.
-#ifndef _WIN32
-
 #include <cogwheel/tasks/detail/journal_file.hpp>
+
+#if !COGWHEEL_WINDOWS
 
 #include <algorithm>
 #include <cerrno>

@@ -3,9 +3,9 @@
 //
 // See journal_file.hpp. Files are shared for everything, also for deletion: as on POSIX, a rewritten journal takes the
 // name of a file that is still open.
-#ifdef _WIN32
-
 #include <cogwheel/tasks/detail/journal_file.hpp>
+
+#if COGWHEEL_WINDOWS
 
 #include <algorithm>
 #include <system_error>

@@ -4,18 +4,19 @@
 // Starts a thread that handles no signal: the user's threads handle the user's signals.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 
 #include <thread>
 #include <utility>
 
-#ifndef _WIN32
+#if !COGWHEEL_WINDOWS
 #include <csignal>
 #endif
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-#ifdef _WIN32
+#if COGWHEEL_WINDOWS
 
 template <class F>
 std::thread quiet_thread(F f) {

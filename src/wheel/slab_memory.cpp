@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Takes slabs from operator new, and gives unused pages back by madvise().
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/detail/slab_memory.hpp>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include <cstdint>
 #include <new>
 
-#ifdef __linux__
+#if COGWHEEL_LINUX
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -42,7 +43,7 @@ void slab_memory::add_slab(std::size_t bytes) {
 
 // With huge pages, releases only whole ones. To release a part would split the page into small pages.
 std::size_t slab_memory::return_run::page_size() const noexcept {
-#ifdef __linux__
+#if COGWHEEL_LINUX
     static const auto system_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     return huge_ ? std::max(huge_page, system_page) : system_page;
 #else
@@ -51,7 +52,7 @@ std::size_t slab_memory::return_run::page_size() const noexcept {
 }
 
 void slab_memory::return_run::flush() noexcept {
-#ifdef __linux__
+#if COGWHEEL_LINUX
     const std::uintptr_t page = page_size();
     const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(begin_) + page - 1) / page * page;
     const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end_) / page * page;

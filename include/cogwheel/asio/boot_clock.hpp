@@ -13,7 +13,9 @@
 // Cost: arming the driver is two system calls; a steady_timer's is none or one.
 #pragma once
 
-#ifndef __linux__
+#include <cogwheel/detail/platform.hpp>
+
+#if !COGWHEEL_LINUX
 #error "boot_clock needs timerfd, which only Linux has"
 #endif
 

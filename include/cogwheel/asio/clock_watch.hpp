@@ -10,7 +10,9 @@
 // Waits for a date (async_wait_until_date) and cron tasks have a watch of their own.
 #pragma once
 
-#ifdef __linux__
+#include <cogwheel/detail/platform.hpp>
+
+#if COGWHEEL_LINUX
 #include <cogwheel/asio/detail/timerfd.hpp>
 #endif
 #include <cogwheel/detail/which_asio.hpp>
@@ -25,7 +27,7 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-#ifdef __linux__
+#if COGWHEEL_LINUX
 /// A file descriptor that the kernel makes readable when the wall clock is set: a timerfd with TFD_TIMER_CANCEL_ON_SET
 /// (timerfd_create(2)). The kernel also does that when the machine wakes up, because then CLOCK_REALTIME has run on and
 /// CLOCK_MONOTONIC has not. A clock that NTP slews, which is its usual way, is not set.
@@ -101,7 +103,7 @@ template <class WallClock>
 struct watch_of<WallClock> {
     using type = typename WallClock::watch_type;
 };
-#ifdef __linux__
+#if COGWHEEL_LINUX
 template <>
 struct watch_of<std::chrono::system_clock> {
     using type = clock_watch;

@@ -6,7 +6,9 @@
 //     using my_wheel = cogwheel::basic_timer_wheel<std::chrono::system_clock, cogwheel::single_threaded>;
 #pragma once
 
-#if defined(__linux__) && !defined(COGWHEEL_STD_MUTEX)
+#include <cogwheel/detail/platform.hpp>
+
+#if COGWHEEL_FUTEX
 #include <cogwheel/asio/detail/biased_mutex.hpp>
 #else
 #include <mutex>
@@ -17,7 +19,7 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 /// Several threads may call a wheel's functions at the same time, except to move or destroy it.
 struct multi_threaded {
     static constexpr bool concurrent = true;
-#if defined(__linux__) && !defined(COGWHEEL_STD_MUTEX)
+#if COGWHEEL_FUTEX
     using mutex = detail::biased_mutex;
 #else
     using mutex = std::mutex;

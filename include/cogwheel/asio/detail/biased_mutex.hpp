@@ -23,6 +23,7 @@
 // locks" (2002); docs/adr/0015.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 
 #include <array>
@@ -37,9 +38,9 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 [[gnu::always_inline]] inline std::uintptr_t this_thread_block() noexcept {
     std::uintptr_t at = 0;
     // Volatile: a coroutine may go on on another thread, and must not remember the address of the last one.
-#if defined(__x86_64__)
+#if COGWHEEL_X86_64
     asm volatile("mov {%%fs:0, %0|%0, fs:[0]}" : "=r"(at)); // the second one for -masm=intel
-#elif defined(__aarch64__)
+#elif COGWHEEL_AARCH64
     asm volatile("mrs %0, tpidr_el0" : "=r"(at));
 #endif
     return at;

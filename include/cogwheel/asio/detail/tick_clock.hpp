@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/counter_rate.hpp>
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/tick.hpp>
 
 #include <atomic>
@@ -33,14 +34,14 @@ struct tick_counter {
     static constexpr bool exists = false;
 };
 
-#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(COGWHEEL_NO_TICK_COUNTER)
+#if COGWHEEL_TICK_COUNTER
 template <>
 struct tick_counter<std::chrono::steady_clock> {
     static constexpr bool exists = true;
 
     /// Reads the counter, not fenced.
     static std::uint64_t read() noexcept {
-#ifdef __x86_64__
+#if COGWHEEL_X86_64
         return __builtin_ia32_rdtsc();
 #else
         std::uint64_t count;

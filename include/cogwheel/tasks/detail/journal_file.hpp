@@ -5,6 +5,7 @@
 // std::system_error that names the file. A program that this process starts inherits no such file.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 
 #include <cstddef>
@@ -59,7 +60,7 @@ public:
     void rename_to(const std::filesystem::path&);
 
 private:
-#ifdef _WIN32
+#if COGWHEEL_WINDOWS
     using native = std::intptr_t; // a HANDLE
 #else
     using native = int; // a descriptor

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// What this platform has, as macros that are 0 or 1. No other header or source asks the compiler.
+#pragma once
+
+#ifdef __linux__
+#define COGWHEEL_LINUX 1
+#else
+#define COGWHEEL_LINUX 0
+#endif
+
+#ifdef _WIN32
+#define COGWHEEL_WINDOWS 1
+#else
+#define COGWHEEL_WINDOWS 0
+#endif
+
+#ifdef __x86_64__
+#define COGWHEEL_X86_64 1
+#else
+#define COGWHEEL_X86_64 0
+#endif
+
+#ifdef __i386__
+#define COGWHEEL_I386 1
+#else
+#define COGWHEEL_I386 0
+#endif
+
+#ifdef __aarch64__
+#define COGWHEEL_AARCH64 1
+#else
+#define COGWHEEL_AARCH64 0
+#endif
+
+// A counter of the processor that the kernel may use for its clocks. The user may say no.
+#if COGWHEEL_LINUX && (COGWHEEL_X86_64 || COGWHEEL_AARCH64) && !defined(COGWHEEL_NO_TICK_COUNTER)
+#define COGWHEEL_TICK_COUNTER 1
+#else
+#define COGWHEEL_TICK_COUNTER 0
+#endif
+
+// futex(2) and membarrier(2), of which biased_mutex is made. The user may prefer std::mutex.
+#if COGWHEEL_LINUX && !defined(COGWHEEL_STD_MUTEX)
+#define COGWHEEL_FUTEX 1
+#else
+#define COGWHEEL_FUTEX 0
+#endif
