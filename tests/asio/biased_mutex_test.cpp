@@ -3,7 +3,9 @@
 //
 // The mutex of a wheel excludes, also while its owner changes, and no thread that sleeps for it is overlooked: each
 // test ends.
-#ifdef __linux__
+#include <cogwheel/detail/platform.hpp>
+
+#if COGWHEEL_LINUX
 
 #include "support/threads.hpp"
 

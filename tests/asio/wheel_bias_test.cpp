@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Whose the mutex of a wheel is: of the thread that made it, then of the one that runs its turns.
-#ifdef __linux__
+#include <cogwheel/detail/platform.hpp>
+
+#if COGWHEEL_LINUX
 
 #include "support/virtual_wheel.hpp"
 

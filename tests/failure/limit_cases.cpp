@@ -3,6 +3,7 @@
 //
 // timeout_after and its relatives, around operations of Asio and our own.
 #include "failure/trial.hpp"
+#include "support/socket_pair.hpp"
 
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
@@ -12,8 +13,6 @@
 #include <asio/bind_executor.hpp>
 #include <asio/buffer.hpp>
 #include <asio/cancellation_signal.hpp>
-#include <asio/local/connect_pair.hpp>
-#include <asio/local/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
 
@@ -27,9 +26,9 @@ using namespace std::chrono_literals;
 namespace {
 
 struct sockets {
-    asio::local::stream_protocol::socket ours, theirs;
+    cogwheel_tests::stream_socket ours, theirs;
     char byte = 0;
-    explicit sockets(trial& t) : ours(t.io), theirs(t.io) { asio::local::connect_pair(ours, theirs); }
+    explicit sockets(trial& t) : ours(t.io), theirs(t.io) { cogwheel_tests::connect_pair(ours, theirs); }
 };
 
 void end(trial& t) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 #include "failure/trial.hpp"
+#include "support/socket_pair.hpp"
 
 #include <cogwheel/net/idle_stream.hpp>
 #include <cogwheel/net/pending_requests.hpp>
@@ -11,8 +12,6 @@
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/buffer.hpp>
 #include <asio/cancellation_signal.hpp>
-#include <asio/local/connect_pair.hpp>
-#include <asio/local/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
 
 #include <memory>
@@ -125,15 +124,15 @@ void hedge_cancelled(trial& t) {
 // ---- idleness
 
 struct sockets {
-    asio::local::stream_protocol::socket ours, theirs;
-    explicit sockets(trial& t) : ours(t.io), theirs(t.io) { asio::local::connect_pair(ours, theirs); }
+    cogwheel_tests::stream_socket ours, theirs;
+    explicit sockets(trial& t) : ours(t.io), theirs(t.io) { cogwheel_tests::connect_pair(ours, theirs); }
 };
 
 void idle_stream(trial& t) {
     sockets s(t);
     char byte = 0;
     t.begin();
-    std::optional<cogwheel::idle_stream<asio::local::stream_protocol::socket>> stream;
+    std::optional<cogwheel::idle_stream<cogwheel_tests::stream_socket>> stream;
     t.insist([&] { stream.emplace(t.wheel, cogwheel::idle_timeouts{.reader = 1ms}, std::move(s.ours)); });
     t.insist([&] { stream->close_when_idle(); });
     t.start([&](watched h) { stream->async_read_some(asio::buffer(&byte, 1), std::move(h)); });

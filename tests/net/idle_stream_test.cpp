@@ -3,6 +3,7 @@
 //
 // A stream that knows when it has gone quiet, on real sockets in virtual time.
 #include "support/idle_rig.hpp"
+#include "support/socket_pair.hpp"
 
 #include <cogwheel/net/idle_stream.hpp>
 
@@ -11,8 +12,6 @@
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/ip/tcp.hpp>
-#include <asio/local/connect_pair.hpp>
-#include <asio/local/stream_protocol.hpp>
 #include <asio/read.hpp>
 #include <asio/read_until.hpp>
 #include <asio/use_awaitable.hpp>
@@ -31,7 +30,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using socket_type = asio::local::stream_protocol::socket;
+using socket_type = stream_socket;
 
 template <class Wheel>
 struct stream_rig {
@@ -46,7 +45,7 @@ struct stream_rig {
 
     explicit stream_rig(const idle_timeouts& limits) {
         socket_type mine(io);
-        asio::local::connect_pair(mine, peer);
+        connect_pair(mine, peer);
         stream.emplace(wheel, limits, std::move(mine));
     }
 
@@ -206,7 +205,7 @@ TEST_CASE_TEMPLATE("close_when_idle_on_a_full_wheel_closes", Wheel, BOTH_WHEELS)
     Wheel wheel(io, {.max_pending = 1});
     [[maybe_unused]] const auto other = wheel.schedule(1h, [] {});
     socket_type mine(io), peer(io);
-    asio::local::connect_pair(mine, peer);
+    connect_pair(mine, peer);
     idle_stream<socket_type, Wheel> stream(wheel, {.reader = 10s}, std::move(mine));
     stream.close_when_idle();
     run_ready(io);
@@ -300,7 +299,7 @@ TEST_CASE_TEMPLATE("connected_anew_after_an_idle_close_an_abort_is_an_abort", Wh
     r.run();
     CHECK(read.ec == asio::error::timed_out);
     socket_type peer(r.io);
-    asio::local::connect_pair(r.stream->lowest_layer(), peer);
+    connect_pair(r.stream->lowest_layer(), peer);
     r.stream->async_read_some(asio::buffer(r.buffer), read.handler());
     r.run();
     CHECK(read.times == 1);
@@ -380,7 +379,7 @@ TEST_CASE_TEMPLATE("move_assigned_its_own_operations_are_aborted_and_the_others_
     mine.stream->async_read_some(asio::buffer(mine.buffer), lost.handler());
     std::array<char, 16> buffer{};
     socket_type theirs(mine.io), peer(mine.io);
-    asio::local::connect_pair(theirs, peer);
+    connect_pair(theirs, peer);
     {
         typename stream_rig<Wheel>::stream_type other(mine.wheel, {.reader = 20s}, std::move(theirs));
         other.close_when_idle([&](const idle_event&) { ++kept_closed; });

@@ -5,8 +5,9 @@
 // Asio's own memory is not counted: it comes from aligned_alloc, wherever Asio could tell that there is one.
 #pragma once
 
+#include "support/aligned_memory.hpp"
+
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 
 namespace cogwheel_tests {
@@ -18,8 +19,7 @@ inline thread_local bool heap_fails = false;
 inline void* take_counted(std::size_t bytes, std::size_t alignment) {
     ++allocations;
     if (heap_fails) throw std::bad_alloc();
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    if (void* p = std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes)) return p;
+    if (void* p = take_aligned(alignment, bytes)) return p;
     throw std::bad_alloc();
 }
 
@@ -41,9 +41,11 @@ inline void* take_counted(std::size_t bytes, std::size_t alignment) {
     }
 }
 [[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
-[[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete[](void* p) noexcept { cogwheel_tests::free_aligned(p); }
+[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept { cogwheel_tests::free_aligned(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { cogwheel_tests::free_aligned(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { cogwheel_tests::free_aligned(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { cogwheel_tests::free_aligned(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+    cogwheel_tests::free_aligned(p);
+}

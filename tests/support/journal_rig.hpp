@@ -9,13 +9,12 @@
 
 #include <cogwheel/tasks/task_storage.hpp>
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <random>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -25,9 +24,10 @@ namespace cogwheel_tests {
 class scratch_directory {
 public:
     scratch_directory() {
-        std::string name = (std::filesystem::temp_directory_path() / "cogwheel-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
-        path_ = std::filesystem::canonical(name);
+        std::random_device random;
+        do path_ = std::filesystem::temp_directory_path() / ("cogwheel-" + std::to_string(random()));
+        while (!std::filesystem::create_directory(path_));
+        path_ = std::filesystem::canonical(path_);
     }
     scratch_directory(const scratch_directory&) = delete;
     scratch_directory& operator=(const scratch_directory&) = delete;

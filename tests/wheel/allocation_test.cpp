@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // After reserve() nothing allocates; and where an allocation fails, nothing is lost, fired twice or left half done.
+#include "support/aligned_memory.hpp"
 #include "support/random.hpp"
 #include "support/reference_wheel.hpp"
 #include "support/wheel_access.hpp"
@@ -11,7 +12,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -29,10 +29,9 @@ void* allocate(std::size_t size, std::size_t alignment) {
     ++allocations;
     if (fail_after == 0) throw std::bad_alloc();
     if (fail_after != std::numeric_limits<std::size_t>::max()) --fail_after;
-    const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+    void* memory = take_aligned(alignment, size);
     if (memory == nullptr) throw std::bad_alloc();
-    return std::memset(memory, 0xFF, rounded); // an armed timer, to whoever reads what was never constructed
+    return std::memset(memory, 0xFF, size); // an armed timer, to whoever reads what was never constructed
 }
 
 // While it lives, the allocation after `successes` further ones fails.
@@ -56,13 +55,13 @@ COGWHEEL_TEST_OPERATOR* operator new(std::size_t n, const std::nothrow_t&) noexc
         return nullptr;
     }
 }
-COGWHEEL_TEST_OPERATOR operator delete(void* memory) noexcept { std::free(memory); }
-COGWHEEL_TEST_OPERATOR operator delete[](void* memory) noexcept { std::free(memory); }
-COGWHEEL_TEST_OPERATOR operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-COGWHEEL_TEST_OPERATOR operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-COGWHEEL_TEST_OPERATOR operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-COGWHEEL_TEST_OPERATOR operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-COGWHEEL_TEST_OPERATOR operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+COGWHEEL_TEST_OPERATOR operator delete(void* memory) noexcept { free_aligned(memory); }
+COGWHEEL_TEST_OPERATOR operator delete[](void* memory) noexcept { free_aligned(memory); }
+COGWHEEL_TEST_OPERATOR operator delete(void* memory, std::size_t) noexcept { free_aligned(memory); }
+COGWHEEL_TEST_OPERATOR operator delete[](void* memory, std::size_t) noexcept { free_aligned(memory); }
+COGWHEEL_TEST_OPERATOR operator delete(void* memory, std::align_val_t) noexcept { free_aligned(memory); }
+COGWHEEL_TEST_OPERATOR operator delete(void* memory, std::size_t, std::align_val_t) noexcept { free_aligned(memory); }
+COGWHEEL_TEST_OPERATOR operator delete(void* memory, const std::nothrow_t&) noexcept { free_aligned(memory); }
 #undef COGWHEEL_TEST_OPERATOR
 
 TEST_CASE("find_id_of_a_block_that_was_never_made_finds_nothing") {

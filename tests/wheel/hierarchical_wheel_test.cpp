@@ -7,11 +7,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <new>
 #include <stdexcept>
 #include <string>
-
-#include <sys/mman.h>
 
 using namespace cogwheel;
 using namespace cogwheel_tests;
@@ -34,24 +31,6 @@ std::string fault_of(const wheel_levels& levels) {
         return e.what();
     }
 }
-
-/// Timers in memory that can be taken away.
-struct guarded_timers {
-    static constexpr std::size_t count = 1000, bytes = count * sizeof(timer_node);
-
-    timer_node* nodes =
-        static_cast<timer_node*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-
-    guarded_timers() {
-        REQUIRE(static_cast<void*>(nodes) != MAP_FAILED);
-        for (std::size_t i = 0; i < count; ++i) new (nodes + i) timer_node(ignore_expiry);
-    }
-    ~guarded_timers() { munmap(nodes, bytes); }
-    guarded_timers(const guarded_timers&) = delete;
-    guarded_timers& operator=(const guarded_timers&) = delete;
-
-    void allow(bool access) { REQUIRE(mprotect(nodes, bytes, access ? PROT_READ | PROT_WRITE : PROT_NONE) == 0); }
-};
 
 } // namespace
 
@@ -76,24 +55,6 @@ TEST_CASE("levels_of_a_clock_fire_at_their_tick_near_every_hand") {
         CHECK(bench.wheel.check_invariants() == nullptr);
     }
     CHECK(bench.wheel.size() == 0);
-}
-
-TEST_CASE("levels_a_timer_going_down_is_not_touched") {
-    node_table nodes;
-    hierarchical_wheel wheel(nodes, 8);
-    guarded_timers timers;
-    for (std::size_t i = 0; i < guarded_timers::count; ++i) {
-        nodes.attach(timers.nodes[i]);
-        wheel.schedule(timers.nodes[i], tick{100'000 + i});
-    }
-    timers.allow(false);
-    std::uint64_t fired = 0;
-    for (std::uint64_t now = 0; now < 100'000; now += 7) fired += wheel.advance(tick{now}).fired; // through every level
-    timers.allow(true);
-    CHECK(fired == 0);
-    for (std::uint64_t now = 100'000; now < 100'000 + guarded_timers::count; ++now)
-        CHECK(wheel.advance(tick{now}).fired == 1);
-    for (std::size_t i = 0; i < guarded_timers::count; ++i) nodes.detach(timers.nodes[i]);
 }
 
 TEST_CASE("levels_going_down_is_bounded_by_the_budget") {

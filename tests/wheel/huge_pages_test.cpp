@@ -3,14 +3,18 @@
 //
 // Tables in huge pages: asked for where there are some; timers do not notice.
 #include "support/huge_pages.hpp"
-#include "support/resident_pages.hpp"
 
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <vector>
+
+#if COGWHEEL_LINUX
+#include "support/resident_pages.hpp"
+#endif
 
 using namespace cogwheel;
 
@@ -73,7 +77,7 @@ TEST_CASE("huge_pages_timers_do_not_notice") {
     CHECK(t.fired == 101'000);
 }
 
-#ifdef __linux__
+#if COGWHEEL_LINUX
 TEST_CASE("huge_pages_a_trim_in_small_steps_gives_back_as_many") {
     std::size_t resident[2];
     for (const bool in_steps : {false, true}) {

@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What trim() says it gives back is no longer in memory, what is in use is; and footprints are exact.
-#ifdef __linux__
+#include <cogwheel/detail/platform.hpp>
+
+#if COGWHEEL_LINUX
 #include "support/resident_pages.hpp"
 #include "support/wheels_under_test.hpp"
 

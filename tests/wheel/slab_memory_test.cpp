@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Memory whose unused parts go back to the system, and no part that is in use.
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/detail/slab_memory.hpp>
 
 #include <doctest/doctest.h>
@@ -11,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#ifdef __linux__
+#if COGWHEEL_LINUX
 #include <sys/mman.h>
 #include <unistd.h>
 
