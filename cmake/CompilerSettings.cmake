@@ -34,7 +34,7 @@ endfunction()
 # A project that contains Cogwheel chooses its own warnings, and may make them errors.
 add_library(cogwheel_warnings INTERFACE)
 if(PROJECT_IS_TOP_LEVEL)
-  cogwheel_flags(cogwheel_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef)
+  cogwheel_flags(cogwheel_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 endif()
 if(COGWHEEL_WERROR)
   cogwheel_flags(cogwheel_warnings -Werror)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/asio/detail/biased_mutex.hpp>
+#include <cogwheel/detail/platform.hpp>
 
 #if COGWHEEL_LINUX
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // See journal_file.hpp. Each call is repeated when a signal interrupts it.
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/tasks/detail/journal_file.hpp>
 
 #if !COGWHEEL_WINDOWS
@@ -133,10 +134,10 @@ void journal_file::push([[maybe_unused]] std::size_t from, [[maybe_unused]] std:
 #endif
 }
 
-void journal_file::rename_to(const std::filesystem::path& path) {
-    std::filesystem::path renamed = path;
-    if (::rename(path_.c_str(), path.c_str()) == -1) fail("renamed");
-    path_.swap(renamed);
+void journal_file::take_name_of(journal_file& old) {
+    std::filesystem::path name = old.path_;
+    if (::rename(path_.c_str(), name.c_str()) == -1) fail("renamed");
+    path_.swap(name);
 }
 
 void sync_directory(const std::filesystem::path& path) {

@@ -3,12 +3,14 @@
 //
 // See journal_file.hpp. Files are shared for everything, also for deletion: as on POSIX, a rewritten journal takes the
 // name of a file that is still open.
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/tasks/detail/journal_file.hpp>
 
 #if COGWHEEL_WINDOWS
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #ifndef NOMINMAX // libstdc++ defines it
@@ -45,7 +47,7 @@ OVERLAPPED at_offset(std::uint64_t offset) noexcept {
 
 DWORD most_at_once(std::size_t bytes) noexcept { return static_cast<DWORD>(std::min(bytes, std::size_t{1} << 30)); }
 
-// POSIX semantics, from Windows 10 1607 on: the old file may be open. Not in all headers.
+// POSIX semantics, from Windows 10 1607 on, with NTFS: the old file may be open. Not in all headers.
 bool renamed_as_posix(HANDLE file, const std::filesystem::path& to) {
     constexpr auto rename_info_ex = static_cast<FILE_INFO_BY_HANDLE_CLASS>(22); // FileRenameInfoEx
     constexpr DWORD replace_if_exists = 1, posix_semantics = 2;
@@ -151,12 +153,20 @@ void journal_file::sync() const {
 
 void journal_file::push(std::size_t, std::size_t) const noexcept {}
 
-void journal_file::rename_to(const std::filesystem::path& path) {
-    std::filesystem::path renamed = path;
-    if (!renamed_as_posix(handle(file_), path) &&
-        !::MoveFileExW(path_.c_str(), path.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
-        fail("renamed");
-    path_.swap(renamed);
+// Another process cannot come between, because it finds the lock file of the journal locked.
+void journal_file::take_name_of(journal_file& old) {
+    std::filesystem::path name = old.path_;
+    if (!renamed_as_posix(handle(file_), name)) {
+        ::CloseHandle(handle(std::exchange(old.file_, -1)));
+        if (!::MoveFileExW(path_.c_str(), name.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
+            const DWORD error = ::GetLastError();
+            old.file_ = opened(name, OPEN_EXISTING, "opened again");
+            if (!old.try_lock()) fail_at(name, "locked again");
+            ::SetLastError(error);
+            fail("renamed");
+        }
+    }
+    path_.swap(name);
 }
 
 // NTFS writes names to its own log. There is no call for a directory.

@@ -161,7 +161,7 @@ bool task_journal::take_over(successor& fresh) {
     }
     fresh.follow(file_, end, options_.sync);
     refuse_links();
-    fresh.file.rename_to(path_);
+    fresh.file.take_name_of(file_);
     // From here on the new file is the journal, and nothing throws.
     fresh.name.taken_over = true;
     file_ = std::move(fresh.file);

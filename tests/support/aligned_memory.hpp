@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Aligned memory for an operator new of a test's own: Windows has no std::aligned_alloc, and frees such memory in a way of
-// its own.
+// Aligned memory for an operator new of a test's own: Windows has no std::aligned_alloc, and frees such memory in a way
+// of its own.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>

@@ -57,7 +57,9 @@ public:
     /// Writes this part to the disk and waits for it, so that sync() has less to do. A hint: other systems than Linux
     /// ignore it.
     void push(std::size_t from, std::size_t to) const noexcept;
-    void rename_to(const std::filesystem::path&);
+    /// Replaces `old`, which stays open, under its name. If only closed files can be replaced (Windows, on exFAT or a
+    /// network share), closes it for that, and opens it again if there is an error.
+    void take_name_of(journal_file& old);
 
 private:
 #if COGWHEEL_WINDOWS
