@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# compat.sh [--full | --platforms | --boost [--quick]]: builds and runs the tests with several compilers and with the Asio, fmt
-# and doctest of several Debian releases. Each compiler and each release is in one leg; with --full, each pair of them is a leg.
-# With --platforms, each leg is another architecture: a cross compiler, and an emulator that runs the tests.
+# compat.sh [--full | --platforms [PLATFORM]... | --boost [--quick]]: builds and runs the tests with several compilers and with
+# the Asio, fmt and doctest of several Debian releases. Each compiler and each release is in one leg; with --full, each pair of
+# them is a leg.
+# With --platforms, each leg is another platform: an architecture, by a cross compiler and an emulator that runs the tests;
+# Windows, by mingw-w64 and wine; libc++; io_uring as Asio's backend.
 # With --boost, the tests, examples and README's programs run with Boost.Asio instead, of several releases of Boost; with
 # --quick, some of them, with the oldest.
 set -euo pipefail
@@ -14,12 +16,15 @@ source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 readonly work="$PWD/build/compat"
 compilers=(g++ clang++-16 clang++-19) suites=(bookworm trixie sid)
 # Of 32 and 64 bits, with char signed and unsigned; s390x has the other byte order.
-readonly triplets=(i686-linux-gnu arm-linux-gnueabihf aarch64-linux-gnu riscv64-linux-gnu s390x-linux-gnu)
+declare -rA platforms=([i386]='i686-linux-gnu-g++ emulated' [armhf]='arm-linux-gnueabihf-g++ emulated'
+    [aarch64]='aarch64-linux-gnu-g++ emulated' [riscv64]='riscv64-linux-gnu-g++ emulated' [s390x]='s390x-linux-gnu-g++ emulated'
+    [windows]='x86_64-w64-mingw32-g++-posix on_windows' [libc++]='clang++-16 with_libcxx' [io_uring]='g++ on_io_uring')
+readonly in_order=(i386 armhf aarch64 riscv64 s390x windows libc++ io_uring)
 # g++ with bookworm is what `./dev test` runs.
 legs=('clang++-16 bookworm' 'clang++-19 trixie' 'g++ sid')
 
 usage() {
-    printf 'usage: ./dev compat [--full | --platforms | --boost [--quick]]\n' >&2
+    printf 'usage: ./dev compat [--full | --platforms [PLATFORM]... | --boost [--quick]]; platforms: %s\n' "${in_order[*]}" >&2
     exit 2
 }
 
@@ -39,9 +44,12 @@ run() {
         ctest --test-dir "$directory" -j "$(nproc)" --no-tests=error --no-label-summary --output-on-failure
 }
 
-# emulated PREFIX DIRECTORY TRIPLET: the journal that it writes is read here too, and the other way round.
+# Runs the tests as the compiler of this machine builds them. As all functions below: PREFIX DIRECTORY COMPILER.
+as_usual() { run "$1" "$2" -DCMAKE_CXX_COMPILER="$3"; }
+
+# The journal that it writes is read here too, and the other way round.
 emulated() {
-    local from=$1 directory=$2 triplet=$3 options=(-DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF)
+    local from=$1 directory=$2 triplet=${3%-g++} options=(-DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF)
     local emulator=("qemu-${triplet%%-*}" -L "/usr/$triplet")
     case $triplet in
     arm-*) emulator[0]=qemu-arm ;;
@@ -60,6 +68,22 @@ emulated() {
         -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON "${options[@]}" &&
         cmake --preset dev && cmake --build build/dev --target task_worker &&
         python3 tests/crash/kill_task_worker.py build/dev/tests/task_worker 20 1 "${emulator[@]}" "$directory/tests/task_worker"
+}
+
+# With the library of Windows that wine brings. Its settings are the build's, not the user's.
+on_windows() {
+    WINEPREFIX="$2/wine" WINEDEBUG=-all run "$1" "$2" --toolchain cmake/Windows.cmake -DCOGWHEEL_BUILD_DURABLE=OFF \
+        -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON
+}
+
+with_libcxx() {
+    run "$1" "$2" -DCMAKE_CXX_COMPILER="$3" -DCMAKE_CXX_FLAGS='-stdlib=libc++ -D_LIBCPP_ENABLE_ASSERTIONS=1'
+}
+
+# For all of Asio: sockets, descriptors and its steady_timer.
+on_io_uring() {
+    run "$1" "$2" -DCMAKE_CXX_COMPILER="$3" -DCMAKE_CXX_FLAGS='-DASIO_HAS_IO_URING -DASIO_DISABLE_EPOLL' \
+        -DCMAKE_CXX_STANDARD_LIBRARIES=-luring
 }
 
 # with_boost PREFIX DIRECTORY: in a copy of the project that is written for Boost.Asio.
@@ -99,19 +123,27 @@ report() {
     fi
 }
 
-# leg COMPILER SUITE
+# can COMPILER HOW: fails, and says why, if something else than the compiler is not installed.
+can() {
+    case $2 in
+    emulated) command -v qemu-s390x ;;
+    on_windows) command -v wine ;;
+    with_libcxx) "$1" -stdlib=libc++ -fsyntax-only -x c++ - <<<'#include <version>' ;;
+    on_io_uring) "$1" -fsyntax-only -x c++ - <<<'#include <liburing.h>' ;;
+    esac >/dev/null 2>&1 || ! skip "not installed: what a run $2 needs"
+}
+
+# leg COMPILER SUITE HOW [PLATFORM]
 leg() {
-    local compiler=$1 suite=$2 asio fmt doctest name directory command
-    if [[ -z ${prefix[$suite]:-} ]] || ! command -v "$compiler" >/dev/null; then
+    local compiler=$1 suite=$2 how=$3 platform=${4:-} asio fmt doctest directory
+    if [[ -z ${prefix[$suite]:-} ]] || ! command -v "$compiler" >/dev/null || ! can "$compiler" "$how"; then
         skipped=$((skipped + 1))
         return
     fi
     read -r asio fmt doctest <<<"${versions[$suite]}"
-    name="$compiler, Asio $asio, fmt $fmt, doctest $doctest"
-    directory="$work/$compiler-$asio"
-    command=(run "${prefix[$suite]}" "$directory" -DCMAKE_CXX_COMPILER="$compiler")
-    if ((emulating)); then command=(emulated "${prefix[$suite]}" "$directory" "${compiler%-g++}"); fi
-    report "$name" "$directory.log" "${command[@]}"
+    directory="$work/${platform:-$compiler}-$asio"
+    report "${platform:+$platform: }$compiler, Asio $asio, fmt $fmt, doctest $doctest" "$directory.log" \
+        "$how" "${prefix[$suite]}" "$directory" "$compiler"
 }
 
 # boost_leg SUITE
@@ -132,7 +164,7 @@ boost_leg() {
     fi
 }
 
-emulating=0 boosts=() targets=(all) selected=.
+boosts=() targets=(all) selected=.
 case "$*" in
 '') ;;
 --full)
@@ -141,10 +173,15 @@ case "$*" in
         for suite in "${suites[@]}"; do legs+=("$compiler $suite"); done
     done
     ;;
---platforms)
-    emulating=1
-    compilers=("${triplets[@]/%/-g++}") suites=(trixie)
-    legs=("${compilers[@]/%/ trixie}")
+--platforms*)
+    suites=(trixie) compilers=() legs=()
+    for platform in "${@:2}"; do [[ -n ${platforms[$platform]:-} ]] || usage; done
+    for platform in "${in_order[@]}"; do
+        (($# == 1)) || [[ " ${*:2} " == *" $platform "* ]] || continue
+        read -r compiler how <<<"${platforms[$platform]}"
+        compilers+=("$compiler")
+        legs+=("$compiler trixie $how $platform")
+    done
     ;;
 --boost)
     boosts=(bookworm sid) compilers=() suites=() legs=()
@@ -163,8 +200,8 @@ for suite in "${suites[@]}"; do provide "$suite"; done
 mkdir -p "$work"
 for suite in "${boosts[@]}"; do boost_leg "$suite"; done
 for pair in "${legs[@]}"; do
-    read -r compiler suite <<<"$pair"
-    leg "$compiler" "$suite"
+    read -r compiler suite how platform <<<"$pair"
+    leg "$compiler" "$suite" "${how:-as_usual}" "$platform"
 done
 
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"

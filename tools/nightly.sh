@@ -6,7 +6,9 @@
 # of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost'. Takes hours.
 set -euo pipefail
 
-readonly all=('asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost' 'compat --platforms' 'mutate') results=docs/nightly.txt log=build/nightly.log
+all=('asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost' 'mutate')
+for platform in i386 armhf aarch64 riscv64 s390x windows libc++ io_uring; do all+=("compat --platforms $platform"); done
+readonly results=docs/nightly.txt log=build/nightly.log
 legs=("$@")
 if ((!${#legs[@]})); then legs=("${all[@]}"); fi
 for leg in "${legs[@]}"; do

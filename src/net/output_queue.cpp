@@ -10,10 +10,10 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-std::optional<std::size_t> output_queue([[maybe_unused]] int socket) noexcept {
+std::optional<std::size_t> output_queue([[maybe_unused]] std::intptr_t socket) noexcept {
 #ifdef SIOCOUTQ
     int bytes = 0;
-    if (::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes >= 0) return static_cast<std::size_t>(bytes);
+    if (::ioctl(static_cast<int>(socket), SIOCOUTQ, &bytes) == 0 && bytes >= 0) return static_cast<std::size_t>(bytes);
 #endif
     return {};
 }

@@ -7,6 +7,7 @@
 
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
+#include <cogwheel/detail/platform.hpp>
 
 #include <asio/bind_executor.hpp>
 #include <asio/strand.hpp>
@@ -54,12 +55,14 @@ TEST_CASE("context_stopped_by_a_handler_the_rest_of_the_turn_waits_for_restart")
         for (int i = 0; i < count; ++i) w.wheel.async_wait(10ms, wait_stop);
         CHECK(w.wheel.cancel_all() == count);
     }
+#if !COGWHEEL_WINDOWS // there, a context that is stopped still runs what has been posted before
     SUBCASE("aborted ones before one that expires") {
         for (int i = 1; i < count; ++i) w.wheel.async_wait(10ms, wait_stop);
         CHECK(w.wheel.cancel_all() == count - 1);
         w.wheel.schedule(10ms, stop);
         manual_clock::advance(10ms);
     }
+#endif
     SUBCASE("overdue ones") {
         for (int i = 0; i < count; ++i) w.wheel.schedule(0ms, stop);
     }

@@ -4,6 +4,8 @@
 // Whether this process has asked for huge pages.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <fstream>
 #include <optional>
 #include <string>
@@ -13,7 +15,8 @@ namespace cogwheel_tests {
 /// True if the system has been told of any memory that huge pages are welcome there (proc(5), VmFlags); nothing if it
 /// has none, or does not say.
 inline std::optional<bool> huge_pages_asked_for() {
-    if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) return std::nullopt;
+    // Wine shows the files of the system, which knows nothing of this process.
+    if (COGWHEEL_WINDOWS || !std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) return std::nullopt;
     std::ifstream maps("/proc/self/smaps");
     bool says = false;
     for (std::string line; std::getline(maps, line);) {

@@ -19,10 +19,10 @@ namespace cogwheel_tests {
 
 using stream_socket = asio::ip::tcp::socket;
 
-inline void connect_pair(stream_socket& a, stream_socket& b) {
+inline void connect_pair(stream_socket::lowest_layer_type& a, stream_socket::lowest_layer_type& b) {
     asio::ip::tcp::acceptor acceptor(a.get_executor(), {asio::ip::address_v4::loopback(), 0});
     a.connect(acceptor.local_endpoint());
-    b = acceptor.accept();
+    acceptor.accept(b);
     a.set_option(asio::ip::tcp::no_delay(true));
     b.set_option(asio::ip::tcp::no_delay(true));
 }
@@ -31,7 +31,9 @@ inline void connect_pair(stream_socket& a, stream_socket& b) {
 
 using stream_socket = asio::local::stream_protocol::socket;
 
-inline void connect_pair(stream_socket& a, stream_socket& b) { asio::local::connect_pair(a, b); }
+inline void connect_pair(stream_socket::lowest_layer_type& a, stream_socket::lowest_layer_type& b) {
+    asio::local::connect_pair(a, b);
+}
 
 #endif
 
