@@ -109,7 +109,7 @@ check_which_asio() {
 
 # Only platform.hpp asks which system and which processor it is. Its macros are 0 where it is not included.
 check_platform() {
-    local banned='^ *# *(if|ifdef|ifndef|elif)\b.*(\b__(linux|unix|APPLE|x86_64|i386|aarch64|arm|riscv|s390x?|FreeBSD)__\b|\b_(WIN32|MSC_VER)\b|\bCOGWHEEL_(NO_TICK_COUNTER|STD_MUTEX)\b)'
+    local banned='^ *# *(if|ifdef|ifndef|elif)\b.*(\b__(linux|unix|APPLE|x86_64|i386|aarch64|arm|riscv|s390x?|FreeBSD)__\b|\b_(WIN32|MSC_VER|_MINGW32__)\b|\bCOGWHEEL_(NO_TICK_COUNTER|STD_MUTEX)\b)'
     local file line
     files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | grep -v '/platform\.hpp$' | while IFS= read -r file; do
         { grep -nE "$banned" "$file" || true; } | while IFS= read -r line; do
@@ -117,7 +117,7 @@ check_platform() {
         done
     done
     files '^(include/cogwheel|src|tests)/.*\.(hpp|cpp)$' | grep -v '/platform\.hpp$' | while IFS= read -r file; do
-        { grep -nE '^ *# *(if|elif).*\bCOGWHEEL_(LINUX|WINDOWS|X86_64|I386|AARCH64|TICK_COUNTER|FUTEX)\b' "$file" || true; } |
+        { grep -nE '^ *# *(if|elif).*\bCOGWHEEL_(LINUX|WINDOWS|MINGW|X86_64|I386|AARCH64|TICK_COUNTER|FUTEX)\b' "$file" || true; } |
             sed -n 1p | while IFS= read -r line; do
             grep -q '^#include <cogwheel/detail/platform.hpp>' "$file" || finding "$file:${line%%:*}: include detail/platform.hpp"
         done

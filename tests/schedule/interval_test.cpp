@@ -4,6 +4,7 @@
 // An interval on a wheel: ticks, their end, cancellation, lifetimes, and what waits meanwhile.
 #include "support/virtual_wheel.hpp"
 
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/schedule/interval.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
@@ -83,6 +84,7 @@ TEST_CASE("interval_ticks_every_period_and_says_when_each_was_due") {
 }
 
 TEST_CASE("interval_a_million_periods_on_a_wheel_are_a_million_ticks") {
+    const std::int64_t periods = COGWHEEL_WINDOWS ? 10'000 : 1'000'000; // there, each takes calls of the system
     virtual_wheel at({.tick = 10ms});
     ticking every(at.wheel, {.period = 10ms});
     const point start = manual_clock::now();
@@ -93,8 +95,8 @@ TEST_CASE("interval_a_million_periods_on_a_wheel_are_a_million_ticks") {
         every.async_tick([&](std::error_code e, point p) { again(e, p); });
     };
     every.async_tick([&](std::error_code e, point p) { again(e, p); });
-    for (int i = 0; i < 1'000'000; ++i) at.pass(10ms);
-    CHECK(ticks == 1'000'000);
+    for (std::int64_t i = 0; i < periods; ++i) at.pass(10ms);
+    CHECK(ticks == periods);
     CHECK(wrong == 0);
     CHECK(every.missed() == 0);
     every.cancel();

@@ -16,6 +16,12 @@
 #define COGWHEEL_WINDOWS 0
 #endif
 
+#ifdef __MINGW32__
+#define COGWHEEL_MINGW 1
+#else
+#define COGWHEEL_MINGW 0
+#endif
+
 #ifdef __x86_64__
 #define COGWHEEL_X86_64 1
 #else

@@ -5,6 +5,8 @@
 // What depends on the choice lies in an inline namespace of that choice, so that a program may contain both.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 // A header of the standard library before Asio's, by which Asio (seen with 1.22.1) detects that library. Otherwise Asio
 // allocates with operator new in place of aligned_alloc. One inline function would then differ between the files of a
 // program: one file would allocate memory that another file frees in another way.
@@ -23,6 +25,10 @@
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define COGWHEEL_ASIO_HEADER(name) <boost/asio/name>
 #define COGWHEEL_ASIO_MACRO(name) BOOST_ASIO_##name
+
+#if COGWHEEL_MINGW && !defined(BOOST_ASIO_HAS_PTHREADS)
+#error "With MinGW, define BOOST_ASIO_HAS_PTHREADS for the whole program, as cogwheel::boost does: see which_asio.hpp"
+#endif
 
 namespace boost::asio {}
 
@@ -43,6 +49,12 @@ namespace sys = boost::system;
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define COGWHEEL_ASIO_HEADER(name) <asio/name>
 #define COGWHEEL_ASIO_MACRO(name) ASIO_##name
+
+// MinGW has two kinds of threads. Asio takes POSIX's if a header has named them before, else those of Windows. Then a
+// context has another layout in one file of a program than in another, and its threads outlive it.
+#if COGWHEEL_MINGW && !defined(ASIO_HAS_PTHREADS)
+#error "With MinGW, define ASIO_HAS_PTHREADS for the whole program, as cogwheel::cogwheel does: see which_asio.hpp"
+#endif
 
 namespace asio {}
 
