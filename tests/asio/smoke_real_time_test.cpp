@@ -93,7 +93,8 @@ TEST_CASE("smoke_blocking_wait_follows_a_clock_that_another_thread_turns") {
     asio::io_context io;
     testing::manual_timer_wheel wheel(io);
     basic_wheel_timer<testing::manual_clock, multi_threaded> timer(wheel, 1h);
-    std::jthread hand([] { testing::manual_clock::advance(1h); });
+    std::thread hand([] { testing::manual_clock::advance(1h); });
     timer.wait();
+    hand.join();
     CHECK(testing::manual_clock::now() >= timer.expiry());
 }

@@ -31,7 +31,7 @@ void run_table(interval_machine machine, const std::vector<step>& table) {
         const auto due = machine.next(nanoseconds(now));
         REQUIRE(due.has_value());
         CHECK(due->count() == s.due);
-        now = std::max({now, s.comes, due->count()});
+        now = std::max<std::int64_t>({now, s.comes, due->count()});
         CHECK(machine.ticked(nanoseconds(now)).count() == s.due);
         CHECK(machine.next(nanoseconds(now))->count() == s.following);
         CHECK(machine.missed() == s.missed);

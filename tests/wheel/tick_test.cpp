@@ -20,7 +20,7 @@ using std::chrono::nanoseconds;
 namespace {
 constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 } // namespace
 
 TEST_CASE("tick_scale_due_rounds_up") {
@@ -168,8 +168,8 @@ TEST_CASE("saturate_to_ns_saturates_at_both_ends") {
     CHECK(saturate_to_ns(duration<double>(-infinity)) == nanoseconds::min());
     CHECK(saturate_to_ns(duration<double>(1e300)) == nanoseconds::max());
     CHECK(saturate_to_ns(duration<float>(1e30F)) == nanoseconds::max());
-    CHECK(saturate_to_ns(duration<double>(nan)) == nanoseconds::zero());
-    CHECK(saturate_to_ns(duration<double, std::nano>(nan)) == nanoseconds::zero());
+    CHECK(saturate_to_ns(duration<double>(not_a_number)) == nanoseconds::zero());
+    CHECK(saturate_to_ns(duration<double, std::nano>(not_a_number)) == nanoseconds::zero());
 }
 
 TEST_CASE("saturating_add_saturates_at_both_ends") {

@@ -12,6 +12,10 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/tasks/task.hpp>
 
+#if !__has_include(<stop_token>)
+#error "cogwheel::tasks needs <stop_token>: libstdc++, or libc++ 18 with -fexperimental-library"
+#endif
+
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(awaitable.hpp)
 #include COGWHEEL_ASIO_HEADER(bind_cancellation_slot.hpp)

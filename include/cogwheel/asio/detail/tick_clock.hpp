@@ -61,19 +61,22 @@ template <class T>
 class shared_value {
 public:
     constexpr shared_value(T value = {}) noexcept : value_(value) {} // NOLINT(google-explicit-constructor)
+    shared_value(const shared_value& other) noexcept : value_(T(other)) {}
 
     /// For the thread that has the lock.
-    operator T() const noexcept { return value_; } // NOLINT(google-explicit-constructor)
+    operator T() const noexcept {
+        return value_.load(std::memory_order_relaxed);
+    } // NOLINT(google-explicit-constructor)
     shared_value& operator=(T value) noexcept {
-        std::atomic_ref<T>(value_).store(value, std::memory_order_release);
+        value_.store(value, std::memory_order_release);
         return *this;
     }
+    shared_value& operator=(const shared_value& other) noexcept { return *this = T(other); }
     /// For the others.
-    T load() const noexcept { return std::atomic_ref<T>(value_).load(std::memory_order_acquire); }
+    T load() const noexcept { return value_.load(std::memory_order_acquire); }
 
 private:
-    // i386 aligns 64 bits to 32.
-    alignas(std::atomic_ref<T>::required_alignment) mutable T value_;
+    std::atomic<T> value_;
 };
 
 /// Thread safety: the wheel's lock guards all functions but try_not_before_unlocked() and uses_counter().
