@@ -8,7 +8,6 @@
 #include <asio/error.hpp>
 #include <doctest/doctest.h>
 
-#include <cerrno>
 #include <stdexcept>
 #include <string>
 
@@ -23,7 +22,7 @@ TEST_CASE("transient_errors_are_those_that_pass") {
           std::error_code(network_down), std::error_code(network_reset),
           std::error_code(asio::error::basic_errors::try_again), std::error_code(interrupted),
           std::error_code(host_not_found_try_again), std::make_error_code(std::errc::timed_out),
-          std::error_code(ECONNREFUSED, std::system_category())}) {
+          std::error_code(std::error_code(connection_refused).value(), std::system_category())}) {
         CAPTURE(ec.message());
         CHECK(is_transient(ec));
     }
