@@ -17,14 +17,14 @@ namespace {
 
 /// Timers in memory that can be taken away.
 struct guarded_timers {
-    static constexpr std::size_t count = 1000, bytes = count * sizeof(timer_node);
+    static constexpr std::size_t number = 1000, bytes = number * sizeof(timer_node);
 
     timer_node* nodes =
         static_cast<timer_node*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 
     guarded_timers() {
         REQUIRE(static_cast<void*>(nodes) != MAP_FAILED);
-        for (std::size_t i = 0; i < count; ++i) new (nodes + i) timer_node(ignore_expiry);
+        for (std::size_t i = 0; i < number; ++i) new (nodes + i) timer_node(ignore_expiry);
     }
     ~guarded_timers() { munmap(nodes, bytes); }
     guarded_timers(const guarded_timers&) = delete;
@@ -39,7 +39,7 @@ TEST_CASE("levels_a_timer_going_down_is_not_touched") {
     node_table nodes;
     hierarchical_wheel wheel(nodes, 8);
     guarded_timers timers;
-    for (std::size_t i = 0; i < guarded_timers::count; ++i) {
+    for (std::size_t i = 0; i < guarded_timers::number; ++i) {
         nodes.attach(timers.nodes[i]);
         wheel.schedule(timers.nodes[i], tick{100'000 + i});
     }
@@ -48,7 +48,7 @@ TEST_CASE("levels_a_timer_going_down_is_not_touched") {
     for (std::uint64_t now = 0; now < 100'000; now += 7) fired += wheel.advance(tick{now}).fired; // through every level
     timers.allow(true);
     CHECK(fired == 0);
-    for (std::uint64_t now = 100'000; now < 100'000 + guarded_timers::count; ++now)
+    for (std::uint64_t now = 100'000; now < 100'000 + guarded_timers::number; ++now)
         CHECK(wheel.advance(tick{now}).fired == 1);
-    for (std::size_t i = 0; i < guarded_timers::count; ++i) nodes.detach(timers.nodes[i]);
+    for (std::size_t i = 0; i < guarded_timers::number; ++i) nodes.detach(timers.nodes[i]);
 }

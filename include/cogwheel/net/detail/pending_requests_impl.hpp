@@ -15,12 +15,12 @@
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/net/detail/busy_flag.hpp>
 #include <cogwheel/net/detail/request_operation.hpp>
 #include <cogwheel/net/detail/request_totals.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
 #include <cogwheel/net/error.hpp>
 
-#include <atomic>
 #include <memory>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
@@ -194,7 +194,7 @@ public:
             const lock_type lock = engine_.lock();
             shut_down_ = true;
         }
-        calling_.wait(true); // until the wheel's thread has dispatched to the strand
+        calling_.wait(); // until the wheel's thread has dispatched to the strand
         list_ = nullptr;
         destroy_all();
         executor_.reset(); // a strand must be destroyed before its service, which may be destroyed before this object
@@ -348,13 +348,10 @@ private:
     void call(lock_type& lock, std::shared_ptr<pending_requests_impl> self) {
         if (called_ || shut_down_) return;
         called_ = true;
-        calling_ = true;
+        calling_.set();
         struct calling {
             pending_requests_impl& impl;
-            ~calling() {
-                impl.calling_ = false;
-                impl.calling_.notify_all();
-            }
+            ~calling() { impl.calling_.clear(); }
         };
         COGWHEEL_TRY {
             const calling until_handed_over{*this};
@@ -412,7 +409,7 @@ private:
     linked_list<request> over_; // their end is decided; their handlers wait for a drain
     std::optional<counted_work<asio::any_io_executor>> work_;
     shutdown_list* list_; // nullptr: it has called shut_down()
-    std::atomic<bool> calling_ = false;
+    busy_flag calling_;
 
     // Under the engine's lock.
     linked_list<request> expired_;

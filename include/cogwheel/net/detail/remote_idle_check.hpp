@@ -11,6 +11,7 @@
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/net/detail/busy_flag.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
 
 #include COGWHEEL_ASIO_HEADER(execution/context.hpp)
@@ -18,7 +19,6 @@
 #include COGWHEEL_ASIO_HEADER(post.hpp)
 #include COGWHEEL_ASIO_HEADER(query.hpp)
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -78,7 +78,7 @@ public:
     std::shared_ptr<void> hold() noexcept override { return this->weak_from_this().lock(); }
     void shut_down() noexcept override {
         const std::optional<Look> last = take();
-        calling_.wait(true); // the wheel's thread is about to post
+        calling_.wait(); // the wheel's thread is about to post
         list_ = nullptr;
         if (last) last->withdraw();
     }
@@ -112,15 +112,14 @@ private:
             std::optional<executor_type> executor;
             ~calling() {
                 executor.reset(); // a strand must be destroyed before its context
-                self.calling_ = false;
-                self.calling_.notify_all();
+                self.calling_.clear();
             }
         } until_handed_over{*this, {}};
         {
             const std::lock_guard lock(mutex_);
             if (!look_) return; // the context is shut down
             until_handed_over.executor.emplace(look_->get_executor());
-            calling_ = true;
+            calling_.set();
         }
         ec_ = ec;
         asio::post(*until_handed_over.executor, [self = this->shared_from_this()] { self->come(); });
@@ -146,7 +145,7 @@ private:
     // Used by both sides.
     std::mutex mutex_;
     std::optional<Look> look_; // guarded by the mutex
-    std::atomic<bool> calling_ = false;
+    busy_flag calling_;
     error_code ec_; // written before the post, read by the function that is posted
 
     travelling node_;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Says that a thread is busy with something short, whose end another one may await.
+#pragma once
+
+#include <cogwheel/detail/platform.hpp>
+#include <cogwheel/detail/which_asio.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+
+class busy_flag {
+public:
+    void set() noexcept { busy_ = true; }
+    void clear() noexcept {
+        busy_ = false;
+        busy_.notify_all();
+    }
+    /// Returns when the flag is not set.
+    void wait() const noexcept {
+#if COGWHEEL_LINUX
+        busy_.wait(true);
+#else
+        // Without futexes, the wait() of libstdc++ 12 may overlook notify_all(). A yield() could starve the other thread.
+        while (busy_) std::this_thread::sleep_for(std::chrono::microseconds(50));
+#endif
+    }
+
+private:
+    std::atomic<bool> busy_ = false;
+};
+
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
