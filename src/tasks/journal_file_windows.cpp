@@ -30,9 +30,10 @@ HANDLE handle(std::intptr_t file) noexcept { return reinterpret_cast<HANDLE>(fil
                             "cogwheel::task_journal: '" + path.string() + "' cannot be " + what);
 }
 
+constexpr DWORD share_all = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+
 std::intptr_t opened(const std::filesystem::path& path, DWORD how, const char* what) {
-    const HANDLE file = ::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE | DELETE,
-                                      FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr, how,
+    const HANDLE file = ::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE, share_all, nullptr, how,
                                       FILE_ATTRIBUTE_NORMAL, nullptr);
     if (file == INVALID_HANDLE_VALUE) fail_at(path, what);
     return reinterpret_cast<std::intptr_t>(file);
@@ -48,7 +49,8 @@ OVERLAPPED at_offset(std::uint64_t offset) noexcept {
 DWORD most_at_once(std::size_t bytes) noexcept { return static_cast<DWORD>(std::min(bytes, std::size_t{1} << 30)); }
 
 // POSIX semantics, from Windows 10 1607 on, with NTFS: the old file may be open. Not in all headers.
-bool renamed_as_posix(HANDLE file, const std::filesystem::path& to) {
+// By a handle of its own: with the right to delete in that of the journal, most programs could not read the file.
+bool renamed_as_posix(const std::filesystem::path& from, const std::filesystem::path& to) {
     constexpr auto rename_info_ex = static_cast<FILE_INFO_BY_HANDLE_CLASS>(22); // FileRenameInfoEx
     constexpr DWORD replace_if_exists = 1, posix_semantics = 2;
     const std::wstring& name = to.native();
@@ -62,7 +64,12 @@ bool renamed_as_posix(HANDLE file, const std::filesystem::path& to) {
     auto* const info = ::new (block.data())
         header{replace_if_exists | posix_semantics, nullptr, static_cast<DWORD>(name.size() * sizeof(wchar_t)), {}};
     std::copy(name.begin(), name.end(), info->name);
-    return ::SetFileInformationByHandle(file, rename_info_ex, info, static_cast<DWORD>(block.size())) != 0;
+    const HANDLE file =
+        ::CreateFileW(from.c_str(), DELETE | SYNCHRONIZE, share_all, nullptr, OPEN_EXISTING, 0, nullptr);
+    if (file == INVALID_HANDLE_VALUE) return false;
+    const BOOL renamed = ::SetFileInformationByHandle(file, rename_info_ex, info, static_cast<DWORD>(block.size()));
+    ::CloseHandle(file);
+    return renamed != 0;
 }
 
 } // namespace
@@ -156,7 +163,7 @@ void journal_file::push(std::size_t, std::size_t) const noexcept {}
 // Another process cannot come between, because it finds the lock file of the journal locked.
 void journal_file::take_name_of(journal_file& old) {
     std::filesystem::path name = old.path_;
-    if (!renamed_as_posix(handle(file_), name)) {
+    if (!renamed_as_posix(path_, name)) {
         ::CloseHandle(handle(std::exchange(old.file_, -1)));
         if (!::MoveFileExW(path_.c_str(), name.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
             const DWORD error = ::GetLastError();

@@ -25,7 +25,7 @@ public:
 #if COGWHEEL_LINUX
         busy_.wait(true);
 #else
-        // Without futexes, the wait() of libstdc++ 12 may overlook notify_all(). A yield() could starve the other thread.
+        // Without futexes, the wait() of libstdc++ 12 may overlook notify_all().
         while (busy_) std::this_thread::sleep_for(std::chrono::microseconds(50));
 #endif
     }
