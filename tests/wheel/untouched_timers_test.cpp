@@ -38,17 +38,17 @@ struct guarded_timers {
 TEST_CASE("levels_a_timer_going_down_is_not_touched") {
     node_table nodes;
     hierarchical_wheel wheel(nodes, 8);
-    guarded_timers timers;
+    guarded_timers guarded;
     for (std::size_t i = 0; i < guarded_timers::number; ++i) {
-        nodes.attach(timers.nodes[i]);
-        wheel.schedule(timers.nodes[i], tick{100'000 + i});
+        nodes.attach(guarded.nodes[i]);
+        wheel.schedule(guarded.nodes[i], tick{100'000 + i});
     }
-    timers.allow(false);
+    guarded.allow(false);
     std::uint64_t fired = 0;
     for (std::uint64_t now = 0; now < 100'000; now += 7) fired += wheel.advance(tick{now}).fired; // through every level
-    timers.allow(true);
+    guarded.allow(true);
     CHECK(fired == 0);
     for (std::uint64_t now = 100'000; now < 100'000 + guarded_timers::number; ++now)
         CHECK(wheel.advance(tick{now}).fired == 1);
-    for (std::size_t i = 0; i < guarded_timers::number; ++i) nodes.detach(timers.nodes[i]);
+    for (std::size_t i = 0; i < guarded_timers::number; ++i) nodes.detach(guarded.nodes[i]);
 }
