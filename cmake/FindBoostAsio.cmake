@@ -19,8 +19,9 @@ if(BoostAsio_FOUND AND NOT TARGET cogwheel::boost_asio)
   add_library(cogwheel::boost_asio INTERFACE IMPORTED GLOBAL)
   if(WIN32)
     target_link_libraries(cogwheel::boost_asio INTERFACE ws2_32 mswsock)
-    # which_asio.hpp says why.
-    target_compile_definitions(cogwheel::boost_asio INTERFACE "$<$<BOOL:${MINGW}>:BOOST_ASIO_HAS_PTHREADS>")
+  endif()
+  if(MINGW)
+    target_compile_definitions(cogwheel::boost_asio INTERFACE BOOST_ASIO_HAS_PTHREADS) # which_asio.hpp says why
   endif()
   target_include_directories(cogwheel::boost_asio INTERFACE "${BoostAsio_INCLUDE_DIR}")
   target_compile_definitions(cogwheel::boost_asio INTERFACE COGWHEEL_BOOST)

@@ -19,8 +19,9 @@ if(StandaloneAsio_FOUND AND NOT TARGET cogwheel::asio)
   add_library(cogwheel::asio INTERFACE IMPORTED GLOBAL)
   if(WIN32)
     target_link_libraries(cogwheel::asio INTERFACE ws2_32 mswsock)
-    # which_asio.hpp says why.
-    target_compile_definitions(cogwheel::asio INTERFACE "$<$<BOOL:${MINGW}>:ASIO_HAS_PTHREADS>")
+  endif()
+  if(MINGW)
+    target_compile_definitions(cogwheel::asio INTERFACE ASIO_HAS_PTHREADS) # which_asio.hpp says why
   endif()
   target_include_directories(cogwheel::asio INTERFACE "${StandaloneAsio_INCLUDE_DIR}")
   target_compile_definitions(cogwheel::asio INTERFACE ASIO_STANDALONE)
