@@ -71,7 +71,10 @@ public:
         value_.store(value, std::memory_order_release);
         return *this;
     }
-    shared_value& operator=(const shared_value& other) noexcept { return *this = T(other); }
+    shared_value& operator=(const shared_value& other) noexcept {
+        *this = T(other);
+        return *this;
+    }
     /// For the others.
     T load() const noexcept { return value_.load(std::memory_order_acquire); }
 
