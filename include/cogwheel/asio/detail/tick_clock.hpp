@@ -64,9 +64,8 @@ public:
     shared_value(const shared_value& other) noexcept : value_(T(other)) {}
 
     /// For the thread that has the lock.
-    operator T() const noexcept {
-        return value_.load(std::memory_order_relaxed);
-    } // NOLINT(google-explicit-constructor)
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    operator T() const noexcept { return value_.load(std::memory_order_relaxed); }
     shared_value& operator=(T value) noexcept {
         value_.store(value, std::memory_order_release);
         return *this;
