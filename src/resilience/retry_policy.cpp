@@ -26,7 +26,8 @@ bool is_transient(const error_code& ec) noexcept {
         detail::sys::error_condition standard;
     };
     using namespace asio::error;
-    // Both names of each error: only some versions of Asio map its codes to the standard's conditions.
+    // Both names of each error: only some versions of Asio map its codes to the standard's conditions. And its number:
+    // with MinGW, the standard's category of the system knows no errors of sockets.
     const passing all[] = {
         {timed_out, detail::sys::errc::timed_out},
         {connection_refused, detail::sys::errc::connection_refused},
@@ -41,8 +42,10 @@ bool is_transient(const error_code& ec) noexcept {
         {interrupted, detail::sys::errc::interrupted},
     };
     return ec == eof || ec == host_not_found_try_again ||
-           std::any_of(std::begin(all), std::end(all),
-                       [&](const passing& p) { return ec == p.asio || ec == p.standard; });
+           std::any_of(std::begin(all), std::end(all), [&](const passing& p) {
+               return ec == p.asio || ec == p.standard ||
+                      (ec.value() == p.asio.value() && ec.category() == detail::sys::system_category());
+           });
 }
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -85,6 +85,7 @@ journal_file journal_file::open(std::filesystem::path path) {
 }
 
 journal_file journal_file::replace(std::filesystem::path path, const journal_file&) {
+    ::SetFileAttributesW(path.c_str(), FILE_ATTRIBUTE_NORMAL); // it may be read-only
     if (!::DeleteFileW(path.c_str()) && ::GetLastError() != ERROR_FILE_NOT_FOUND) fail_at(path, "removed");
     const native file = opened(path, CREATE_NEW, "created");
     return {file, std::move(path)};

@@ -5,6 +5,7 @@
 #include "support/idle_rig.hpp"
 #include "support/socket_pair.hpp"
 
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/net/idle_stream.hpp>
 
 #include <asio/awaitable.hpp>
@@ -142,7 +143,7 @@ TEST_CASE_TEMPLATE("bytes_that_have_arrived_for_a_read_under_way_are_activity", 
 }
 
 TEST_CASE_TEMPLATE("slow_peer_that_drains_the_queue_is_not_idle_if_observed", Wheel, BOTH_WHEELS) {
-    for (const bool observed : {false, true}) {
+    for (const bool observed : {false, COGWHEEL_LINUX != 0}) {
         CAPTURE(observed);
         stream_rig<Wheel> r({.writer = 10s});
         r.stream->observe_output(observed);

@@ -3,6 +3,7 @@
 //
 // What comes after a change: a job that was told to stop is told again, a run that waited gets its place, an attempt
 // never began.
+#include "support/semaphore.hpp"
 #include "support/task_processes.hpp"
 
 #include <asio/steady_timer.hpp>
@@ -10,7 +11,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <semaphore>
 #include <stdexcept>
 #include <thread>
 
@@ -170,7 +170,7 @@ namespace {
 /// One thread, that a job holds from time to time; time stands still.
 struct held_pool {
     virtual_wheel at{{.tick = 10ms}};
-    std::counting_semaphore<> began{0}, gate{0};
+    semaphore began{0}, gate{0};
     task_scheduler tasks;
 
     explicit held_pool(full_policy policy)

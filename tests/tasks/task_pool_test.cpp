@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The scheduler's own pool: real threads, and what each policy does when they are busy and the queue is full.
+#include "support/semaphore.hpp"
 #include "support/task_rig.hpp"
 
 #include <doctest/doctest.h>
@@ -9,8 +10,6 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <latch>
-#include <semaphore>
 #include <thread>
 
 using namespace cogwheel;
@@ -22,8 +21,8 @@ namespace {
 /// One thread, a queue for one job, and a job that holds the thread until the gate is opened.
 struct busy_pool {
     virtual_wheel at{{.tick = 10ms}};
-    std::counting_semaphore<> gate{0}, done{0};
-    std::latch busy{1};
+    semaphore gate{0}, done{0};
+    semaphore busy{0};
     std::atomic<int> ran{0};
     std::thread::id ran_on;
     std::optional<task_scheduler> tasks;
@@ -33,12 +32,12 @@ struct busy_pool {
         tasks.emplace(at.wheel, task_scheduler_options{.pool = {.threads = 1, .queue = 1, .when_full = policy}},
                       std::type_identity<task_wall>());
         tasks->add({.name = "holds"}, [this] {
-            busy.count_down();
+            busy.release();
             gate.acquire();
             done.release();
         });
         at.pass(10ms);
-        busy.wait();
+        busy.acquire();
         tasks->add({.name = "queued"}, note());
         at.pass(10ms);
         tasks->add({.name = "third"}, note());
@@ -86,7 +85,7 @@ TEST_CASE("pool_whose_threads_are_busy_what_is_due_is_queued") {
 
 TEST_CASE("pool_a_queued_run_beside_one_that_runs_is_a_running_task") {
     busy_pool pool(full_policy::wait());
-    std::binary_semaphore begun{0}, end{0};
+    semaphore begun{0}, end{0};
     pool.tasks->add({.name = "twice", .when = task_trigger::every(10ms).times(2), .overlap = task_overlap::allow}, [&] {
         begun.release();
         end.acquire();
@@ -158,17 +157,17 @@ TEST_CASE("pool_in_line_cancelled_leaves_the_line") {
 TEST_CASE("pool_destroyed_with_jobs_in_line_waits_for_those_that_run") {
     std::atomic<bool> ended{false};
     virtual_wheel at{{.tick = 10ms}};
-    std::latch busy{1};
+    semaphore busy{0};
     {
         task_scheduler tasks(at.wheel, {.pool = {.threads = 1, .queue = 4}});
         tasks.add({.name = "runs"}, [&](task_run& run) {
-            busy.count_down();
+            busy.release();
             while (!run.stop_requested()) std::this_thread::yield();
             ended = true;
         });
         for (const char* name : {"b", "c", "d", "e", "f", "g"}) tasks.add({.name = name}, [] {});
         at.pass(10ms);
-        busy.wait();
+        busy.acquire();
     }
     CHECK(ended);
     CHECK(at.wheel.pending() == 0);

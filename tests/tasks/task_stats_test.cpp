@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // task_scheduler::stats(): each number against the truth.
+#include "support/semaphore.hpp"
 #include "support/task_processes.hpp"
 
 #include <cogwheel/tasks/task_scheduler.hpp>
@@ -9,8 +10,6 @@
 
 #include <doctest/doctest.h>
 
-#include <latch>
-#include <semaphore>
 #include <thread>
 
 using namespace cogwheel;
@@ -23,8 +22,8 @@ namespace {
 /// One thread, a queue for one job, and a first job that holds the thread until the gate is opened.
 struct held_pool {
     virtual_wheel at{{.tick = 10ms}};
-    std::binary_semaphore gate{0};
-    std::latch busy{1};
+    semaphore gate{0};
+    semaphore busy{0};
     std::optional<task_scheduler> tasks;
 
     explicit held_pool(full_policy policy) {
@@ -32,11 +31,11 @@ struct held_pool {
         tasks.emplace(at.wheel, task_scheduler_options{.pool = {.threads = 1, .queue = 1, .when_full = policy}},
                       std::type_identity<task_wall>());
         tasks->add({.name = "holds"}, [this] {
-            busy.count_down();
+            busy.release();
             gate.acquire();
         });
         at.pass(10ms);
-        busy.wait();
+        busy.acquire();
         for (const char* name : {"queued", "third", "fourth"}) tasks->add({.name = name}, [] {});
         at.pass(10ms);
     }

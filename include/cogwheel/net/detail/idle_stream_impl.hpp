@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/net/detail/output_queue.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
 
@@ -68,6 +69,9 @@ struct idle_stream_impl final : idle_probe {
 
     void close() noexcept {
         error_code ignored;
+#if COGWHEEL_WINDOWS // wine has another error for what close() ends
+        if constexpr (requires { stream.lowest_layer().cancel(ignored); }) stream.lowest_layer().cancel(ignored);
+#endif
         stream.lowest_layer().close(ignored);
     }
     void end() noexcept {
