@@ -61,24 +61,30 @@ template <class T>
 class shared_value {
 public:
     constexpr shared_value(T value = {}) noexcept : value_(value) {} // NOLINT(google-explicit-constructor)
-    shared_value(const shared_value& other) noexcept : value_(T(other)) {}
 
-    /// For the thread that has the lock.
-    // NOLINTNEXTLINE(google-explicit-constructor)
-    operator T() const noexcept { return value_.load(std::memory_order_relaxed); }
+    /// For the thread that has the lock. A plain read: as an atomic one, it would cost three instructions a timer.
+    operator T() const noexcept { return value_; } // NOLINT(google-explicit-constructor)
+#ifdef __cpp_lib_atomic_ref
     shared_value& operator=(T value) noexcept {
-        value_.store(value, std::memory_order_release);
-        return *this;
-    }
-    shared_value& operator=(const shared_value& other) noexcept {
-        *this = T(other);
+        std::atomic_ref<T>(value_).store(value, std::memory_order_release);
         return *this;
     }
     /// For the others.
-    T load() const noexcept { return value_.load(std::memory_order_acquire); }
+    T load() const noexcept { return std::atomic_ref<T>(value_).load(std::memory_order_acquire); }
+#else // libc++ before 19
+    shared_value& operator=(T value) noexcept {
+        __atomic_store(&value_, &value, __ATOMIC_RELEASE);
+        return *this;
+    }
+    T load() const noexcept {
+        T value;
+        __atomic_load(&value_, &value, __ATOMIC_ACQUIRE);
+        return value;
+    }
+#endif
 
 private:
-    std::atomic<T> value_;
+    alignas(sizeof(T)) mutable T value_; // i386 aligns 64 bits to 32, which is not enough for an atomic access
 };
 
 /// Thread safety: the wheel's lock guards all functions but try_not_before_unlocked() and uses_counter().
