@@ -249,7 +249,8 @@ TEST_CASE_TEMPLATE("closed_by_its_user_it_is_not_closed_for_idleness", Wheel, BO
         else
             r.stream->lowest_layer().close();
         r.run();
-        CHECK(read.ec == asio::error::operation_aborted);
+        // wine has another error for what the socket's own close() ends
+        if (through_the_stream || !COGWHEEL_WINDOWS) CHECK(read.ec == asio::error::operation_aborted);
         r.pass(10s);
         CHECK_FALSE(closed);
     }
