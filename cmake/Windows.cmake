@@ -8,7 +8,7 @@ set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
 set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
-set(CMAKE_CXX_FLAGS_INIT "-D_WIN32_WINNT=0x0A00") # Windows 10
+add_compile_definitions(_WIN32_WINNT=0x0A00) # Windows 10
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
 
 set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)

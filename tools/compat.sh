@@ -7,6 +7,7 @@
 # them is a leg.
 # With --platforms, each leg is another platform: an architecture, by a cross compiler and an emulator that runs the tests;
 # Windows, by mingw-w64 and wine; libc++; io_uring as Asio's backend.
+# With --names, prints the names of the platforms.
 # With --boost, the tests, examples and README's programs run with Boost.Asio instead, of several releases of Boost; with
 # --quick, some of them, with the oldest.
 set -euo pipefail
@@ -127,12 +128,14 @@ report() {
 
 # can COMPILER HOW: fails, and says why, if something else than the compiler is not installed.
 can() {
+    local missing=
     case $2 in
-    emulated) command -v qemu-s390x ;;
-    on_windows) command -v wine ;;
-    with_libcxx) "$1" -stdlib=libc++ -fsyntax-only -x c++ - <<<'#include <version>' ;;
-    on_io_uring) "$1" -fsyntax-only -x c++ - <<<'#include <liburing.h>' ;;
-    esac >/dev/null 2>&1 || ! skip "not installed: what a run $2 needs"
+    emulated) command -v qemu-s390x >/dev/null || missing=qemu-user ;;
+    on_windows) command -v wine >/dev/null || missing=wine ;;
+    with_libcxx) "$1" -stdlib=libc++ -fsyntax-only -x c++ - <<<'#include <version>' 2>/dev/null || missing=libc++ ;;
+    on_io_uring) "$1" -fsyntax-only -x c++ - <<<'#include <liburing.h>' 2>/dev/null || missing=liburing ;;
+    esac
+    [[ -z $missing ]] || ! skip "$missing is not installed"
 }
 
 # leg COMPILER SUITE HOW [PLATFORM]
@@ -169,13 +172,17 @@ boost_leg() {
 boosts=() targets=(all) selected=.
 case "$*" in
 '') ;;
+--names)
+    printf '%s\n' "${in_order[@]}"
+    exit
+    ;;
 --full)
     legs=()
     for compiler in "${compilers[@]}"; do
         for suite in "${suites[@]}"; do legs+=("$compiler $suite"); done
     done
     ;;
---platforms*)
+--platforms | '--platforms '*)
     suites=(trixie) compilers=() legs=()
     for platform in "${@:2}"; do [[ -n ${platforms[$platform]:-} ]] || usage; done
     for platform in "${in_order[@]}"; do

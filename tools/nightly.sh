@@ -7,7 +7,8 @@
 set -euo pipefail
 
 all=('asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost' 'mutate')
-for platform in i386 armhf aarch64 riscv64 s390x windows libc++ io_uring; do all+=("compat --platforms $platform"); done
+mapfile -t platforms < <(tools/compat.sh --names)
+all+=("${platforms[@]/#/compat --platforms }")
 readonly results=docs/nightly.txt log=build/nightly.log
 legs=("$@")
 if ((!${#legs[@]})); then legs=("${all[@]}"); fi
