@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+#include "look.hpp"
+
+#include <asio.hpp>
+
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include <pthread.h>
+
+include_order::asio_as_seen include_order::with_threads_first() { return look(); }
