@@ -34,8 +34,7 @@ TEST_CASE("Asio is the same whether a file includes threads, Asio or Cogwheel fi
     SUBCASE("Asio") {
         auto seen = include_order::with_asio_first();
         check_sizes(seen);
-        // Asio 1.22 detects aligned_alloc() only after a header of libstdc++, with or without Cogwheel. Both ways allocate by
-        // malloc().
+        // Asio 1.22 detects aligned_alloc() only after a header of libstdc++. Both ways, malloc() allocates.
         seen.macros["STD_ALIGNED_ALLOC"] = include_order::with_cogwheel_first().macros["STD_ALIGNED_ALLOC"];
         check_macros(seen);
     }
