@@ -6,7 +6,7 @@
 # of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost'. Takes hours.
 set -euo pipefail
 
-all=('asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost' 'mutate')
+all=('asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost' 'package' 'mutate')
 mapfile -t platforms < <(tools/compat.sh --names)
 all+=("${platforms[@]/#/compat --platforms }")
 readonly results=docs/nightly.txt log=build/nightly.log
