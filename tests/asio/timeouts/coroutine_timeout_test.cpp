@@ -226,13 +226,20 @@ TEST_CASE_TEMPLATE("scope_without_a_wheel_uses_that_of_the_context", Wheel, BOTH
 
 TEST_CASE("scope_without_a_wheel_is_for_timer_wheels") {
     asio::io_context io;
-    run_coroutine(io, [&]() -> awaitable<void> {
+    bool done = false;
+    const auto wait = [&]() -> awaitable<void> {
         const timeout_scope limit(1h);
         static_assert(std::is_same_v<decltype(limit), const context_timeout_scope<>>);
         asio::steady_timer timer(io, 0s);
         co_await timer.async_wait(limit(use_awaitable));
         const timeout_scope until(std::chrono::steady_clock::now());
         CHECK(until.expired());
+    };
+    asio::co_spawn(io, wait, [&](std::exception_ptr e) {
+        CHECK(e == nullptr);
+        done = true;
     });
+    io.run();
+    CHECK(done);
     CHECK(timer_wheel_of(io).stats().cancelled == 1);
 }
