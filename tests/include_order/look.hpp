@@ -18,8 +18,9 @@
 #include <asio/thread_pool.hpp>
 
 #define COGWHEEL_SIZE(type) {#type, sizeof(type)}
-#define COGWHEEL_VALUE_(name, value) {name, #value}
-#define COGWHEEL_VALUE(name) COGWHEEL_VALUE_(#name, ASIO_HAS_##name)
+#define COGWHEEL_TEXT(...) #__VA_ARGS__
+#define COGWHEEL_TEXT_OF_VALUE(name) COGWHEEL_TEXT(name)
+#define COGWHEEL_VALUE(name) {#name, COGWHEEL_TEXT_OF_VALUE(ASIO_HAS_##name)}
 
 namespace include_order {
 
