@@ -122,6 +122,7 @@ package() {
         for source in "${readme[@]}"; do printf '%s\n' "$source" "$source/build" server; done
         for source in "${consumers[@]}"; do printf '%s\n' "tests/consumer/$source" "$directory/$source" consumer; done
     } | xargs -d '\n' -n 3 -P "$(nproc)" bash -c 'use "$@"' use
+    logged "$directory/pkg_config.log" tests/consumer/pkg_config/pkg_config.sh "$compiler" "$prefix" "$directory/pkg_config"
     # README's first program uses only a timer_wheel.
     if [[ $linkage == static ]]; then links_its_rooms "$directory/build" "$directory/readme/1/build/server"; fi
 }
