@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The wheel's end and its moves: nothing pending is lost, wherever they happen.
+#include "support/asio_backend.hpp"
 #include "support/handler_archetypes.hpp"
 #include "support/virtual_wheel.hpp"
 
@@ -38,7 +39,7 @@ TEST_CASE("destroyed_empty_context_has_no_work_left") {
         manual_timer_wheel wheel(io);
         CHECK(wheel.schedule(1h, [] {}).cancel()); // the wake-up that was planned is called off, and on its way
     }
-    CHECK(run_ready(io) <= 1);
+    CHECK(run_ready(io) <= (on_io_uring ? 2 : 1));
     CHECK(io.stopped());
 }
 

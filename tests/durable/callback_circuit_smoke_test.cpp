@@ -54,6 +54,7 @@ TEST_CASE("circuit_does_not_count_that_this_process_has_no_descriptors") {
     callback_rig rig(circuit_options_for_test(1h));
     callback_receiver receiver(rig.io);
     const std::string by_name = "http://no-such-host.invalid/", by_address = receiver.url("/200");
+    CHECK(rig.send_to(by_address).outcome == callback_outcome::succeeded); // the receiver has begun to accept
     for (const std::string& url : {by_name, by_address}) {
         INFO(url);
         std::vector<callback_result> results;

@@ -230,8 +230,7 @@ TEST_CASE("timeout_on_its_way_to_the_strand_context_destroyed") {
         manual_clock::advance(10ms);
         asio::post(r.home, [] {}); // the strand is occupied, and never gets on
         r.io.restart();
-        r.io.poll_one();
-        CHECK(r.wheel.pending() == 0);
+        while (r.wheel.pending() != 0) REQUIRE(r.io.poll_one() == 1);
     }
     CHECK(destroyed == 1);
 }

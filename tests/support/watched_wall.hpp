@@ -9,6 +9,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <mutex>
 #include <set>
@@ -51,7 +52,10 @@ struct watched_wall {
     public:
         watch_type(const asio::any_io_executor& executor, std::error_code& ec) : descriptor_(executor) {
             const int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-            descriptor_.assign(fd, ec);
+            if (fd == -1)
+                ec.assign(errno, std::system_category());
+            else
+                descriptor_.assign(fd, ec);
             if (ec) return;
             const std::lock_guard lock(mutex);
             watches.insert(fd);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The clock that users turn in their own tests.
+#include "support/asio_backend.hpp"
 #include "support/virtual_wheel.hpp"
 
 #include <asio/post.hpp>
@@ -38,7 +39,7 @@ TEST_CASE("advance_runs_nothing_inline_posts_one_turn") {
     manual_clock::advance(10ms);
     CHECK(runs == 0);
     manual_clock::advance(1h); // the turn is posted already
-    CHECK(w.run() == 1);
+    CHECK(handlers_ran(w.run(), 1));
     CHECK(runs == 1);
     CHECK(w.wheel.stats().wakeups == 1);
 }
@@ -46,8 +47,10 @@ TEST_CASE("advance_runs_nothing_inline_posts_one_turn") {
 TEST_CASE("advance_short_of_the_deadline_wakes_nobody") {
     virtual_wheel w;
     w.wheel.schedule(10ms, [] {});
-    CHECK(w.pass(10ms - 1ns) == 0);
-    CHECK(w.pass(1ns) == 1);
+    CHECK(handlers_ran(w.pass(10ms - 1ns), 0));
+    CHECK(w.wheel.pending() == 1);
+    CHECK(handlers_ran(w.pass(1ns), 1));
+    CHECK(w.wheel.pending() == 0);
 }
 
 TEST_CASE("advance_several_wheels_on_several_contexts_each_is_woken") {
@@ -56,9 +59,9 @@ TEST_CASE("advance_several_wheels_on_several_contexts_each_is_woken") {
     a.wheel.schedule(10ms, [&] { ++runs; });
     b.wheel.schedule(20ms, [&] { ++runs; });
     manual_clock::advance(20ms);
-    CHECK(a.run() == 1);
+    CHECK(handlers_ran(a.run(), 1));
     CHECK(runs == 1);
-    CHECK(b.run() == 1);
+    CHECK(handlers_ran(b.run(), 1));
     CHECK(runs == 2);
 }
 
@@ -116,7 +119,7 @@ TEST_CASE("run_until_idle_turns_the_clock_from_wake_to_wake") {
         if (left != 0) at.wheel.schedule(1h, [=] { again(again, left - 1); });
     };
     asio::post(at.io, [&] { hours(hours, 3); });
-    CHECK(run_until_idle(at.io) == 1 + 3);
+    CHECK(handlers_ran(run_until_idle(at.io), 1 + 3));
     CHECK(seen == std::vector<manual_clock::duration>{0h, 1h, 2h, 3h});
     CHECK(manual_clock::now() - start == 3h);
     CHECK(run_until_idle(at.io) == 0);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The end of the execution context: a limited operation's handler is destroyed uninvoked, whatever it was waiting for.
+#include "support/asio_backend.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <asio/bind_executor.hpp>
@@ -122,7 +123,8 @@ TEST_CASE_TEMPLATE("completed_between_stop_and_the_end", Wheel, BOTH_WHEELS) {
         asio::post(io, [&] { read.complete({}, 1); });
         wheel->stop();
         wheel.reset();
-        io.run_one(); // the completion, and not the turn
+        // The completion, and not the turn; with io_uring, an operation of Asio's before it.
+        for (int i = 0; i < (on_io_uring ? 2 : 1) && read.pending(); ++i) io.run_one();
         CHECK_FALSE(read.pending());
         CHECK(times == 1);
     }
