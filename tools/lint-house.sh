@@ -85,7 +85,7 @@ check_namespace() {
     files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | while IFS= read -r file; do
         wanted='^namespace cogwheel::inline v0(::(detail|testing))?::inline COGWHEEL_ASIO \{$'
         case $file in
-        */detail/which_asio.hpp | */detail/error_category.hpp) ;;
+        */detail/which_asio.hpp | */detail/errc_category.hpp) ;;
         include/cogwheel/wheel/* | include/cogwheel/counts/* | include/cogwheel/detail/* | src/wheel/* | src/counts/* | src/detail/*)
             wanted='^namespace cogwheel::inline v0(::detail)? \{$'
             ;;

@@ -2,31 +2,26 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "api/event_writer.hpp"
 
+#include "api/ordered_json.hpp"
 #include "api/text_values.hpp"
 
 #include <chrono>
-
-#include <nlohmann/json.hpp>
 
 namespace cogwheeld {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
-std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 std::string now() { return date_text(std::chrono::system_clock::now()); }
 
 // Whole microseconds: three digits are enough.
-double milliseconds(std::chrono::nanoseconds t) {
+double in_milliseconds(std::chrono::nanoseconds t) {
     return static_cast<double>(std::chrono::floor<std::chrono::microseconds>(t).count()) / 1e3;
 }
 
 } // namespace
 
 std::string event_json(const cogwheel::durable_event& e) {
-    json j{{"at", now()}, {"kind", to_string(e.what)}};
+    ordered_json j{{"at", now()}, {"kind", to_string(e.what)}};
     if (!e.id.empty()) j["id"] = e.id;
     if (e.token.attempt != 0) j["attempt"] = e.token.attempt;
     if (e.what == cogwheel::durable_event::kind::done) return text_of(j); // its message is the result
@@ -56,9 +51,9 @@ std::string worker_json(std::string_view name, const cogwheel::durable_worker_st
                     {"stale", s.stale},
                     {"troubles", s.troubles},
                     {"late_ms",
-                     {{"p50", milliseconds(s.lateness.quantile(0.5))},
-                      {"p99", milliseconds(s.lateness.quantile(0.99))},
-                      {"max", milliseconds(s.lateness.max())}}}});
+                     {{"p50", in_milliseconds(s.lateness.quantile(0.5))},
+                      {"p99", in_milliseconds(s.lateness.quantile(0.99))},
+                      {"max", in_milliseconds(s.lateness.max())}}}});
 }
 
 } // namespace cogwheeld

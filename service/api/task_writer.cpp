@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "api/task_writer.hpp"
 
+#include "api/ordered_json.hpp"
 #include "api/text_values.hpp"
 
 #include <cogwheel/durable/http_callback.hpp>
@@ -10,20 +11,15 @@
 #include <array>
 #include <charconv>
 
-#include <nlohmann/json.hpp>
-
 namespace cogwheeld {
 
 namespace {
 
 using cogwheel::durable_info;
 using cogwheel::durable_state;
-using json = nlohmann::ordered_json;
 
-std::string text_of(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-json receipt(std::string_view id, const cogwheel::durable_receipt& r) {
-    json j{{"id", id}, {"generation", r.generation}, {"due", date_text(r.due)}};
+ordered_json receipt(std::string_view id, const cogwheel::durable_receipt& r) {
+    ordered_json j{{"id", id}, {"generation", r.generation}, {"due", date_text(r.due)}};
     if (r.existed) j["existed"] = true;
     return j;
 }
@@ -37,7 +33,7 @@ bool is_secret(std::string name) {
     return std::any_of(words.begin(), words.end(), [&](std::string_view w) { return name.find(w) != name.npos; });
 }
 
-void add_callback(json& to, std::string_view body) {
+void add_callback(ordered_json& to, std::string_view body) {
     const auto call = cogwheel::http_callback::decode(body);
     if (!call) {
         if (!body.empty()) to["body_bytes"] = body.size(); // of another program
@@ -45,30 +41,30 @@ void add_callback(json& to, std::string_view body) {
     }
     to["url"] = call->url;
     to["method"] = call->method;
-    json headers = json::object();
+    ordered_json headers = ordered_json::object();
     if (!call->body.empty() && !call->content_type.empty()) headers["content-type"] = call->content_type;
     for (const auto& [name, value] : call->headers) headers[name] = is_secret(name) ? "(hidden)" : value;
     if (!headers.empty()) to["headers"] = std::move(headers);
     if (!call->body.empty()) to["body"] = call->body;
 }
 
-json result_of(std::string_view packed) {
+ordered_json result_of(std::string_view packed) {
     int status = 0;
     const auto end = packed.find('\n');
     const auto [stop, failed] = std::from_chars(packed.data(), packed.data() + std::min(end, packed.size()), status);
     if (failed != std::errc{} || end == packed.npos) return {{"text", packed}};
-    json j{{"status", status}};
+    ordered_json j{{"status", status}};
     if (const auto body = packed.substr(end + 1); !body.empty()) j["body"] = body;
     return j;
 }
 
-json task_of(const durable_info& t) {
-    json j{{"id", t.id},
-           {"state", to_string(t.state)},
-           {"generation", t.generation},
-           {"due", date_text(t.due)},
-           {"attempt", t.attempt},
-           {"max_attempts", t.max_attempts}};
+ordered_json task_of(const durable_info& t) {
+    ordered_json j{{"id", t.id},
+                   {"state", to_string(t.state)},
+                   {"generation", t.generation},
+                   {"due", date_text(t.due)},
+                   {"attempt", t.attempt},
+                   {"max_attempts", t.max_attempts}};
     if (t.paused) j["paused"] = true;
     if (!t.when.empty()) j["when"] = t.when;
     if (!t.when.empty() && t.runs_left != cogwheel::forever) j["runs_left"] = t.runs_left;
@@ -76,7 +72,7 @@ json task_of(const durable_info& t) {
     if (t.state == durable_state::done && !t.result.empty()) j["result"] = result_of(t.result);
     if (!t.message.empty()) j["message"] = t.message;
     for (const auto& a : t.history) {
-        json one{
+        ordered_json one{
             {"attempt", a.attempt}, {"ended", date_text(a.ended)}, {"outcome", a.lease_ran_out ? "lost" : "failed"}};
         if (!a.message.empty()) one["message"] = a.message;
         j["history"].push_back(std::move(one));
@@ -92,7 +88,7 @@ std::string receipt_json(std::string_view id, const cogwheel::durable_receipt& r
 std::string task_json(const durable_info& t) { return text_of(task_of(t)); }
 
 std::string page_json(const cogwheel::durable_page& page) {
-    json j{{"tasks", json::array()}};
+    ordered_json j{{"tasks", ordered_json::array()}};
     for (const auto& t : page.tasks) j["tasks"].push_back(task_of(t));
     if (!page.cursor.empty()) j["cursor"] = page.cursor;
     return text_of(j);
@@ -109,10 +105,10 @@ std::string counts_json(const cogwheel::durable_counts& c) {
 
 std::string
 bulk_json(const std::vector<std::variant<std::pair<std::string, cogwheel::durable_receipt>, problem>>& results) {
-    json j{{"results", json::array()}};
+    ordered_json j{{"results", ordered_json::array()}};
     for (const auto& r : results) {
         if (const auto* const why = std::get_if<problem>(&r))
-            j["results"].push_back(json::parse(why->to_json()));
+            j["results"].push_back(ordered_json::parse(why->to_json()));
         else
             j["results"].push_back(receipt(std::get<0>(r).first, std::get<0>(r).second));
     }

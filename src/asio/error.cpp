@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The error category of errc.
-#include "../detail/error_category.hpp"
+#include "../detail/errc_category.hpp"
 
 #include <cogwheel/asio/error.hpp>
 
@@ -23,7 +23,7 @@ const char* words(errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& error_category() noexcept {
-    static const detail::error_category<errc> category("cogwheel", words);
+    static const detail::errc_category<errc> category("cogwheel", words);
     return category;
 }
 

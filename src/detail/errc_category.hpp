@@ -12,11 +12,11 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// An error category. Errc is its enumeration. `words` returns the message of a value, or nullptr for an unknown value.
 template <class Errc>
-class error_category final : public sys::error_category {
+class errc_category final : public sys::error_category {
 public:
     using words_function = const char* (*)(Errc) noexcept;
 
-    constexpr error_category(const char* name, words_function words) noexcept : name_(name), words_(words) {}
+    constexpr errc_category(const char* name, words_function words) noexcept : name_(name), words_(words) {}
 
     const char* name() const noexcept override { return name_; }
     std::string message(int code) const override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include "../detail/error_category.hpp"
+#include "../detail/errc_category.hpp"
 
 #include <cogwheel/durable/callback_error.hpp>
 
@@ -59,7 +59,7 @@ const char* words_of_callback(callback_errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& callback_category() noexcept {
-    static const detail::error_category<callback_errc> category("cogwheel.callback", words_of_callback);
+    static const detail::errc_category<callback_errc> category("cogwheel.callback", words_of_callback);
     return category;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include "../detail/error_category.hpp"
+#include "../detail/errc_category.hpp"
 
 #include <cogwheel/durable/error.hpp>
 
@@ -59,7 +59,7 @@ const char* words(durable_errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& durable_category() noexcept {
-    static const detail::error_category<durable_errc> category("cogwheel.durable", words);
+    static const detail::errc_category<durable_errc> category("cogwheel.durable", words);
     return category;
 }
 

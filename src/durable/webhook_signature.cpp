@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include "../detail/error_category.hpp"
+#include "../detail/errc_category.hpp"
 
 #include <cogwheel/durable/webhook_signature.hpp>
 
@@ -114,7 +114,7 @@ std::string signature_of(const digest& d) { return std::string(version_prefix) +
 } // namespace
 
 const detail::sys::error_category& webhook_category() noexcept {
-    static const detail::error_category<webhook_errc> category("cogwheel.webhook", words_of_webhook);
+    static const detail::errc_category<webhook_errc> category("cogwheel.webhook", words_of_webhook);
     return category;
 }
 

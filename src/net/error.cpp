@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The error category of net/.
-#include "../detail/error_category.hpp"
+#include "../detail/errc_category.hpp"
 
 #include <cogwheel/net/error.hpp>
 
@@ -23,7 +23,7 @@ const char* words(net_errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& net_category() noexcept {
-    static const detail::error_category<net_errc> category("cogwheel.net", words);
+    static const detail::errc_category<net_errc> category("cogwheel.net", words);
     return category;
 }
 

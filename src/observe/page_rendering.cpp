@@ -26,7 +26,7 @@ void array(json_writer& json, std::string_view name, const Values& values) {
     json.close(']');
 }
 
-void histogram(json_writer& json, std::string_view name, const duration_histogram& h) {
+void buckets(json_writer& json, std::string_view name, const duration_histogram& h) {
     json.key(name);
     json.open('[');
     for (std::size_t i = 0; i < h.buckets; ++i) value(json, h.count(i));
@@ -62,8 +62,8 @@ void times(json_writer& json, const wheel_stats& s) {
     json.number("late_p50", s.lateness.p50.count());
     json.number("late_p99", s.lateness.p99.count());
     json.number("late_max", s.lateness.max.count());
-    histogram(json, "lateness", s.lateness.histogram);
-    histogram(json, "turn_times", s.turn_duration);
+    buckets(json, "lateness", s.lateness.histogram);
+    buckets(json, "turn_times", s.turn_duration);
     json.key("longest");
     json.open('[');
     for (const long_turn& t : s.longest) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include "../detail/error_category.hpp"
+#include "../detail/errc_category.hpp"
 
 #include <cogwheel/resilience/error.hpp>
 
@@ -15,7 +15,7 @@ const char* words(resilience_errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& resilience_category() noexcept {
-    static const detail::error_category<resilience_errc> category("cogwheel.resilience", words);
+    static const detail::errc_category<resilience_errc> category("cogwheel.resilience", words);
     return category;
 }
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The error category of schedules and tasks.
-#include "../detail/error_category.hpp"
+#include "../detail/errc_category.hpp"
 
 #include <cogwheel/schedule/error.hpp>
 
@@ -43,7 +43,7 @@ const char* words(schedule_errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& schedule_category() noexcept {
-    static const detail::error_category<schedule_errc> category("cogwheel.schedule", words);
+    static const detail::errc_category<schedule_errc> category("cogwheel.schedule", words);
     return category;
 }
 
