@@ -86,7 +86,7 @@ with_libcxx() {
 # For all of Asio: sockets, descriptors and its steady_timer.
 on_io_uring() {
     run "$1" "$2" -DCMAKE_CXX_COMPILER="$3" -DCMAKE_CXX_FLAGS='-DASIO_HAS_IO_URING -DASIO_DISABLE_EPOLL' \
-        -DCMAKE_CXX_STANDARD_LIBRARIES=-luring
+        -DCMAKE_CXX_STANDARD_LIBRARIES=-luring -DCOGWHEEL_INSTALL=OFF
 }
 
 # with_boost PREFIX DIRECTORY: in a copy of the project that is written for Boost.Asio.
