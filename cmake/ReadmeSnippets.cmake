@@ -3,7 +3,7 @@
 
 # cogwheel_add_snippets(file prefix [COMPILE_ONLY]): compiles every ```cpp block of a Markdown file that holds `int main`,
 # and registers it as a test with the label `readme`. So each program that README shows works. COMPILE_ONLY: for programs
-# that need a server. Programs that use cogwheel::durable are left out if that is not built.
+# that need a server. Programs that use a component that is not built are left out.
 
 function(cogwheel_add_snippets file prefix)
   cmake_parse_arguments(PARSE_ARGV 2 arg "COMPILE_ONLY" "" "")
@@ -26,8 +26,13 @@ function(cogwheel_add_snippets file prefix)
     string(FIND "${code}" "int main" main)
     if(NOT main EQUAL -1)
       math(EXPR number "${number} + 1")
-      string(FIND "${code}" "<cogwheel/durable/" durable)
-      if(durable EQUAL -1 OR TARGET cogwheel::durable)
+      set(missing FALSE)
+      foreach(component IN ITEMS calendar tasks observe durable)
+        if("${code}" MATCHES "<cogwheel/${component}/" AND NOT TARGET cogwheel::${component})
+          set(missing TRUE)
+        endif()
+      endforeach()
+      if(NOT missing)
         cogwheel_add_snippet(${prefix}_${number} "${code}")
         if(NOT arg_COMPILE_ONLY)
           add_test(NAME ${prefix}_${number} COMMAND ${prefix}_${number})
