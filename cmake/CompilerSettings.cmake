@@ -42,6 +42,10 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Asio's coroutine frames allocate through an inlined function and free through another. GCC 12 takes this for a mismatch.
   cogwheel_flags(cogwheel_warnings -Wno-mismatched-new-delete)
+  # In a unit of many files, GCC takes all but the first for headers, and warns of types that depend on unnamed namespaces.
+  if(COGWHEEL_UNITY)
+    cogwheel_flags(cogwheel_warnings -Wno-subobject-linkage)
+  endif()
 endif()
 
 # What the library, its tests, examples and benchmarks share.

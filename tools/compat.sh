@@ -77,10 +77,10 @@ on_windows() {
         -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON
 }
 
-# Tasks need <stop_token>, which libc++ 16 does not have.
+# Tasks need <stop_token>, which libc++ 16 does not have. Programs that use the package are built without these flags.
 with_libcxx() {
     run "$1" "$2" -DCMAKE_CXX_COMPILER="$3" -DCMAKE_CXX_FLAGS='-stdlib=libc++ -D_LIBCPP_ENABLE_ASSERTIONS=1' \
-        -DCOGWHEEL_BUILD_TASKS=OFF -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF
+        -DCOGWHEEL_BUILD_TASKS=OFF -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCOGWHEEL_INSTALL=OFF
 }
 
 # For all of Asio: sockets, descriptors and its steady_timer. That loses wake-ups, so that programs in real time may hang:

@@ -30,23 +30,29 @@ sources() { project_files | grep -E '\.(hpp|cpp)$'; }
 
 format() { sources | xargs -r -d '\n' "clang-format-$formatter" --dry-run --Werror --style=file; }
 
-# Headers are analysed through the sources that include them. Only sources that the build compiles can be analysed. Of the
-# tests, only the core's are: those of the binding instantiate Asio again and again, for a quarter of an hour.
-tidy() {
-    local files
-    cmake --preset lint -DCMAKE_CXX_COMPILER="clang++-$llvm" >build/lint/cmake.log 2>&1 || {
-        cat build/lint/cmake.log
+# analyse DIRECTORY FILES CHECKS [CMAKE OPTION]...: analyses the sources whose paths match FILES, as a build in DIRECTORY
+# compiles them, for the CHECKS, or those of .clang-tidy. Headers are analysed through the sources that include them.
+analyse() {
+    local directory=$1 files=$2 checks=$3
+    shift 3
+    cmake --preset lint -B "$directory" -DCMAKE_CXX_COMPILER="clang++-$llvm" "$@" >"$directory.log" 2>&1 || {
+        cat "$directory.log"
         return 1
     }
-    files=$(sources | grep -E '^(src|service|examples|bench|tests/wheel)/.*\.cpp$')
-    printf '%s\n' "$files" | while IFS= read -r file; do
-        ! grep -qF "$PWD/$file\"" build/lint/compile_commands.json || printf '%s\n' "$file"
-    done | xargs -r -d '\n' -n 1 -P "$(nproc)" "clang-tidy-$llvm" -p build/lint --quiet >build/lint/tidy 2>build/lint/tidy.err &&
-        return 0
+    sed -n "s|^  \"file\": \"$PWD/\(.*\)\".*|\1|p" "$directory/compile_commands.json" | grep -E "$files" | sort -u |
+        xargs -r -d '\n' -n 1 -P "$(nproc)" "clang-tidy-$llvm" -p "$directory" --quiet ${checks:+"--checks=$checks"} \
+            >"$directory.tidy" 2>"$directory.err" && return 0
     # A finding in a header comes once for each source that includes it: prints it once.
-    cat build/lint/tidy build/lint/tidy.err | grep -v '^[0-9]* warnings\? ' | awk '!seen[$0]++'
+    cat "$directory.tidy" "$directory.err" | grep -v '^[0-9]* warnings\? ' | awk '!seen[$0]++'
     return 1
 }
+
+# Most sources are compiled many at once, because Asio's headers take most of the time. Of the tests, only the core's are
+# analysed: those of the binding instantiate Asio again and again, for a quarter of an hour.
+tidy() { analyse build/lint/units '^(build/lint/units/(src|service|examples|tests/CMakeFiles/wheel_tests.dir)|bench)/' ''; }
+
+# Users compile each of these alone, and it must include what it needs.
+alone() { analyse build/lint/alone '^(src|service)/' '-*,clang-diagnostic-*' -DCOGWHEEL_UNITY=OFF -DCOGWHEEL_BUILD_TESTS=OFF; }
 
 scripts() {
     project_files | xargs -r -d '\n' grep -lE -m 1 '^#!/usr/bin/env bash|^# shellcheck shell=bash' | xargs -r -d '\n' shellcheck -x
@@ -56,4 +62,5 @@ check 'clang-format' format
 check 'house rules' tools/lint-house.sh
 check 'shellcheck' scripts
 check 'clang-tidy' tidy
+check 'files alone' alone
 ((failures == 0))

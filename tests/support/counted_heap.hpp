@@ -18,8 +18,7 @@ namespace cogwheel_tests {
 inline thread_local std::size_t allocations = 0;
 inline thread_local bool heap_fails = false;
 
-// Of Asio, for each post() outside of run(): without aligned_alloc, its memory comes from here. With libc++, Asio does not
-// find it.
+// Of Asio, for each post() outside of run(): its memory comes from here where it does not find aligned_alloc.
 #if COGWHEEL_WINDOWS || defined(_LIBCPP_VERSION)
 inline constexpr std::size_t allocations_by_post = 1;
 #else
