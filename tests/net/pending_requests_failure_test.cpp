@@ -115,8 +115,15 @@ TEST_CASE("timeout_cannot_be_sent_to_the_strand_it_comes_later") {
     r.fail = true;
     manual_clock::advance(10ms);
     r.io.restart();
-    if (on_io_uring) r.io.poll_one(), r.io.poll_one();                             // Asio's own
-    for (int i = 0; i < 10; ++i) CHECK_THROWS_AS(r.io.poll_one(), std::bad_alloc); // each turn tries again
+    int thrown = 0;
+    for (int i = 0; i < (on_io_uring ? 20 : 10); ++i) { // half of them may be Asio's own
+        try {
+            r.io.poll_one();
+        } catch (const std::bad_alloc&) {
+            ++thrown;
+        }
+    }
+    CHECK((thrown == 10 || (on_io_uring && thrown > 10))); // each turn tries again
     CHECK(r.requests->in_flight() == 5);
     r.fail = false;
     CHECK(r.requests->complete(3, "an answer wins as ever"));
