@@ -62,8 +62,8 @@ public:
 private:
     /// The body has the id, too: that of an occurrence of a recurring task ends with its date.
     asio::awaitable<void> plan(std::string what, std::string request, task_trigger when) {
-        std::string id = what + " " + request;
-        cogwheel::durable_task task{.id = id, .when = std::move(when), .body = std::move(id), .max_attempts = 3};
+        const std::string id = what + " " + request;
+        cogwheel::durable_task task{.id = id, .when = std::move(when), .body = id, .max_attempts = 3};
         co_await queue_.schedule(std::move(task), cogwheel::on_duplicate::replace, asio::use_awaitable);
     }
 

@@ -79,7 +79,7 @@ public:
           acceptor_{listen_on(executor, address)},
           news_{executor, asio::steady_timer::time_point::max()},
           program_{program} {
-        if (sources.metrics != nullptr) paths_.push_back("/metrics");
+        if (sources.metrics != nullptr) paths_.emplace_back("/metrics");
         if (sources.page != nullptr) paths_.insert(paths_.end(), {"/", "/events"});
     }
     watch_endpoint(const watch_endpoint&) = delete;
