@@ -49,7 +49,9 @@ analyse() {
 
 # Most sources are compiled many at once, because Asio's headers take most of the time. Of the tests, only the core's are
 # analysed: those of the binding instantiate Asio again and again, for a quarter of an hour.
-tidy() { analyse build/lint/units '^(build/lint/units/(src|service|examples|tests/CMakeFiles/wheel_tests.dir)|bench)/' ''; }
+tidy() {
+    analyse build/lint/units '^(build/lint/units/((src|service|examples)/CMakeFiles/[^/]*|tests/CMakeFiles/wheel_tests\.dir)/Unity|bench)/' ''
+}
 
 # Users compile each of these alone, and it must include what it needs.
 alone() { analyse build/lint/alone '^(src|service)/' '-*,clang-diagnostic-*' -DCOGWHEEL_UNITY=OFF -DCOGWHEEL_BUILD_TESTS=OFF; }
