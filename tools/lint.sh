@@ -54,7 +54,7 @@ tidy() {
 }
 
 # Users compile each of these alone, and it must include what it needs.
-alone() { analyse build/lint/alone '^(src|service)/' '-*,clang-diagnostic-*' -DCOGWHEEL_UNITY=OFF -DCOGWHEEL_BUILD_TESTS=OFF; }
+alone() { analyse build/lint/alone '^(src|service)/' '-*,clang-diagnostic-*,readability-duplicate-include' -DCOGWHEEL_UNITY=OFF -DCOGWHEEL_BUILD_TESTS=OFF; }
 
 scripts() {
     project_files | xargs -r -d '\n' grep -lE -m 1 '^#!/usr/bin/env bash|^# shellcheck shell=bash' | xargs -r -d '\n' shellcheck -x
