@@ -5,21 +5,6 @@
 
 set(COGWHEEL_PKGCONFIGDIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-# An installed tree may be moved.
-if(IS_ABSOLUTE "${COGWHEEL_PKGCONFIGDIR}")
-  set(prefix "${CMAKE_INSTALL_PREFIX}")
-  set(libdir "${CMAKE_INSTALL_LIBDIR}")
-else()
-  file(RELATIVE_PATH up "/${COGWHEEL_PKGCONFIGDIR}" "/")
-  string(REGEX REPLACE "/$" "" up "${up}")
-  set(prefix "\${pcfiledir}/${up}")
-  set(libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
-endif()
-set(includedir "${CMAKE_INSTALL_INCLUDEDIR}")
-if(NOT IS_ABSOLUTE "${includedir}")
-  string(PREPEND includedir "\${prefix}/")
-endif()
-
 # cogwheel_pkg_config_name(COMPONENT TO)
 function(cogwheel_pkg_config_name component to)
   string(REPLACE "_" "-" name "cogwheel-${component}")
@@ -40,9 +25,24 @@ endfunction()
 
 # cogwheel_pkg_config(COMPONENT DESCRIPTION): what the file says is what the target says.
 function(cogwheel_pkg_config component description)
+  # An installed tree may be moved.
+  if(IS_ABSOLUTE "${COGWHEEL_PKGCONFIGDIR}")
+    set(prefix "${CMAKE_INSTALL_PREFIX}")
+    set(libdir "${CMAKE_INSTALL_LIBDIR}")
+  else()
+    file(RELATIVE_PATH up "/${COGWHEEL_PKGCONFIGDIR}" "/")
+    string(REGEX REPLACE "/$" "" up "${up}")
+    set(prefix "\${pcfiledir}/${up}")
+    set(libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  endif()
+  set(includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+  if(NOT IS_ABSOLUTE "${includedir}")
+    string(PREPEND includedir "\${prefix}/")
+  endif()
   cogwheel_target(${component} target)
   cogwheel_pkg_config_name(${component} name)
-  cogwheel_definitions(${target} cflags)
+  cogwheel_definitions(${target} definitions)
+  set(cflags "-I\${includedir}" ${definitions})
   get_target_property(type ${target} TYPE)
   get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
   set(packages_Hiredis::hiredis hiredis)
@@ -51,7 +51,7 @@ function(cogwheel_pkg_config component description)
   set(packages_OpenSSL::Crypto libcrypto)
   set(requires)
   set(requires_private)
-  set(libs)
+  set(libs "-L\${libdir}" "-l${target}")
   if(NOT links)
     set(links)
   endif()
@@ -79,10 +79,6 @@ function(cogwheel_pkg_config component description)
     list(APPEND requires ${requires_private})
     set(requires_private)
   endif()
-  list(JOIN requires ", " requires)
-  list(JOIN requires_private ", " requires_private)
-  list(JOIN cflags " " cflags)
-  list(JOIN libs " " libs)
   set(content "prefix=${prefix}
 libdir=${libdir}
 includedir=${includedir}
@@ -90,14 +86,19 @@ includedir=${includedir}
 Name: ${name}
 Description: ${description}
 Version: ${PROJECT_VERSION}
-Requires: ${requires}
-Requires.private: ${requires_private}
-Cflags: -I\${includedir} ${cflags}
-Libs: -L\${libdir} -l${target} ${libs}
 ")
-  string(REGEX REPLACE " +\n" "\n" content "${content}")
-  string(REGEX REPLACE "\nRequires(.private)?:\n" "\n" content "${content}")
-  string(REGEX REPLACE "\nRequires(.private)?:\n" "\n" content "${content}")
+  foreach(field IN ITEMS requires requires_private)
+    list(JOIN ${field} ", " ${field})
+  endforeach()
+  if(requires)
+    string(APPEND content "Requires: ${requires}\n")
+  endif()
+  if(requires_private)
+    string(APPEND content "Requires.private: ${requires_private}\n")
+  endif()
+  list(JOIN cflags " " cflags)
+  list(JOIN libs " " libs)
+  string(APPEND content "Cflags: ${cflags}\nLibs: ${libs}\n")
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc" CONTENT "${content}" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc" DESTINATION "${COGWHEEL_PKGCONFIGDIR}")
 endfunction()

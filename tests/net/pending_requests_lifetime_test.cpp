@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Requests in flight when something goes: the object, the wheel, its timers, the context, in whatever order.
+#include "support/asio_backend.hpp"
 #include "support/request_rig.hpp"
 
 #include <asio/bind_executor.hpp>
@@ -230,7 +231,9 @@ TEST_CASE("timeout_on_its_way_to_the_strand_context_destroyed") {
         manual_clock::advance(10ms);
         asio::post(r.home, [] {}); // the strand is occupied, and never gets on
         r.io.restart();
-        while (r.wheel.pending() != 0) REQUIRE(r.io.poll_one() == 1);
+        // With io_uring, operations of Asio's may come before it.
+        for (int i = 0; i < (on_io_uring ? 3 : 1) && r.wheel.pending() != 0; ++i) r.io.poll_one();
+        CHECK(r.wheel.pending() == 0);
     }
     CHECK(destroyed == 1);
 }

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly compiler=$1 directory=$3
-declare -rA sources=([cogwheel]=../main.cpp [cogwheel-wheel]=wheel.cpp [cogwheel-observe]=observe.cpp
+declare -rA sources=([cogwheel]=../main.cpp [cogwheel-wheel]=../single_header/main.cpp [cogwheel-observe]=observe.cpp
     [cogwheel-boost]=../boost/main.cpp [cogwheel-durable]=../durable/main.cpp)
 
 rm -rf "$directory"
