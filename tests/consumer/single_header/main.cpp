@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The core alone, as a single header or as the library: a hundred thousand timers on each of its wheels. Each fires at its
-// tick, and one of three is cancelled.
+// The core alone, as a single header or as the library: a hundred thousand timers on each of its wheels. Each fires at
+// its tick, and one of three is cancelled.
 #if __has_include("cogwheel_wheel.hpp")
 #include "cogwheel_wheel.hpp"
 #else
