@@ -38,7 +38,7 @@ all_from() { [[ $1 == /usr ]] || ! ninja -C "$2" -t deps | grep -E '^ +/usr/(loc
 run() {
     local from=$1 directory=$2
     shift 2
-    cmake --preset dev -B "$directory" -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCOGWHEEL_UNPACKED="$from" \
+    cmake --preset dev -B "$directory" -DCOGWHEEL_UNPACKED="$from" \
         -DCMAKE_PROJECT_cogwheel_INCLUDE="$PWD/cmake/UnpackedPackages.cmake" "$@" &&
         cmake --build "$directory" -- --quiet &&
         all_from "$from" "$directory" &&
@@ -50,23 +50,24 @@ as_usual() { run "$1" "$2" -DCMAKE_CXX_COMPILER="$3"; }
 
 # The journal that it writes is read here too, and the other way round.
 emulated() {
-    local from=$1 directory=$2 triplet=${3%-g++} options=(-DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF)
-    local emulator=("qemu-${triplet%%-*}" -L "/usr/$triplet")
+    local from=$1 directory=$2 triplet=${3%-g++}
+    local emulator=("qemu-${triplet%%-*}" -L "/usr/$triplet") flags=-O0
     case $triplet in
     arm-*) emulator[0]=qemu-arm ;;
     # It takes a value that Asio's use_future sets for one that it does not.
-    riscv64-*) options+=('-DCMAKE_CXX_FLAGS_DEBUG=-O1 -Wno-maybe-uninitialized') ;;
+    riscv64-*) flags+=' -Wno-maybe-uninitialized' ;;
     i686-*)
         # The processor runs it. qemu-i386 7.2 hangs as soon as there is a second thread.
         emulator=("/usr/$triplet/lib/ld-linux.so.2" --library-path "/usr/$triplet/lib")
         # In the registers of the 8087, a product of doubles may be a nanosecond longer than where it is a double.
-        options+=('-DCMAKE_CXX_FLAGS_DEBUG=-O1 -msse2 -mfpmath=sse')
+        flags+=' -msse2 -mfpmath=sse'
         ;;
     esac
     # Tests in Python start programs themselves, without an emulator.
     run "$from" "$directory" --toolchain cmake/Emulated.cmake -DCOGWHEEL_TRIPLET="$triplet" \
         -DCOGWHEEL_EMULATOR="$(IFS=';' && printf '%s' "${emulator[*]}")" \
-        -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON "${options[@]}" &&
+        -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON -DCMAKE_CXX_FLAGS_DEBUG="$flags" \
+        -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF &&
         cmake --preset dev && cmake --build build/dev --target task_worker &&
         python3 tests/crash/kill_task_worker.py build/dev/tests/task_worker 20 1 "${emulator[@]}" "$directory/tests/task_worker"
 }
@@ -95,7 +96,7 @@ on_io_uring() {
 with_boost() {
     local from=$1 directory=$2
     tools/for_boost.sh "$directory/source" &&
-        cmake --preset dev -S "$directory/source" -B "$directory/build" -DCMAKE_CXX_FLAGS_DEBUG=-O1 \
+        cmake --preset dev -S "$directory/source" -B "$directory/build" \
             '-DCOGWHEEL_ASIO=standalone;boost' -DBoost_ROOT="$from" -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_SERVICE=OFF &&
         cmake --build "$directory/build" --target "${targets[@]}" -- --quiet &&
         ctest --test-dir "$directory/build" -R "$selected" -j "$(nproc)" --no-tests=error --no-label-summary --output-on-failure
