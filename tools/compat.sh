@@ -54,8 +54,6 @@ emulated() {
     local emulator=("qemu-${triplet%%-*}" -L "/usr/$triplet") flags=-O0
     case $triplet in
     arm-*) emulator[0]=qemu-arm ;;
-    # It takes a value that Asio's use_future sets for one that it does not.
-    riscv64-*) flags+=' -Wno-maybe-uninitialized' ;;
     i686-*)
         # The processor runs it. qemu-i386 7.2 hangs as soon as there is a second thread.
         emulator=("/usr/$triplet/lib/ld-linux.so.2" --library-path "/usr/$triplet/lib")
