@@ -152,7 +152,8 @@ TEST_CASE("task_pool_coroutines_that_used_the_wheel_end_with_the_scheduler") {
     two.join();
 }
 
-/// The scheduler's lock is not fair: in an emulator, a thread that asks without a pause keeps the others from it for minutes.
+/// The scheduler's lock is not fair: in an emulator, a thread that asks without a pause keeps the others from it for
+/// minutes.
 template <class Condition>
 void ask_until(Condition met) {
     while (!met()) {
