@@ -38,6 +38,39 @@ TEST_CASE("task_cancelled_on_its_way_to_the_executor_never_runs") {
     CHECK(tasks->find("a")->state == task_state::cancelled);
 }
 
+TEST_CASE("task_cancelled_at_each_step_of_its_start_does_not_wait_for_its_end") {
+    for (int steps = 0; steps < 8; ++steps) {
+        CAPTURE(steps);
+        asio::io_context elsewhere;
+        task_rig tasks({.executor = elsewhere.get_executor()});
+        tasks->add({.name = "a"}, tasks.lasting(1h));
+        tasks.pass(20ms);
+        for (int i = 0; i < steps; ++i) elsewhere.poll_one();
+        tasks->cancel("a");
+        do {
+            tasks.run();
+            elsewhere.restart();
+        } while (elsewhere.poll() != 0);
+        CHECK(tasks->counts().running == 0);
+        CHECK(tasks->find("a")->state == task_state::cancelled);
+        CHECK(tasks.ran.empty());
+        CHECK(tasks.at.wheel.pending() == 0);
+    }
+}
+
+TEST_CASE("task_cancelled_coroutine_is_told_on_its_own_executor") {
+    asio::io_context elsewhere;
+    task_rig tasks({.executor = elsewhere.get_executor()});
+    tasks->add({.name = "a"}, tasks.lasting(1h));
+    tasks.pass(20ms);
+    elsewhere.poll();
+    CHECK(tasks->cancel("a") == task_cancel_result::running);
+    CHECK(tasks.at.wheel.pending() == 1); // it still waits
+    elsewhere.restart();
+    elsewhere.poll();
+    CHECK(tasks.at.wheel.pending() == 0);
+}
+
 TEST_CASE("task_cancelled_while_it_runs_is_told") {
     task_rig tasks;
     tasks->add({.name = "a", .when = task_trigger::every(1s)}, tasks.lasting(10s));
