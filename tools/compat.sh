@@ -51,7 +51,7 @@ as_usual() { run "$1" "$2" -DCMAKE_CXX_COMPILER="$3"; }
 # The journal that it writes is read here too, and the other way round.
 emulated() {
     local from=$1 directory=$2 triplet=${3%-g++}
-    local emulator=("qemu-${triplet%%-*}" -L "/usr/$triplet") flags=-O0
+    local emulator=("qemu-${triplet%%-*}" -L "/usr/$triplet") flags=-O0 linker=
     case $triplet in
     arm-*) emulator[0]=qemu-arm ;;
     i686-*)
@@ -60,11 +60,12 @@ emulated() {
         # In the registers of the 8087, a product of doubles may be a nanosecond longer than where it is a double.
         flags+=' -msse2 -mfpmath=sse'
         ;;
+    riscv64-*) linker=-Wl,--no-relax ;; # relaxation takes minutes for each program
     esac
     # Tests in Python start programs themselves, without an emulator.
     run "$from" "$directory" --toolchain cmake/Emulated.cmake -DCOGWHEEL_TRIPLET="$triplet" \
         -DCOGWHEEL_EMULATOR="$(IFS=';' && printf '%s' "${emulator[*]}")" \
-        -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON -DCMAKE_CXX_FLAGS_DEBUG="$flags" \
+        -DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON -DCMAKE_CXX_FLAGS_DEBUG="$flags" -DCMAKE_EXE_LINKER_FLAGS="$linker" \
         -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF &&
         cmake --preset dev && cmake --build build/dev --target task_worker &&
         python3 tests/crash/kill_task_worker.py build/dev/tests/task_worker 20 1 "${emulator[@]}" "$directory/tests/task_worker"
