@@ -22,7 +22,7 @@ from server_process import PATIENCE, Server, check, check_refusals, conclude
 REQUEST, KEEP_ALIVE, WRITE, SILENCE, DRAIN = 1.0, 1.5, 1.5, 0.8, 3.0
 LIMITS = [text for name, seconds in (("request", REQUEST), ("keep-alive", KEEP_ALIVE), ("write", WRITE),
                                      ("silence", SILENCE), ("drain", DRAIN))
-          for text in (f"--{name}", str(round(seconds * 1000)))]
+          for text in (f"--{name}", f"{seconds}s")]
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
@@ -210,7 +210,7 @@ def the_end(binary):
 
 
 def main(binary):
-    check_refusals(binary, {"an unknown option": ["--verbose"], "a limit that is no number": ["--request", "soon"],
+    check_refusals(binary, {"an unknown option": ["--verbose"], "a limit that is no time": ["--request", "soon"],
                             "a limit that is zero": ["--write", "0"], "an option without its value": ["--port"]})
     server = Server(binary, *LIMITS)
     http(server)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# pkg_config.sh COMPILER PREFIX DIRECTORY: moves a copy of the installation at PREFIX to DIRECTORY. Then it builds and runs a
-# program for each library, with no other flags than those of pkg-config.
+# pkg_config.sh COMPILER PREFIX DIRECTORY [BOOST]: moves a copy of the installation at PREFIX to DIRECTORY. Then it builds and
+# runs a program for each library, with no other flags than those of pkg-config. Boost has no such file: its headers may be at BOOST.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly compiler=$1 directory=$3
@@ -20,7 +20,7 @@ for file in "$path"/*.pc; do
     read -ra flags <<<"$(pkg-config --cflags --libs "$name")"
     # Of the others, cogwheel-durable needs the tasks and the calendar.
     if [[ -n ${sources[$name]:-} ]]; then
-        "$compiler" -std=c++20 "${sources[$name]}" -o "$directory/$name" "${flags[@]}"
+        CPLUS_INCLUDE_PATH=${4:-} "$compiler" -std=c++20 "${sources[$name]}" -o "$directory/$name" "${flags[@]}"
         "$directory/$name"
     fi
     printf 'ok %s: %s\n' "$name" "${flags[*]}"
