@@ -200,7 +200,7 @@ case "$*" in
     ;;
 '--boost --quick')
     boosts=(bookworm) compilers=() suites=() legs=()
-    targets=(both_tests conformance_tests resilience_tests beast_server) selected='^(both|conformance|resilience)_tests$|beast'
+    targets=(both_tests conformance_tests beast_server) selected='^(both|conformance)_tests$|beast'
     ;;
 *) usage ;;
 esac

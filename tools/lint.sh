@@ -2,12 +2,22 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# lint.sh: runs every check that needs no test run. Prints one line for each, and its findings below that line.
+# lint.sh [--all]: runs the checks that need no test run. Prints one line for each, and its findings below that line.
+# With --all, clang-tidy also analyses the examples and the benchmarks.
 set -euo pipefail
 # shellcheck source=tools/files.sh
 source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
 
 readonly llvm=${LLVM:-14} formatter=${FORMATTER:-19}
+analysed='(src|service)/CMakeFiles/[^/]*|tests/CMakeFiles/wheel_tests\.dir'
+case "$*" in
+'') ;;
+--all) analysed+='|examples/CMakeFiles/[^/]*' ;;
+*)
+    printf 'usage: ./dev lint [--all]\n' >&2
+    exit 2
+    ;;
+esac
 mkdir -p build/lint
 readonly log=build/lint/log
 failures=0
@@ -49,9 +59,7 @@ analyse() {
 
 # Most sources are compiled many at once, because Asio's headers take most of the time. Of the tests, only the core's are
 # analysed: those of the binding instantiate Asio again and again, for a quarter of an hour.
-tidy() {
-    analyse build/lint/units '^(build/lint/units/((src|service|examples)/CMakeFiles/[^/]*|tests/CMakeFiles/wheel_tests\.dir)/Unity|bench)/' ''
-}
+tidy() { analyse build/lint/units "^(build/lint/units/($analysed)/Unity${1:+|bench})/" ''; }
 
 # Users compile each of these alone, and it must include what it needs.
 alone() { analyse build/lint/alone '^(src|service)/' '-*,clang-diagnostic-*,readability-duplicate-include' -DCOGWHEEL_UNITY=OFF -DCOGWHEEL_BUILD_TESTS=OFF; }
@@ -63,6 +71,6 @@ scripts() {
 check 'clang-format' format
 check 'house rules' tools/lint-house.sh
 check 'shellcheck' scripts
-check 'clang-tidy' tidy
+check 'clang-tidy' tidy "$@"
 check 'files alone' alone
 ((failures == 0))

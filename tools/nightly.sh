@@ -6,7 +6,7 @@
 # of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost'. Takes hours.
 set -euo pipefail
 
-all=('asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost' 'package' 'mutate')
+all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost' 'package' 'mutate')
 mapfile -t platforms < <(tools/compat.sh --names)
 all+=("${platforms[@]/#/compat --platforms }")
 readonly results=docs/nightly.txt log=build/nightly.log
@@ -24,7 +24,7 @@ note() {
     local leg=$1 new=$results.new
     { grep -vF "  $leg  " "$results" 2>/dev/null || true; } >"$new"
     {
-        grep -E '^(ok|FAILED|skip:|[0-9]+ passed)' "$log" || true
+        grep -E '^(ok|FAILED|skip:|[0-9]+ passed)|^[a-z -]+ (ok|FAILED)$' "$log" || true
         printf 'exit code %d, commit %s, %d s\n' "$2" "$(git rev-parse --short HEAD)" "$SECONDS"
     } | sed "s/^/$(date +%F)  $leg  /" >>"$new"
     mv "$new" "$results"
