@@ -10,11 +10,14 @@
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
 #include COGWHEEL_ASIO_HEADER(associated_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(dispatch.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/allocator.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/blocking.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/context.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/executor.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/relationship.hpp)
 #include COGWHEEL_ASIO_HEADER(executor_work_guard.hpp)
 #include COGWHEEL_ASIO_HEADER(io_context.hpp)
 #include COGWHEEL_ASIO_HEADER(post.hpp)
@@ -22,6 +25,9 @@
 #include COGWHEEL_ASIO_HEADER(query.hpp)
 #include COGWHEEL_ASIO_HEADER(require.hpp)
 #include COGWHEEL_ASIO_HEADER(strand.hpp)
+#if __has_include(COGWHEEL_ASIO_HEADER(execution/execute.hpp))
+#include COGWHEEL_ASIO_HEADER(execution/execute.hpp)
+#endif
 
 #include <memory>
 #include <optional>
@@ -86,11 +92,74 @@ struct bare_handler {
     void operator()() { std::move(handler)(); }
 };
 
+/// Calls executor.execute(f). In older releases of Asio, only a function of Asio may call that member.
+template <class Executor, class F>
+void execute_on(const Executor& executor, F&& f) {
+#if __has_include(COGWHEEL_ASIO_HEADER(execution/execute.hpp))
+    asio::execution::execute(executor, std::forward<F>(f));
+#else
+    executor.execute(std::forward<F>(f));
+#endif
+}
+
+/// Calls a nullary function on an executor, as asio::dispatch() is defined for one without associations: of what Asio
+/// instantiates for each function, this leaves the half. Allocates by `allocator`.
+template <class Executor, class Allocator, class F>
+void dispatch_plain(const Executor& executor, const Allocator& allocator, F&& f) {
+    if constexpr (asio::execution::is_executor<Executor>::value)
+        execute_on(asio::prefer(executor, asio::execution::blocking.possibly, asio::execution::allocator(allocator)),
+                   std::forward<F>(f));
+    else
+        executor.dispatch(std::forward<F>(f), allocator);
+}
+/// The same as asio::post() is defined. Preconditions: the executor can promise never to block.
+template <class Executor, class Allocator, class F>
+void post_plain(const Executor& executor, const Allocator& allocator, F&& f) {
+    if constexpr (asio::execution::is_executor<Executor>::value)
+        execute_on(asio::prefer(asio::require(executor, asio::execution::blocking.never),
+                                asio::execution::relationship.fork, asio::execution::allocator(allocator)),
+                   std::forward<F>(f));
+    else
+        executor.post(std::forward<F>(f), allocator);
+}
+
 /// Dispatches the handler, once. Preconditions: `executor` is the handler's associated executor.
 template <class Executor, class F>
 void dispatch_on(const Executor& executor, F&& handler) {
-    asio::dispatch(executor, bare_handler<std::decay_t<F>>{std::forward<F>(handler)});
+    const auto allocator = asio::get_associated_allocator(handler); // the handler moves in the same call
+    dispatch_plain(executor, allocator, bare_handler<std::decay_t<F>>{std::forward<F>(handler)});
 }
+
+/// A call of an operation, on its way to an executor. It does not name the operation's type, and so not the handler's:
+/// executors are instantiated once for all of them. If it is destroyed without a call, it says so.
+class operation_call {
+public:
+    /// Makes a call of Arrive, or of Lost, which does not throw. Both are member functions of Operation.
+    template <auto Arrive, auto Lost, class Operation>
+    static operation_call of(Operation& o) noexcept {
+        return operation_call(&o, [](void* operation, bool arrives) {
+            auto& self = *static_cast<Operation*>(operation);
+            if (arrives)
+                (self.*Arrive)();
+            else
+                (self.*Lost)();
+        });
+    }
+    operation_call(operation_call&& other) noexcept
+        : operation_(std::exchange(other.operation_, nullptr)), end_(other.end_) {}
+    operation_call& operator=(operation_call&&) = delete;
+    ~operation_call() {
+        if (operation_ != nullptr) end_(operation_, false);
+    }
+    void operator()() { end_(std::exchange(operation_, nullptr), true); }
+
+private:
+    using ending = void (*)(void* operation, bool arrives);
+    operation_call(void* operation, ending end) noexcept : operation_(operation), end_(end) {}
+
+    void* operation_;
+    ending end_;
+};
 
 /// Posts to an executor. If the executor cannot promise never to block, the post goes through `other` first.
 template <class Executor>
@@ -112,10 +181,21 @@ public:
     /// Preconditions: the executor is the handler's associated executor.
     template <class F>
     void post(F&& handler) const {
-        if constexpr (straight)
-            asio::post(first_, bare_handler<std::decay_t<F>>{std::forward<F>(handler)});
-        else
+        if constexpr (straight) {
+            const auto allocator = asio::get_associated_allocator(handler); // the handler moves in the same call
+            post_plain(first_, allocator, bare_handler<std::decay_t<F>>{std::forward<F>(handler)});
+        } else {
             asio::post(first_, std::forward<F>(handler));
+        }
+    }
+
+    /// Posts a call to the executor, and allocates by `allocator`. `other` is any executor that can promise it.
+    template <class Other, class Allocator>
+    static void post(const Executor& own, const Other& other, const Allocator& allocator, operation_call&& call) {
+        if constexpr (straight)
+            post_plain(own, allocator, std::move(call));
+        else
+            asio::post(other, asio::bind_executor(own, std::move(call)));
     }
 
 private:

@@ -147,11 +147,6 @@ private:
 
     using executor_type = std::conditional_t<has_executor<Handler>,
                                              asio::associated_executor_t<Handler, asio::any_io_executor>, IoExecutor>;
-    using delivery = timed_delivery<timed_operation>;
-    using emission = timed_emission<timed_operation>;
-    friend timed_traveller<timed_operation>;
-    friend delivery;
-    friend emission;
     friend owner;
     using running = timed_work<Handler, IoExecutor>;
 
@@ -223,9 +218,9 @@ private:
                 if (here.fate == timed_sending::dropped) self.try_again(at_end);
             }
         } const at_end{engine_, *this, here};
-        emission e(*this);
-        const auto executor = e.get_executor();
-        dispatch_on(executor, std::move(e));
+        const auto executor = this->executor();
+        const auto allocator = get_allocator(); // the operation may be destroyed in the same call
+        dispatch_plain(executor, allocator, emission());
     }
 
     // ---- the signal ----
@@ -298,6 +293,16 @@ private:
 
     // ---- on the executor ----
 
+    // These calls are pins. If an executor destroys one without a call, it removes its pin.
+    operation_call emission() noexcept {
+        return operation_call::of<&timed_operation::emit_here, &timed_operation::emission_lost>(*this);
+    }
+    operation_call delivery() noexcept {
+        return operation_call::of<&timed_operation::deliver_here, &timed_operation::delivery_lost>(*this);
+    }
+    void emission_lost() noexcept { unpin_unheard(emitting); }
+    void delivery_lost() noexcept { unpin_unheard(parked); }
+
     void deliver_here() {
         lock_type lock = engine_.lock();
         unpin(lock, parked, true);
@@ -347,9 +352,7 @@ private:
         if ((pins_.set(parked) & parked) != 0) return;
         const asio::any_io_executor wheel = engine_.executor();
         lock.unlock();
-        delivery d(*this);
-        const way_to way(d.get_executor(), wheel);
-        way.post(std::move(d));
+        way_to<executor_type>::post(executor(), wheel, get_allocator(), delivery());
         lock.lock();
     }
     // Delivers results that could not be posted earlier.
@@ -360,11 +363,7 @@ private:
             // The queued pin stays until the delivery is on its way.
             pins_.set(parked);
             lock.unlock();
-            COGWHEEL_TRY {
-                delivery d(*this);
-                const auto executor = d.get_executor();
-                dispatch_on(executor, std::move(d));
-            }
+            COGWHEEL_TRY { dispatch_plain(executor(), get_allocator(), delivery()); }
             COGWHEEL_CATCH {
                 lock.lock();
                 engine_.defer(outcome::aborted, block::node(*this));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The functions that a timed_operation sends to its executor, and the work that keeps its executors running meanwhile.
-// Each function is a pin on the operation. If an executor destroys it without a call, its destructor removes the pin.
+// What a timed_operation needs to reach its executor: the work that keeps its executors running meanwhile, what becomes of
+// an emission, and the refusal of an operation that does not start.
 #pragma once
 
 #include <cogwheel/asio/detail/executors.hpp>
@@ -31,53 +31,6 @@ struct timed_work {
         : wheel(of_wheel), bound(handler, of_wheel) {
         if (of_operation) io_executor.emplace(*of_operation);
     }
-};
-
-/// The base of these functions: the operation, its executor and its allocator.
-template <class Operation>
-class timed_traveller {
-public:
-    using allocator_type = decltype(std::declval<const Operation&>().get_allocator());
-    using executor_type = typename Operation::executor_type;
-
-    explicit timed_traveller(Operation& o) : operation_(&o), executor_(o.executor()) {}
-    // Copies the executor: Asio may ask a moved-from function for it.
-    timed_traveller(timed_traveller&& other) noexcept
-        : operation_(std::exchange(other.operation_, nullptr)),
-          executor_(other.executor_) {} // NOLINT(performance-move-constructor-init)
-    timed_traveller& operator=(timed_traveller&&) = delete;
-
-    allocator_type get_allocator() const noexcept { return operation_->get_allocator(); }
-    executor_type get_executor() const noexcept { return executor_; }
-
-protected:
-    ~timed_traveller() = default;
-    Operation* operation_;
-
-private:
-    executor_type executor_;
-};
-
-/// Removes the parked pin on the executor, and so delivers the results if they have arrived.
-template <class Operation>
-struct timed_delivery : timed_traveller<Operation> {
-    using timed_traveller<Operation>::timed_traveller;
-    timed_delivery(timed_delivery&&) noexcept = default;
-    ~timed_delivery() {
-        if (this->operation_ != nullptr) this->operation_->unpin_unheard(Operation::parked);
-    }
-    void operator()() { std::exchange(this->operation_, nullptr)->deliver_here(); }
-};
-
-/// Emits the signal on the executor.
-template <class Operation>
-struct timed_emission : timed_traveller<Operation> {
-    using timed_traveller<Operation>::timed_traveller;
-    timed_emission(timed_emission&&) noexcept = default;
-    ~timed_emission() {
-        if (this->operation_ != nullptr) this->operation_->unpin_unheard(Operation::emitting);
-    }
-    void operator()() { std::exchange(this->operation_, nullptr)->emit_here(); }
 };
 
 /// Tells the thread that sends an emission what became of it. The emission may begin or be destroyed before the

@@ -76,7 +76,7 @@ public:
         }
         // Posts first: the emission may end all attempts, and the hedge must not complete inside it.
         finish(false, [&] {
-            way_to(executor(), state_->executor()).post(last_look{executor(), *this});
+            way_to<executor_type>::post(executor(), state_->executor(), std::allocator<void>(), last_look());
             {
                 const lock_type lock(mutex_);
                 machine_.cancel();
@@ -167,28 +167,16 @@ private:
 
     // A reference that is released on the executor. If it is destroyed without a call, and is the last one, it destroys
     // the operation.
-    class last_look {
-    public:
-        using executor_type = typename hedge_operation::executor_type;
-
-        last_look(const executor_type& e, hedge_operation& o) noexcept : executor_(e), operation_(&o) {}
-        last_look(last_look&& other) noexcept
-            : executor_(other.executor_), operation_(std::exchange(other.operation_, nullptr)) {}
-        last_look& operator=(last_look&&) = delete;
-        ~last_look() {
-            if (operation_ == nullptr) return;
-            lock_type lock(operation_->mutex_);
-            if (--operation_->references_ != 0) return;
-            lock.unlock();
-            operation_->destroy();
-        }
-        executor_type get_executor() const noexcept { return executor_; }
-        void operator()() { std::exchange(operation_, nullptr)->let_go(true); }
-
-    private:
-        executor_type executor_;
-        hedge_operation* operation_;
-    };
+    operation_call last_look() noexcept {
+        return operation_call::of<&hedge_operation::look_last, &hedge_operation::last_look_lost>(*this);
+    }
+    void look_last() { let_go(true); }
+    void last_look_lost() noexcept {
+        lock_type lock(mutex_);
+        if (--references_ != 0) return;
+        lock.unlock();
+        destroy();
+    }
 
     // ---- the initiating function: it throws, or the handler is called, but not both ----
 
@@ -328,21 +316,21 @@ private:
             const executor_type ex = o->executor();
             const bool here = is_executor(o->state_->executor(), ex);
             o->finish(here, [&, number = serial] {
-                next_attempt next{{ex, *o}, o, number};
+                next_attempt next{o->last_look(), o, number};
                 if (here)
                     next();
                 else
-                    dispatch_on(ex, std::move(next));
+                    dispatch_plain(ex, std::allocator<void>(), std::move(next));
             });
         }
     };
     struct next_attempt {
-        last_look reference;
+        operation_call reference;
         hedge_operation* operation;
         std::uint64_t serial;
 
         void operator()() {
-            last_look ending(std::move(reference));
+            operation_call ending(std::move(reference));
             std::exception_ptr trouble;
             COGWHEEL_TRY { operation->launch(serial); }
             COGWHEEL_CATCH { trouble = std::current_exception(); }

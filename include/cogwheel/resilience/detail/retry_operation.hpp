@@ -65,7 +65,7 @@ public:
                 if (s == step_state::completed) post_on(std::move(own)); // the posted function ran on another thread
             }
         } until_emitted{*this};
-        if (pin_.park()) way_to(executor(), state_->executor()).post(parked(*this));
+        if (pin_.park()) post_parked();
         machine_.cancel();
         wanted_ = wanted_ | type;
         emit_wanted();
@@ -226,9 +226,12 @@ private:
 
     // Posts the continuation.
     static void post_on(owner own) {
-        const way_to way(own->executor(), own->state_->executor());
-        way.post(continuation{own->executor(), std::move(own)});
+        retry_operation& o = own.release();
+        o.post(operation_call::of<&retry_operation::continues, &retry_operation::lost>(o));
     }
+    void continues() { go_on(owner(*this)); }
+    void lost() noexcept { const owner dropped(*this); }
+
     static void go_on(owner own) {
         if (const auto last = own->last_)
             own.release().complete(*last, false);
@@ -237,41 +240,22 @@ private:
         else
             after_attempt(std::move(own));
     }
-    struct continuation {
-        using executor_type = typename retry_operation::executor_type;
-        executor_type executor;
-        owner own;
 
-        executor_type get_executor() const noexcept { return executor; }
-        void operator()() { go_on(std::move(own)); }
-    };
-    // A posted function that continues if the step has ended by then.
-    class parked {
-    public:
-        using executor_type = typename retry_operation::executor_type;
+    // Posts a function that continues if the step has ended by then.
+    void post_parked() { post(operation_call::of<&retry_operation::arrived, &retry_operation::parked_lost>(*this)); }
+    void arrived() {
+        const step_state s = pin_.leave();
+        if (s == step_state::pending) return;
+        owner own(*this);
+        if (s == step_state::completed) go_on(std::move(own));
+    }
+    void parked_lost() noexcept {
+        if (pin_.leave() != step_state::pending) lost();
+    }
 
-        explicit parked(retry_operation& o) : executor_(o.executor()), operation_(&o) {}
-        parked(parked&& other) noexcept
-            : executor_(other.executor_), // NOLINT(performance-move-constructor-init): Asio may ask it afterwards
-              operation_(std::exchange(other.operation_, nullptr)) {}
-        parked& operator=(parked&&) = delete;
-        ~parked() {
-            if (operation_ == nullptr) return;
-            if (operation_->pin_.leave() != step_state::pending) const owner dropped(*operation_);
-        }
-        executor_type get_executor() const noexcept { return executor_; }
-        void operator()() {
-            retry_operation& o = *std::exchange(operation_, nullptr);
-            const step_state s = o.pin_.leave();
-            if (s == step_state::pending) return;
-            owner own(o);
-            if (s == step_state::completed) go_on(std::move(own));
-        }
-
-    private:
-        executor_type executor_;
-        retry_operation* operation_;
-    };
+    void post(operation_call&& call) {
+        way_to<executor_type>::post(executor(), state_->executor(), std::allocator<void>(), std::move(call));
+    }
 
     void emit_wanted() {
         while (wanted_ != asio::cancellation_type::none && !pin_.is_over())
@@ -293,7 +277,7 @@ private:
         pin_.hold();
         pin_.park();
         pin_.complete();
-        COGWHEEL_TRY { way_to(executor(), state_->executor()).post(parked(*this)); }
+        COGWHEEL_TRY { post_parked(); }
         COGWHEEL_CATCH {
             // No memory for a post: let_go() returns completed.
         }
