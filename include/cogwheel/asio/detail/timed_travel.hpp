@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a timed_operation needs to reach its executor: the work that keeps its executors running meanwhile, what becomes of
-// an emission, and the refusal of an operation that does not start.
+// What a timed_operation needs to reach its executor: the work that keeps its executors running meanwhile, what becomes
+// of an emission, and the refusal of an operation that does not start.
 #pragma once
 
 #include <cogwheel/asio/detail/executors.hpp>
