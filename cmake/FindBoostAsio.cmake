@@ -24,7 +24,11 @@ if(BoostAsio_FOUND AND NOT TARGET cogwheel::boost_asio)
     target_compile_definitions(cogwheel::boost_asio INTERFACE BOOST_ASIO_HAS_PTHREADS) # which_asio.hpp says why
   endif()
   target_include_directories(cogwheel::boost_asio INTERFACE "${BoostAsio_INCLUDE_DIR}")
-  target_compile_definitions(cogwheel::boost_asio INTERFACE COGWHEEL_BOOST)
+  target_compile_definitions(cogwheel::boost_asio INTERFACE COGWHEEL_BOOST
+    # Since 1.38.1, Boost's Asio and the standalone one give these C functions the same names. In a program that has both, one of
+    # them would run threads and handle signals that are the other's. Older releases of Boost have these names.
+    asio_detail_posix_thread_function=boost_asio_detail_posix_thread_function
+    asio_signal_handler=boost_asio_signal_handler)
   # As FindStandaloneAsio.cmake says; Boost 1.81 has Asio 1.26.
   if(BoostAsio_VERSION VERSION_LESS 1.81)
     target_compile_definitions(cogwheel::boost_asio INTERFACE

@@ -76,8 +76,8 @@ fetch_boost() {
 
 # fetch_cobalt SUITE VERSION STATE TREE: Boost.Cobalt, which is a library, and what runs programs of that release.
 fetch_cobalt() {
-    local packages=("libboost-cobalt$2-dev" "libboost-cobalt$2.0" libc6 libstdc++6 libgcc-s1)
-    know "$1" "$3" && download "$3" "${packages[@]}" && unpack "$3" "$4" "${packages[@]}"
+    local cobalt=("libboost-cobalt$2-dev" "libboost-cobalt$2.0" libc6 libstdc++6 libgcc-s1)
+    know "$1" "$3" && download "$3" "${cobalt[@]}" && unpack "$3" "$4" "${cobalt[@]}"
 }
 
 # fetch NAME COMMAND...: runs the command with a state and a new tree, which becomes build/packages/NAME. Says why if it fails.

@@ -16,6 +16,7 @@ void check(const report& seen) {
     CHECK(seen.fired == 1);
     CHECK(seen.cancelled == 1);
     CHECK(seen.timed_out == 1);
+    CHECK(seen.signalled == 1);
     CHECK(seen.counts_hold);
     CHECK(seen.category == "cogwheel");
     CHECK(seen.message == "the timer wheel has been stopped");

@@ -12,10 +12,12 @@
 #include <cogwheel/tasks/task_scheduler.hpp>
 
 #include COGWHEEL_ASIO_HEADER(io_context.hpp)
+#include COGWHEEL_ASIO_HEADER(signal_set.hpp)
 #include COGWHEEL_ASIO_HEADER(steady_timer.hpp)
 
 #include "report.hpp"
 
+#include <csignal>
 #include <typeinfo>
 
 namespace both {
@@ -34,6 +36,14 @@ static report live(const std::string& name, const std::string& file) {
     cogwheel::asio::steady_timer operation(io, 1h);
     operation.async_wait(cogwheel::timeout_after(
         wheel, 3ms, [&](cogwheel::error_code ec) { seen.timed_out += ec == cogwheel::asio::error::timed_out; }));
+    io.run();
+
+    cogwheel::asio::signal_set signals(io, SIGUSR1);
+    signals.async_wait([&](cogwheel::error_code ec, int) { seen.signalled += !ec; });
+    std::raise(SIGUSR1);
+    io.restart();
+    for (int turn = 0; turn < 100 && seen.signalled == 0; ++turn) io.poll();
+    signals.cancel();
     io.run();
 
     seen.counts_hold = wheel.stats().scheduled == 4 && wheel.stats().pending == 0;

@@ -10,7 +10,7 @@
 namespace both {
 
 struct report {
-    int fired = 0, cancelled = 0, timed_out = 0;
+    int fired = 0, cancelled = 0, timed_out = 0, signalled = 0;
     bool counts_hold = false;
     std::string category, message, wheel;
     const void* core = nullptr;  // the address of a function that both halves share

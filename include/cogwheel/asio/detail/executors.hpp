@@ -25,7 +25,8 @@
 #include COGWHEEL_ASIO_HEADER(query.hpp)
 #include COGWHEEL_ASIO_HEADER(require.hpp)
 #include COGWHEEL_ASIO_HEADER(strand.hpp)
-#if __has_include(COGWHEEL_ASIO_HEADER(execution/execute.hpp))
+#include COGWHEEL_ASIO_HEADER(version.hpp)
+#if COGWHEEL_ASIO_MACRO(VERSION) < 102600
 #include COGWHEEL_ASIO_HEADER(execution/execute.hpp)
 #endif
 
@@ -92,10 +93,10 @@ struct bare_handler {
     void operator()() { std::move(handler)(); }
 };
 
-/// Calls executor.execute(f). In older releases of Asio, only a function of Asio may call that member.
+/// Calls executor.execute(f). Before Asio 1.26, only a function of Asio may call that member.
 template <class Executor, class F>
 void execute_on(const Executor& executor, F&& f) {
-#if __has_include(COGWHEEL_ASIO_HEADER(execution/execute.hpp))
+#if COGWHEEL_ASIO_MACRO(VERSION) < 102600
     asio::execution::execute(executor, std::forward<F>(f));
 #else
     executor.execute(std::forward<F>(f));
