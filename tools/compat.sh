@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# compat.sh [--full | --platforms [PLATFORM]... | --boost [--quick]]: builds and runs the tests with several compilers and with
-# the Asio, fmt and doctest of several Debian releases. Each compiler and each release is in one leg; with --full, each pair of
+# compat.sh [--full | --platforms [PLATFORM]... | --boost [--quick | SUITE]]: builds and runs the tests with several compilers
+# and with the Asio, fmt and doctest of several Debian releases. Each compiler and each release is in one leg; with --full, each pair of
 # them is a leg.
 # With --platforms, each leg is another platform: an architecture, by a cross compiler and an emulator that runs the tests;
 # Windows, by mingw-w64 and wine; libc++; io_uring as Asio's backend.
 # With --names, prints the names of the platforms.
-# With --boost, the tests, examples and README's programs run with Boost.Asio instead, of several releases of Boost; with
-# --quick, some of them, with the oldest.
+# With --boost, the tests, examples and README's programs run with Boost.Asio instead, of several releases of Boost, or of that
+# in SUITE; with --quick, some of them, with the oldest.
 set -euo pipefail
 # shellcheck source=tools/packages.sh
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
@@ -25,7 +25,7 @@ readonly in_order=(i386 armhf aarch64 riscv64 s390x windows libc++ io_uring)
 legs=('clang++-16 bookworm' 'clang++-19 trixie' 'g++ sid')
 
 usage() {
-    printf 'usage: ./dev compat [--full | --platforms [PLATFORM]... | --boost [--quick]]; platforms: %s\n' "${in_order[*]}" >&2
+    printf 'usage: ./dev compat [--full | --platforms [PLATFORM]... | --boost [--quick | bookworm | sid]]; platforms: %s\n' "${in_order[*]}" >&2
     exit 2
 }
 
@@ -195,8 +195,9 @@ case "$*" in
         legs+=("$compiler trixie $how $platform")
     done
     ;;
---boost)
+--boost | '--boost bookworm' | '--boost sid')
     boosts=(bookworm sid) compilers=() suites=() legs=()
+    if (($# == 2)); then boosts=("$2"); fi
     ;;
 '--boost --quick')
     boosts=(bookworm) compilers=() suites=() legs=()

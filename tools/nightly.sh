@@ -3,10 +3,10 @@
 # Copyright (c) 2026 The Cogwheel authors
 #
 # nightly.sh [LEG]...: runs what takes too long for each change, all legs or those named, and notes in docs/nightly.txt when each
-# of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost'. Takes hours.
+# of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost sid'. Takes hours.
 set -euo pipefail
 
-all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost' 'package' 'mutate')
+all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --full' 'compat --boost bookworm' 'compat --boost sid' 'package' 'mutate')
 mapfile -t platforms < <(tools/compat.sh --names)
 all+=("${platforms[@]/#/compat --platforms }")
 readonly results=docs/nightly.txt log=build/nightly.log
