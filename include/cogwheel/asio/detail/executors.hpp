@@ -103,8 +103,8 @@ void execute_on(const Executor& executor, F&& f) {
 #endif
 }
 
-/// Calls a nullary function on an executor, as asio::dispatch() is defined for one without associations: of what Asio
-/// instantiates for each function, this leaves the half. Allocates by `allocator`.
+/// Does with a nullary function without associations what asio::dispatch() is documented to do, and spares the compiler
+/// half of what that instantiates for each function. Allocates by `allocator`.
 template <class Executor, class Allocator, class F>
 void dispatch_plain(const Executor& executor, const Allocator& allocator, F&& f) {
     if constexpr (asio::execution::is_executor<Executor>::value)
@@ -113,7 +113,8 @@ void dispatch_plain(const Executor& executor, const Allocator& allocator, F&& f)
     else
         executor.dispatch(std::forward<F>(f), allocator);
 }
-/// The same as asio::post() is defined. Preconditions: the executor can promise never to block.
+
+/// The same for asio::post(). Preconditions: the executor can promise never to block.
 template <class Executor, class Allocator, class F>
 void post_plain(const Executor& executor, const Allocator& allocator, F&& f) {
     if constexpr (asio::execution::is_executor<Executor>::value)
