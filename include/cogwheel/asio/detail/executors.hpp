@@ -11,7 +11,6 @@
 #include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
 #include COGWHEEL_ASIO_HEADER(associated_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
-#include COGWHEEL_ASIO_HEADER(dispatch.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/allocator.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/blocking.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/context.hpp)

@@ -15,11 +15,14 @@
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/net/detail/busy_flag.hpp>
 #include <cogwheel/net/detail/request_operation.hpp>
 #include <cogwheel/net/detail/request_totals.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
 #include <cogwheel/net/error.hpp>
+
+#include COGWHEEL_ASIO_HEADER(dispatch.hpp)
 
 #include <memory>
 
