@@ -84,7 +84,7 @@ void play_on_threads(manual_timer_wheel& wheel, std::vector<timer>& timers, int 
             play(wheel, timers, (n + 1) * per_thread - 2, (n + 1) * per_thread);
             --playing;
         } else {
-            while (wheel.stats().scheduled < per_thread / 2) std::this_thread::yield();
+            ask_until([&] { return wheel.stats().scheduled >= per_thread / 2; });
             stop_half_way ? wheel.stop() : wheel.cancel_all();
             halted = true;
             CHECK(counts_agree(wheel.stats()));

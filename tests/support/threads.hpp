@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Threads for tests: all joined, whatever happens.
+// Threads for tests: all joined, whatever happens. And how one of them waits for the others.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -39,6 +39,15 @@ void on_threads(int count, F f) {
     std::vector<std::thread> threads;
     for (int i = 0; i < count; ++i) threads.emplace_back(f, i);
     for (auto& t : threads) t.join();
+}
+
+/// Asks until the answer is true. Locks are not fair: in an emulator or under a sanitizer, a thread that asks without a
+/// pause keeps the others from the lock for minutes.
+template <class Condition>
+void ask_until(Condition met) {
+    while (!met()) {
+        for (int pause = 0; pause < 100; ++pause) std::this_thread::yield();
+    }
 }
 
 } // namespace cogwheel_tests

@@ -5,6 +5,7 @@
 // never began.
 #include "support/semaphore.hpp"
 #include "support/task_processes.hpp"
+#include "support/threads.hpp"
 
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
@@ -195,7 +196,7 @@ struct held_pool {
     }
     // The scheduler hears of it a moment after the job has said so.
     void settle(std::size_t jobs) {
-        while (tasks.counts().jobs != jobs) std::this_thread::yield();
+        ask_until([&] { return tasks.counts().jobs == jobs; });
     }
 };
 
@@ -227,7 +228,7 @@ TEST_CASE("task_attempt_that_never_began_has_neither_begun_before_nor_lasted") {
     pool.tasks.add({.name = "a"}, [] { throw std::runtime_error("again"); },
                    {.attempts = 3, .backoff = backoff::constant(1s)});
     pool.pass(10ms);
-    while (pool.tasks.find("a")->history.empty()) std::this_thread::yield();
+    ask_until([&] { return !pool.tasks.find("a")->history.empty(); });
     pool.hold("holds");
     pool.pass(5s);
     const auto history = pool.tasks.find("a")->history;

@@ -4,6 +4,7 @@
 // Who is destroyed when, and where: jobs whose captures call the scheduler, coroutines that outlive it, long lines of
 // runs.
 #include "support/task_rig.hpp"
+#include "support/threads.hpp"
 
 #include <doctest/doctest.h>
 
@@ -150,15 +151,6 @@ TEST_CASE("task_pool_coroutines_that_used_the_wheel_end_with_the_scheduler") {
     work.reset();
     one.join();
     two.join();
-}
-
-/// The scheduler's lock is not fair: in an emulator, a thread that asks without a pause keeps the others from it for
-/// minutes.
-template <class Condition>
-void ask_until(Condition met) {
-    while (!met()) {
-        for (int pause = 0; pause < 100; ++pause) std::this_thread::yield();
-    }
 }
 
 TEST_CASE("task_cancel_that_meets_the_start_of_a_coroutine_reaches_it") {

@@ -4,6 +4,7 @@
 // The scheduler's own pool: real threads, and what each policy does when they are busy and the queue is full.
 #include "support/semaphore.hpp"
 #include "support/task_rig.hpp"
+#include "support/threads.hpp"
 
 #include <doctest/doctest.h>
 
@@ -235,7 +236,7 @@ TEST_CASE("pool_threads_add_cancel_and_ask_at_once") {
             });
         }
         for (auto& u : users) u.join();
-        while (tasks.counts().finished != static_cast<std::size_t>(added)) std::this_thread::yield();
+        ask_until([&] { return tasks.counts().finished == static_cast<std::size_t>(added); });
         std::uint64_t completed = 0, gone = 0;
         for (const task_info& t : tasks.snapshot()) {
             completed += t.completed;

@@ -4,6 +4,7 @@
 // task_scheduler::stats(): each number against the truth.
 #include "support/semaphore.hpp"
 #include "support/task_processes.hpp"
+#include "support/threads.hpp"
 
 #include <cogwheel/tasks/task_scheduler.hpp>
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
@@ -41,7 +42,7 @@ struct held_pool {
     }
     task_stats at_the_end() {
         gate.release();
-        while (tasks->counts().jobs != 0) std::this_thread::yield();
+        ask_until([&] { return tasks->counts().jobs == 0; });
         return tasks->stats();
     }
 };
