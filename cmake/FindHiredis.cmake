@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# Finds hiredis, of which cogwheel::durable uses the reader and the formatter. Debian's package has no CMake files.
+# Finds hiredis, of which cogwheel::durable uses the reader and the formatter. The CMake files of Debian 12's package are broken.
 # Target: Hiredis::hiredis
 
 find_path(Hiredis_INCLUDE_DIR hiredis/read.h)
