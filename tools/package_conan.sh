@@ -9,7 +9,7 @@ set -euo pipefail
 export CONAN_HOME=$PWD/build/conan
 conan=${CONAN:-conan}
 if ! command -v "$conan" >/dev/null; then
-    printf 'package: Conan 2 is not installed; $CONAN names another command than conan\n' >&2
+    printf 'package: Conan 2 is not installed (pip install conan), or set CONAN to its command\n' >&2
     exit 3
 fi
 "$conan" profile detect --force >/dev/null 2>&1
@@ -19,6 +19,7 @@ fi
     printf '%s\n' asio/1.22.1 hiredis/1.0.2 libcurl/7.88.1 openssl/3.0.0
 } >"$CONAN_HOME/profiles/of_this_machine"
 
+version=$(sed -nE 's/^project\(cogwheel VERSION ([0-9.]+) .*/\1/p' CMakeLists.txt)
 readonly log=$CONAN_HOME/log
 for durable in False True; do
     printf 'conan: durable=%s\n' "$durable"
@@ -28,7 +29,7 @@ for durable in False True; do
     cp -R tests/consumer "$CONAN_HOME/test/tests/"
     options=(--no-remote --profile of_this_machine --options "cogwheel/*:durable=$durable")
     if ! { "$conan" create packaging/conan "${options[@]}" --test-folder= &&
-        "$conan" test "$CONAN_HOME/test/packaging/conan/test_package" cogwheel/0.1.0 "${options[@]}"; } >"$log" 2>&1 </dev/null; then
+        "$conan" test "$CONAN_HOME/test/packaging/conan/test_package" "cogwheel/$version" "${options[@]}"; } >"$log" 2>&1 </dev/null; then
         cat "$log" >&2
         exit 1
     fi
