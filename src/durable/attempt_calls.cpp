@@ -73,8 +73,8 @@ attempt_calls<Ways>::attempt_calls(Ways ways, std::span<const request> requests,
 
 template <class Ways>
 void attempt_calls<Ways>::sort_by_shard(std::vector<std::size_t>& all) const {
-    const auto earlier = [&](std::size_t a, std::size_t b) { return requests_[a].shard < requests_[b].shard; };
-    std::stable_sort(all.begin(), all.end(), earlier);
+    // Within a shard in the order of the requests. With Clang 19, libstdc++ 12's stable_sort() is deprecated.
+    std::ranges::sort(all, {}, [&](std::size_t place) { return std::pair(requests_[place].shard, place); });
 }
 
 template <class Ways>
