@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# compat.sh [--full | --platforms [PLATFORM]... | --boost [--quick | SUITE]]: builds and runs the tests with several compilers
-# and with the Asio, fmt and doctest of several Debian releases. Each compiler and each release is in one leg; with --full, each pair of
-# them is a leg.
+# compat.sh [COMPILER SUITE | --full | --platforms [PLATFORM]... | --boost [--quick | SUITE]]: builds and runs the tests with several compilers
+# and with the Asio, fmt and doctest of several Debian releases. Each compiler and each release is in one leg; with --full,
+# each pair of them is a leg. Or it is that one pair, as in `g++ sid`.
 # With --platforms, each leg is another platform: an architecture, by a cross compiler and an emulator that runs the tests;
 # Windows, by mingw-w64 and wine; libc++; io_uring as Asio's backend.
 # With --names, prints the names of the platforms.
@@ -25,7 +25,8 @@ readonly in_order=(i386 armhf aarch64 riscv64 s390x windows libc++ io_uring)
 legs=('g++ bookworm' 'clang++-19 trixie' 'g++ sid')
 
 usage() {
-    printf 'usage: ./dev compat [--full | --platforms [PLATFORM]... | --boost [--quick | bookworm | sid]]; platforms: %s\n' "${in_order[*]}" >&2
+    printf 'usage: ./dev compat [COMPILER SUITE | --full | --platforms [PLATFORM]... | --boost [--quick | bookworm | sid]]; compilers: %s; suites: %s; platforms: %s\n' \
+        "${compilers[*]}" "${suites[*]}" "${in_order[*]}" >&2
     exit 2
 }
 
@@ -203,7 +204,10 @@ case "$*" in
     boosts=(bookworm) compilers=() suites=() legs=()
     targets=(both_tests conformance_tests beast_server) selected='^(both|conformance)_tests$|beast'
     ;;
-*) usage ;;
+*)
+    if (($# != 2)) || [[ " ${compilers[*]} " != *" $1 "* || " ${suites[*]} " != *" $2 "* ]]; then usage; fi
+    compilers=("$1") suites=("$2") legs=("$1 $2")
+    ;;
 esac
 
 for compiler in "${compilers[@]}"; do
