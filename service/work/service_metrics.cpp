@@ -46,7 +46,8 @@ void offer_work(cogwheel::metrics& to, const deliveries& work) {
              [&work] { return static_cast<double>(work.stats().held); });
     for (const auto& [q, text] : {std::pair(0.5, "0.5"), std::pair(0.99, "0.99"), std::pair(1.0, "1")})
         to.gauge("cogwheeld_lateness_seconds", "From the due time to the begin, by the server's clock; quantiles.",
-                 [&work, q = q] { return seconds(work.stats().lateness.quantile(q)); }, {{"quantile", text}});
+                 [&work, quantile = q] { return seconds(work.stats().lateness.quantile(quantile)); },
+                 {{"quantile", text}});
     const auto callbacks = [&](const char* outcome, std::uint64_t cogwheel::callback_stats::* member) {
         to.counter("cogwheeld_callbacks_total", "Callbacks, by outcome, since keys and hosts were last read.",
                    [&work, member] { return static_cast<double>(work.callbacks().*member); }, {{"outcome", outcome}});
