@@ -120,6 +120,7 @@ class Cogwheel(ConanFile):
 
     def _component(self, name, requires):
         component = self.cpp_info.components[name]
-        component.set_property("pkg_config_name", "cogwheel" if name == "cogwheel" else f"cogwheel_{name}")
-        component.libs = ["cogwheel" if name == "cogwheel" else f"cogwheel_{name}"]
+        library = "cogwheel" if name == "cogwheel" else f"cogwheel_{name}"
+        component.set_property("pkg_config_name", library.replace("_", "-"))
+        component.libs = [library]
         component.requires = requires
