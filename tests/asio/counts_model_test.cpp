@@ -193,8 +193,8 @@ private:
             t = &start(timer_kind::object, delay);
             t->due = tick_of(std::max(delay, -(manual_clock::now() - origin_)));
             for (int i = 0; i < 2; ++i)
-                object->async_wait([this, t = t, i](std::error_code ec) {
-                    if (!ec && i == 0) fired(*t);
+                object->async_wait([this, set = t, i](std::error_code ec) {
+                    if (!ec && i == 0) fired(*set);
                 });
         }
     }
