@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# pkg_config.sh COMPILER PREFIX DIRECTORY [BOOST]: moves a copy of the installation at PREFIX to DIRECTORY. Then it builds and
-# runs a program for each library, with no other flags than those of pkg-config. Boost has no such file: its headers may be at BOOST.
+# pkg_config.sh COMPILER PREFIX DIRECTORY [HEADERS]: moves a copy of the installation at PREFIX to DIRECTORY. Then it builds and
+# runs a program for each library, with no other flags than those of pkg-config. Asio and Boost have no such files: their
+# headers may be in HEADERS, directories between colons.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly compiler=$1 directory=$3
