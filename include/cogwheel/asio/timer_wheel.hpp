@@ -163,6 +163,12 @@ public:
 
     executor_type get_executor() const noexcept { return executor_; }
 
+    // Before the function that it warns of: Clang 19 lists the candidates in this order.
+    template <class Rep, class Period, class F>
+        requires(!std::invocable<F, error_code> && std::invocable<F>) // in this order: some tokens take anything
+    mistake::the_handler_takes_an_error_code_else_write_schedule async_wait(std::chrono::duration<Rep, Period>,
+                                                                            F&&) = delete;
+
     /// Starts a wait that completes after `delay`; with a delay of zero or less, in the next turn.
     /// Effects: takes memory from the handler's associated allocator, else from the wheel's pool (large handlers: from
     ///   the heap). Frees it before the handler runs. Never completes inside this call.
@@ -175,11 +181,6 @@ public:
     auto async_wait(std::chrono::duration<Rep, Period> delay, Token&& token = {}) {
         return asio::async_initiate<Token, void(error_code)>(initiate_wait(*this), token, saturate_to_ns(delay));
     }
-
-    template <class Rep, class Period, class F>
-        requires(!std::invocable<F, error_code> && std::invocable<F>) // in this order: some tokens take anything
-    mistake::the_handler_takes_an_error_code_else_write_schedule async_wait(std::chrono::duration<Rep, Period>,
-                                                                            F&&) = delete;
 
     /// The same with a point in time. For a past point, the wait completes in the next turn, or at the end of the
     /// present tick.
