@@ -50,7 +50,7 @@ class Amalgamation:
             return ROOT / "include" / match[1]
         for directory in (including.parent, ROOT):
             if (directory / match[2]).exists():
-                return directory / match[2]
+                return (directory / match[2]).resolve()
         return fail(f"{including}: there is no {match[2]}")
 
     def add(self, path):
@@ -91,8 +91,9 @@ def main():
     whole.begin("implementation")
     for room in ROOMS:
         for source in sorted((ROOT / "src" / room).glob("*.cpp")):
-            # Of the other rooms, what the core's headers declare.
-            if room == "wheel" or ROOT / "include/cogwheel" / room / f"{source.stem}.hpp" in whole.seen:
+            # Of the other rooms, what the headers declare that the core includes.
+            header = ROOT / "include/cogwheel" / room / f"{source.stem}.hpp"
+            if room == "wheel" or header in whole.seen or source.with_suffix(".hpp") in whole.seen:
                 whole.add(source)
     lines = [ABOUT.format(version=version), *sorted(whole.standard["header"]), *whole.parts["header"]]
     lines += ["", "#endif // COGWHEEL_WHEEL", ""]

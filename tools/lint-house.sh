@@ -25,7 +25,8 @@ may_include() {
     wheel) printf 'detail|wheel' ;;
     counts) printf 'counts' ;;
     asio) printf 'detail|wheel|counts|asio' ;;
-    testing) printf 'asio|testing' ;;
+    testing) printf 'detail|wheel|asio|testing' ;;
+    src.hpp) printf 'asio' ;;
     resilience) printf 'detail|wheel|asio|resilience' ;;
     net) printf 'detail|wheel|asio|resilience|net' ;;
     schedule) printf 'detail|wheel|asio|resilience|schedule' ;;

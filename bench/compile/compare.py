@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""compare.py [ROUNDS=21] [RESULT.json]: how long the smallest program takes to compile, with a wheel, with steady_timers,
-and with the least binding of the core to Asio. The compiles take turns. Prints the minimum and the median of user and
-system time, and the median of the ratios of each round. Writes all times to RESULT.json."""
+"""compare.py [ROUNDS=21] [RESULT.json] [LIBRARIES]: what a wheel costs at the compiler: how long the smallest program
+takes to compile, with a wheel, with steady_timers, and with the least binding of the core to Asio. The compiles take
+turns. Prints the minimum and the median of user and system time, and the median of the ratios of each round. With the
+folder of libcogwheel, static or shared, also the size of the stripped programs. Writes all figures to RESULT.json."""
 
 import json
 import os
@@ -12,10 +13,20 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 
 here = pathlib.Path(__file__).resolve().parent
-programs = {"steady_timer": ["steady_timer.cpp"], "floor": ["hello.cpp", "-DFLOOR"], "timer_wheel": ["hello.cpp"]}
+include = str(here.parent.parent / "include")
 compiler = os.environ.get("CXX", "g++")
+command = [compiler, "-std=c++20", "-O2", "-DASIO_STANDALONE", "-I", include]
+separately = "-DCOGWHEEL_SEPARATE_COMPILATION"
+programs = {
+    "steady_timer": ["steady_timer.cpp"],
+    "floor": ["hello.cpp", "-DFLOOR"],
+    "timer_wheel": ["hello.cpp"],
+    "separate": ["hello.cpp", separately],
+    "src.hpp": [str(here.parent.parent / "tests/consumer/separate/wheels.cpp"), separately],  # once, for "separate"
+}
 
 
 def seconds(program):
@@ -24,10 +35,17 @@ def seconds(program):
         return usage.ru_utime + usage.ru_stime
 
     before = spent()
-    include = str(here.parent.parent / "include")
-    command = [compiler, "-std=c++20", "-O2", "-DASIO_STANDALONE", "-I", include, "-o", os.devnull, "-c"]
-    subprocess.run(command + programs[program], cwd=here, check=True)
+    subprocess.run(command + ["-o", os.devnull, "-c"] + programs[program], cwd=here, check=True)
     return spent() - before
+
+
+def size(program, libraries):
+    """The bytes of the program, stripped, without what the linker can leave out."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = programs[program] + (programs["src.hpp"] if program == "separate" else [])
+        link = ["-s", "-Wl,--gc-sections", "-L", libraries, "-lcogwheel", "-lcogwheel_wheel", "-pthread"]
+        subprocess.run(command + files + link + ["-o", folder + "/program"], cwd=here, check=True)
+        return os.stat(folder + "/program").st_size
 
 
 rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 21
@@ -42,7 +60,14 @@ for p in programs:
     paired = statistics.median(t / b for t, b in zip(times[p], base))
     ratios = (min(times[p]) / min(base), statistics.median(times[p]) / statistics.median(base), paired)
     print(f"{p:14} {min(times[p]):7.2f} {statistics.median(times[p]):9.2f}" + "".join(f" {r:6.2f}x" for r in ratios))
+sizes = {}
+if len(sys.argv) > 3:
+    libraries = str(pathlib.Path(sys.argv[3]).resolve())
+    sizes = {p: size(p, libraries) for p in programs if p != "src.hpp"}
+    for p, s in sizes.items():
+        print(f"{p:14} {s:8} bytes {s / sizes['steady_timer']:6.2f}x")
 if len(sys.argv) > 2:
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    result = {"compiler": version, "options": "-O2", "seconds": times, "bytes": sizes, "load before": load}
     with open(sys.argv[2], "w", encoding="utf-8") as out:
-        json.dump({"compiler": version, "options": "-O2", "seconds": times, "load before": load}, out, indent=1)
+        json.dump(result, out, indent=1)

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Checks the options of a wheel. The message for a bad option says what to do.
+#include "../detail/error_text.hpp"
+
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
@@ -12,31 +14,32 @@
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 void wheel_options::validate(bool levelled) const {
-    const auto refuse = [](const std::string& why) { throw std::invalid_argument("cogwheel::wheel_options: " + why); };
+    const auto refuse = [](const char* why, std::initializer_list<detail::any_integer> numbers) {
+        throw std::invalid_argument(detail::error_text("cogwheel::wheel_options: ").add(why, numbers).c_str());
+    };
     constexpr auto longest = std::chrono::nanoseconds::max().count();
-    if (tick.count() <= 0)
-        refuse("tick is " + std::to_string(tick.count()) + " ns, but must be above zero; 10ms suits most servers");
+    if (tick.count() <= 0) refuse("tick is % ns, but must be above zero; 10ms suits most servers", {tick.count()});
     if (slots < 1 || slots > hashed_wheel::max_slots)
-        refuse("slots is " + std::to_string(slots) + ", but must be 1 .. " + std::to_string(hashed_wheel::max_slots) +
-               "; 512 suits most servers, a longer tick reaches farther");
+        refuse("slots is %, but must be 1 .. %; 512 suits most servers, a longer tick reaches farther",
+               {slots, hashed_wheel::max_slots});
     if (!levels.empty() && !levelled)
-        refuse("levels has " + std::to_string(levels.size()) +
-               " of them, but must be empty for a wheel of one; use hierarchical_timer_wheel, or leave them out");
-    if (const std::string fault = levels.fault(); !fault.empty()) refuse(fault);
+        refuse("levels has % of them, but must be empty for a wheel of one; use hierarchical_timer_wheel, or leave "
+               "them out",
+               {levels.size()});
+    if (const std::string fault = levels.fault(); !fault.empty()) refuse(fault.c_str(), {});
     if (!levels.empty() && levels[0].tick != tick)
-        refuse("the first of levels has a tick of " + std::to_string(levels[0].tick.count()) + " ns, but tick is " +
-               std::to_string(tick.count()) + " ns; make them equal");
+        refuse("the first of levels has a tick of % ns, but tick is % ns; make them equal",
+               {levels[0].tick.count(), tick.count()});
     const std::size_t rounded = std::bit_ceil(levels.empty() ? slots : levels[0].slots);
     if (tick.count() > longest / static_cast<std::int64_t>(rounded))
-        refuse("tick x slots is " + std::to_string(tick.count()) + " ns x " + std::to_string(rounded) +
-               ", but must not exceed 2^63 - 1 ns (292 years); choose a shorter tick");
-    if (max_pending < 1) refuse("max_pending is 0, but must be at least 1; leave it out for no limit");
-    if (work_per_turn < 1) refuse("work_per_turn is 0, but must be at least 1; 1024 suits most servers");
+        refuse("tick x slots is % ns x %, but must not exceed 2^63 - 1 ns (292 years); choose a shorter tick",
+               {tick.count(), rounded});
+    if (max_pending < 1) refuse("max_pending is 0, but must be at least 1; leave it out for no limit", {});
+    if (work_per_turn < 1) refuse("work_per_turn is 0, but must be at least 1; 1024 suits most servers", {});
     if (reserve > std::numeric_limits<std::uint32_t>::max())
-        refuse("reserve is " + std::to_string(reserve) + ", but must be 0 .. 4294967295; reserve what you expect");
+        refuse("reserve is %, but must be 0 .. 4294967295; reserve what you expect", {reserve});
     if (reserve > max_pending)
-        refuse("reserve is " + std::to_string(reserve) + ", but max_pending only " + std::to_string(max_pending) +
-               "; reserve no more than may be pending");
+        refuse("reserve is %, but max_pending only %; reserve no more than may be pending", {reserve, max_pending});
 }
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

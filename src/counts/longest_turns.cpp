@@ -8,16 +8,19 @@ namespace cogwheel::inline v0 {
 
 namespace {
 
-constexpr auto longer = [](const auto& a, const auto& b) { return a.took > b.took; };
+// Moves the last element to its place. The others are sorted, the longest first.
+template <class T, std::size_t N>
+void sort_in_last(std::array<T, N>& turns) noexcept {
+    for (std::size_t i = N - 1; i != 0 && turns[i].took > turns[i - 1].took; --i) std::swap(turns[i], turns[i - 1]);
+}
 
 } // namespace
 
-// The rows are sorted, the longest one first.
 void longest_turns::add(segment& s, const row& r) noexcept {
     if (s.number != number(r.ended)) s = {number(r.ended), {}, {}};
     if (r.took <= s.shortest) return;
     s.rows.back() = r;
-    std::rotate(std::upper_bound(s.rows.begin(), s.rows.end() - 1, r, longer), s.rows.end() - 1, s.rows.end());
+    sort_in_last(s.rows);
     s.shortest = s.rows.back().took;
 }
 
@@ -28,7 +31,7 @@ std::array<long_turn, longest_turns::most> longest_turns::read(nanoseconds now) 
         for (const row& r : s.rows) {
             if (r.took <= turns.back().took) break;
             turns.back() = {r.took, r.fired, std::max(now - r.ended, nanoseconds::zero())};
-            std::sort(turns.begin(), turns.end(), longer);
+            sort_in_last(turns);
         }
     }
     return turns;

@@ -4,6 +4,8 @@
 // Makes an error category from its name and a function that returns the messages.
 #pragma once
 
+#include "error_text.hpp"
+
 #include <cogwheel/detail/which_asio.hpp>
 
 #include <string>
@@ -21,7 +23,7 @@ public:
     const char* name() const noexcept override { return name_; }
     std::string message(int code) const override {
         const char* text = words_(static_cast<Errc>(code));
-        return text != nullptr ? text : std::string("unknown ") + name_ + " error " + std::to_string(code);
+        return text != nullptr ? text : error_text("unknown ").add(name_).add(" error %", {code}).c_str();
     }
 
 private:

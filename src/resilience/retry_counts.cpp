@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/resilience/retry_counts.hpp>
-#include <cogwheel/resilience/retry_policy.hpp>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-static_assert(static_cast<std::size_t>(retry_end::wheel) + 1 == retry_ends);
+std::string_view to_string(retry_end e) noexcept {
+    constexpr std::array<std::string_view, retry_ends> names{
+        "succeeded", "not_retryable", "attempts_used", "out_of_time", "budget", "cancelled", "wheel"};
+    return names[static_cast<std::size_t>(e)];
+}
 
 void retry_counts::add(const retry_result& result) noexcept {
     ends_[static_cast<std::size_t>(result.end)].fetch_add(1, std::memory_order_relaxed);

@@ -148,4 +148,22 @@ std::optional<cron_expression::local_seconds> cron_expression::previous(local_se
     }
 }
 
+cron_expression start_of_each(calendar_unit unit) {
+    switch (unit) {
+    case calendar_unit::second:
+        return cron_expression("* * * * * *");
+    case calendar_unit::minute:
+        return cron_expression("* * * * *");
+    case calendar_unit::hour:
+        return cron_expression("@hourly");
+    case calendar_unit::day:
+        return cron_expression("@daily");
+    case calendar_unit::month:
+        return cron_expression("@monthly");
+    case calendar_unit::year:
+        return cron_expression("@yearly");
+    }
+    throw std::invalid_argument("cogwheel::start_of_each: there is no such unit");
+}
+
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

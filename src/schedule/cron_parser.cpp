@@ -117,9 +117,10 @@ void cron_parser::macro() {
     };
     for (const auto& [name, meaning] : macros)
         if (same(name)) return cron_parser(meaning, out_).parse();
-    refuse("'" + detail::visible_text(word) +
-           "' is unknown; there are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly; of tasks also "
-           "@every, as in @every 1h30m");
+    std::string why = "'";
+    why += detail::visible_text(word);
+    refuse(why + "' is unknown; there are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly; of tasks "
+                 "also @every, as in @every 1h30m");
 }
 
 // Reads items with commas between them, up to a blank or the end. Returns where the field begins.

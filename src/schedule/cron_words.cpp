@@ -54,7 +54,7 @@ std::string listed(std::uint64_t bits, Word word) {
 
 std::string as_number(int n) { return std::to_string(n); }
 
-std::string two_digits(int n) { return (n < 10 ? "0" : "") + std::to_string(n); }
+std::string two_digits(int n) { return {static_cast<char>('0' + n / 10), static_cast<char>('0' + n % 10)}; }
 
 std::string ordinal(int n) {
     const int tens = n / 10 % 10, ones = n % 10;

@@ -44,3 +44,7 @@ task_recovery task_scheduler::recover() { return impl_->recover(); }
 void task_scheduler::stop() { impl_->stop(); }
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+COGWHEEL_BUILT_WITH_ASIO(tasks_library)
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

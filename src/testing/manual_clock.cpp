@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The time of the manual clock, and the drivers that it wakes.
-#include <cogwheel/testing/manual_clock.hpp>
+// The time of the manual clock, and the alarms that it rings.
+#include <cogwheel/testing/detail/manual_alarm.hpp>
+#include <cogwheel/wheel/tick.hpp>
 
-#include <algorithm>
+#include <vector>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
 struct dial {
-    std::mutex mutex; // guards the members below, and those of the drivers
+    std::mutex mutex; // guards the members below, and those of the alarms
     std::chrono::nanoseconds now{};
-    std::vector<detail::wheel_driver<testing::manual_clock>*> drivers;
+    std::vector<detail::manual_alarm*> alarms;
 
     static dial& the() {
         static dial& d = *new dial; // never destroyed: a static context may be destroyed after all other objects
@@ -37,15 +38,15 @@ void manual_clock::advance(duration by) {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     d.now = saturating_add(d.now, by);
-    for (auto* driver : d.drivers) driver->notify(time_point(d.now));
+    for (auto* alarm : d.alarms) alarm->notify(time_point(d.now));
 }
 
 std::optional<manual_clock::time_point> manual_clock::next_wake() noexcept {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
     std::optional<time_point> next;
-    for (const auto* driver : d.drivers)
-        if (const auto at = driver->planned(); at && (!next || *at < *next)) next = at;
+    for (const auto* alarm : d.alarms)
+        if (const auto at = alarm->planned(); at && (!next || *at < *next)) next = at;
     return next;
 }
 
@@ -53,45 +54,28 @@ std::optional<manual_clock::time_point> manual_clock::next_wake() noexcept {
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-wheel_driver<testing::manual_clock>::wheel_driver(const asio::any_io_executor& executor, wake_target& target,
-                                                  driver_memory& memory)
-    : timer_(executor), target_(&target), memory_(&memory) {
+void manual_alarm::attach() {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
-    d.drivers.push_back(this);
+    d.alarms.push_back(this);
 }
 
-wheel_driver<testing::manual_clock>::~wheel_driver() {
+void manual_alarm::detach() noexcept {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
-    std::erase(d.drivers, this);
+    std::erase(d.alarms, this);
 }
 
-void wheel_driver<testing::manual_clock>::arm(testing::manual_clock::time_point at, std::uint64_t serial) {
-    dial& d = dial::the();
-    const std::lock_guard lock(d.mutex);
+manual_alarm::lock_type manual_alarm::unset() noexcept {
+    lock_type lock(dial::the().mutex);
     armed_ = false;
-    timer_.expires_at(std::chrono::steady_clock::time_point::max());
-    timer_.async_wait(driver_wait(*target_, serial, *memory_));
+    return lock;
+}
+
+void manual_alarm::set(time_point at, const lock_type&) noexcept {
     armed_ = true;
     at_ = at;
-    notify(testing::manual_clock::time_point(d.now));
-}
-
-void wheel_driver<testing::manual_clock>::cancel_wait() noexcept {
-    dial& d = dial::the();
-    const std::lock_guard lock(d.mutex);
-    armed_ = false;
-    timer_.cancel();
-}
-
-void wheel_driver<testing::manual_clock>::notify(testing::manual_clock::time_point now) noexcept {
-    if (!armed_ || now < at_) return;
-    armed_ = false;
-    timer_.cancel();
+    notify(time_point(dial::the().now));
 }
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
-
-namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO {
-} // namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO

@@ -74,23 +74,4 @@ bool chunk_pool::count_free(work_budget& budget) noexcept {
     }
 }
 
-void chunk_pool::keep_group(trimming::counted& free) noexcept {
-    if (free.count == 0) return;
-    free.last->next = free_;
-    free_ = free.first;
-    free = {};
-}
-
-// Returns a free chunk from the lists of the trim, or nullptr if they are empty. Preconditions: free_ is empty.
-chunk* chunk_pool::take_from_trimming() noexcept {
-    trimming& t = *trimming_;
-    free_ = t.uncounted;
-    t.uncounted = nullptr;
-    for (; free_ == nullptr && t.reused < t.groups.size(); ++t.reused) keep_group(t.groups[t.reused]);
-    if (free_ == nullptr) return nullptr;
-    chunk* c = free_;
-    free_ = c->next;
-    return c;
-}
-
 } // namespace cogwheel::inline v0::detail

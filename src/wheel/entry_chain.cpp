@@ -37,6 +37,27 @@ void chunk_pool::reserve(std::size_t count) {
     for (; room < count; room += group_size) add_group();
 }
 
+// ---- what trim() has counted and not returned yet ----
+
+void chunk_pool::keep_group(trimming::counted& free) noexcept {
+    if (free.count == 0) return;
+    free.last->next = free_;
+    free_ = free.first;
+    free = {};
+}
+
+// Returns a free chunk from the lists of the trim, or nullptr if they are empty. Preconditions: free_ is empty.
+chunk* chunk_pool::take_from_trimming() noexcept {
+    trimming& t = *trimming_;
+    free_ = t.uncounted;
+    t.uncounted = nullptr;
+    for (; free_ == nullptr && t.reused < t.groups.size(); ++t.reused) keep_group(t.groups[t.reused]);
+    if (free_ == nullptr) return nullptr;
+    chunk* c = free_;
+    free_ = c->next;
+    return c;
+}
+
 namespace {
 
 void sort_by_insertion(entry* entries, std::uint32_t count, std::uint32_t base) noexcept {

@@ -169,35 +169,4 @@ void entry_wheel::drop_jump() noexcept {
     reach_ = reach();
 }
 
-// Returns nullptr, or a text that names a broken invariant of the jump. The caller checks that all entries are counted.
-const char* entry_wheel::check_jump() const {
-    if (reach_ != (gathering() ? 0 : reach())) return "a reach that does not fit the phase of the jump";
-    if (phase_ == jump_phase::none)
-        return jump_ && (!jump_->taken.empty() || jump_->position != 0) ? "a jump that left entries behind" : nullptr;
-    if (jump_->base >= walked_) return "a jump backwards";
-    const char* fault = nullptr;
-    std::uint64_t earliest = 0; // of the entries that are still to come
-    const auto check = [&](entry e) {
-        const timer_node* node = nodes_.find(e.index);
-        if (!covers(e, node) || filed(*node) > walked_) return std::uint64_t{0}; // another entry covers the node
-        if (filed(*node) <= jump_->base) fault = "an entry from before the jump";
-        if (filed(*node) < earliest) fault = "entries of a jump that are out of order";
-        return filed(*node);
-    };
-    if (!gathering()) {
-        ready_.for_each([&](entry e) { earliest = std::max(earliest, check(e)); });
-        jump_->taken.for_each(check);
-    }
-    jump_->due.for_each([&](const entry_chain& bucket, auto belongs) {
-        std::uint64_t latest = earliest;
-        bucket.for_each([&](entry e) {
-            const std::uint64_t at = check(e);
-            if (at != 0 && !belongs(at - jump_->base - 1)) fault = "an entry in a wrong bucket";
-            latest = std::max(latest, at);
-        });
-        earliest = latest;
-    });
-    return fault;
-}
-
 } // namespace cogwheel::inline v0::detail

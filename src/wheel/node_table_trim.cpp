@@ -116,46 +116,4 @@ node_table::trimming::counted* node_table::note_free(std::uint32_t index) noexce
     return &in;
 }
 
-// Returns the counted nodes or places of a page to their free list.
-void node_table::keep_page(std::size_t number) noexcept {
-    const trimming::counted list = std::exchange(trimming_->pages[number], {});
-    if (list.count == 0) return;
-    const page& p = pages_[number];
-    if (p.stride == sizeof(place)) {
-        reinterpret_cast<place*>(p.at(list.last))->next_free = free_place_;
-        free_place_ = list.first;
-    } else {
-        timer_node*& free = classes_[p.size_class()].free;
-        next_free(*find(list.last), free);
-        free = find(list.first);
-    }
-}
-
-// Fills the free list of blocks of this size, or of places, from the lists of the trim. Preconditions: it is empty.
-void node_table::take_from_trimming(std::size_t stride, std::size_t class_index) noexcept {
-    trimming& t = *trimming_;
-    const bool places = stride == sizeof(place);
-    if (places) {
-        free_place_ = std::exchange(t.uncounted_places, none);
-    } else {
-        classes_[class_index].free = std::exchange(t.uncounted[class_index], nullptr);
-    }
-    const auto is_filled = [&] { return places ? free_place_ != none : classes_[class_index].free != nullptr; };
-    for (std::size_t number = t.reused; number < t.pages.size() && !is_filled(); ++number) {
-        const page& p = pages_[number];
-        if (p.stride == stride && p.size_class() == class_index) keep_page(number);
-        if (t.pages[t.reused].count == 0) ++t.reused;
-    }
-}
-
-std::size_t node_table::free_in_trimming(std::size_t class_index, std::size_t enough) const noexcept {
-    std::size_t room = 0;
-    const timer_node* n = trimming_->uncounted[class_index];
-    for (; n != nullptr && room < enough; n = next_free(*n)) ++room;
-    for (std::size_t number = 0; number < trimming_->pages.size(); ++number)
-        if (pages_[number].stride != sizeof(place) && pages_[number].size_class() == class_index)
-            room += trimming_->pages[number].count;
-    return room;
-}
-
 } // namespace cogwheel::inline v0

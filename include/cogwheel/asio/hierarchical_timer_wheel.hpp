@@ -20,3 +20,9 @@ using local_hierarchical_timer_wheel =
     basic_timer_wheel<std::chrono::steady_clock, single_threaded, hierarchical_wheel>;
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+#ifdef COGWHEEL_SEPARATE_COMPILATION
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+COGWHEEL_SEPARATE_FUNCTIONS(extern, hierarchical_wheel)
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+#endif

@@ -101,7 +101,6 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
 class basic_timer_wheel {
     using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
-    using service = detail::wheel_service<impl_type>;
     using from_now = typename impl_type::from_now;
 
     template <class, class, timing_wheel, class>
@@ -127,7 +126,7 @@ public:
     /// Thread safety: any thread, also while the context runs.
     explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {}) : executor_(executor) {
         options.validate(levelled_wheel<Wheel>);
-        impl_ = &asio::use_service<service>(detail::context_of(executor)).open(executor, options);
+        impl_ = &detail::open_wheel<impl_type>(detail::context_of(executor), executor, options);
     }
 
     template <class Rep, class Period>
@@ -442,3 +441,5 @@ using timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>
 using local_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, single_threaded>;
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+#include <cogwheel/asio/detail/separate_functions.hpp>

@@ -68,3 +68,24 @@ namespace sys = std;
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 #endif
+
+#include COGWHEEL_ASIO_HEADER(version.hpp)
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+template <class Library, int AsioVersion>
+void built_with_asio() noexcept;
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+// For a library that contains parts of Asio: the linker refuses a program with another release of Asio, whose objects
+// have other layouts under the same names. One header of the library has the first line, one source the second.
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define COGWHEEL_NEEDS_ASIO_OF(library)                                                                                \
+    struct library;                                                                                                    \
+    template <>                                                                                                        \
+    void built_with_asio<library, COGWHEEL_ASIO_MACRO(VERSION) / 100>() noexcept;                                      \
+    [[gnu::used]] inline void (*const asio_of_##library)() noexcept =                                                  \
+        &built_with_asio<library, COGWHEEL_ASIO_MACRO(VERSION) / 100>
+#define COGWHEEL_BUILT_WITH_ASIO(library)                                                                              \
+    template <>                                                                                                        \
+    void built_with_asio<library, COGWHEEL_ASIO_MACRO(VERSION) / 100>() noexcept {}
+// NOLINTEND(bugprone-macro-parentheses)

@@ -9,12 +9,22 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/detail/overload.hpp>
 
+#include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
+
+#include <stdexcept>
+#include <string>
+
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class State>
 using overload_of = overload<typename State::engine>;
 
-void check_overload_factor(double factor); // throws std::invalid_argument
+inline void check_overload_factor(double factor) {
+    if (!(factor > 0 && factor <= 1))
+        asio::detail::throw_exception(
+            std::invalid_argument("cogwheel::overload_factor: the factor is " + std::to_string(factor) +
+                                  ", but must be above 0 and at most 1; 1 leaves the limits as they are"));
+}
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 

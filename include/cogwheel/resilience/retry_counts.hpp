@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Counts how retries end. Several callers may share one object, as they share a retry_budget:
+// How a retry ended, and counts of that. Several callers may share one object, as they share a retry_budget:
 //
 //     cogwheel::retry_counts counts;
 //     cogwheel::retry_policy policy{.attempts = 5, .counts = &counts};
@@ -14,12 +14,32 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-enum class retry_end;
-struct retry_result;
-inline constexpr std::size_t retry_ends = 7; ///< the number of constants of retry_end
+/// Why async_retry started no further attempt.
+enum class retry_end {
+    succeeded,
+    /// The predicate refused the error; or it or the random source threw; or the operation threw an exception that has
+    /// no error code.
+    not_retryable,
+    attempts_used, ///< the policy allows no more attempts
+    out_of_time,   ///< the deadline passed, or the next attempt would not start before it
+    budget,        ///< the budget had no token for another attempt
+    cancelled,
+    wheel, ///< the wheel took no timer, or cancelled the timer of the wait
+};
+std::string_view to_string(retry_end) noexcept; ///< the name of the constant
+
+struct retry_result {
+    std::uint32_t attempts = 0; ///< attempts, including one that failed to start
+    retry_end end = retry_end::succeeded;
+    /// The error of the last attempt that ended. An exception without a code: std::errc::state_not_recoverable.
+    error_code last_error;
+};
+
+inline constexpr std::size_t retry_ends = static_cast<std::size_t>(retry_end::wheel) + 1;
 
 /// The counts of retries that have ended.
 struct retry_stats {

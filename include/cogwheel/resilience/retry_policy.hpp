@@ -8,11 +8,13 @@
 #include <cogwheel/resilience/deadline.hpp>
 #include <cogwheel/resilience/retry_budget.hpp>
 #include <cogwheel/resilience/retry_counts.hpp>
+#include <cogwheel/resilience/transient_error.hpp>
+
+#include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
 
 #include <functional>
 #include <optional>
-#include <string_view>
-#include <system_error>
+#include <stdexcept>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 template <class Clock>
@@ -20,12 +22,6 @@ class retry_machine;
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
-
-/// Returns true if another attempt may succeed: the peer or the way to it was unavailable, or did not answer in time.
-/// True for timed_out, connection_refused, connection_reset, connection_aborted, broken_pipe, eof, host_unreachable,
-/// network_unreachable, network_down, network_reset, try_again, interrupted, host_not_found_try_again, and for codes
-/// that equal the std::errc of the same meaning. False for all other codes, such as operation_aborted (a cancellation).
-bool is_transient(const error_code& ec) noexcept;
 
 /// When async_retry makes another attempt, and how long it waits before it.
 /// Example:
@@ -74,27 +70,6 @@ struct basic_retry_policy {
 
 using retry_policy = basic_retry_policy<std::chrono::steady_clock>;
 
-/// Why async_retry started no further attempt.
-enum class retry_end {
-    succeeded,
-    /// The predicate refused the error; or it or the random source threw; or the operation threw an exception that has
-    /// no error code.
-    not_retryable,
-    attempts_used, ///< the policy allows no more attempts
-    out_of_time,   ///< the deadline passed, or the next attempt would not start before it
-    budget,        ///< the budget had no token for another attempt
-    cancelled,
-    wheel, ///< the wheel took no timer, or cancelled the timer of the wait
-};
-std::string_view to_string(retry_end) noexcept; ///< the name of the constant
-
-struct retry_result {
-    std::uint32_t attempts = 0; ///< attempts, including one that failed to start
-    retry_end end = retry_end::succeeded;
-    /// The error of the last attempt that ended. An exception without a code: std::errc::state_not_recoverable.
-    error_code last_error;
-};
-
 /// Tells an operation about its attempt, and lets it delay the next one. Example: in retry.hpp.
 /// Thread safety: the retry's. Lifetime: until the attempt ends.
 template <class Clock>
@@ -129,17 +104,12 @@ private:
 
 using retry_attempt = basic_retry_attempt<std::chrono::steady_clock>;
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
-
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
-[[noreturn]] void refuse_attempts(std::uint32_t attempts);
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
-
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
-
 template <class Clock>
 void basic_retry_policy<Clock>::validate() const {
-    if (attempts < 1) detail::refuse_attempts(attempts);
+    if (attempts < 1)
+        asio::detail::throw_exception(
+            std::invalid_argument("cogwheel::retry_policy: attempts is 0, but must be at least 1, the first one "
+                                  "included; for no limit: 4294967295"));
 }
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -101,4 +101,13 @@ private:
     bool days_begin_with_star_ = false, weekdays_begin_with_star_ = false;
 };
 
+/// The units of a date and of a time of day.
+enum class calendar_unit { second, minute, hour, day, month, year };
+
+/// Returns the expression that matches the start of each unit: each second, or the first second of each minute, hour,
+/// day, month or year.
+///
+///     const auto midnight = cogwheel::start_of_each(cogwheel::calendar_unit::day).next(local); // the next day begins
+cron_expression start_of_each(calendar_unit);
+
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

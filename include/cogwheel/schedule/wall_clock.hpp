@@ -19,12 +19,15 @@
 #include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
 #include COGWHEEL_ASIO_HEADER(associated_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(compose.hpp)
+#include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
 #include COGWHEEL_ASIO_HEADER(error.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
 #include COGWHEEL_ASIO_HEADER(prefer.hpp)
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
@@ -36,7 +39,12 @@ struct wall_clock_options {
     std::chrono::nanoseconds recheck = std::chrono::minutes(1);
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
-    void validate() const;
+    void validate() const {
+        if (recheck <= std::chrono::nanoseconds::zero())
+            asio::detail::throw_exception(
+                std::invalid_argument("cogwheel::wall_clock_options: recheck is " + std::to_string(recheck.count()) +
+                                      " ns, but must be above zero; a minute suits most schedules"));
+    }
 };
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
@@ -136,14 +144,5 @@ auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> a
     return asio::async_compose<Token, void(error_code)>(wait(wheel, point, options.recheck), token,
                                                         wheel.get_executor());
 }
-
-/// The units of a date and of a time of day.
-enum class calendar_unit { second, minute, hour, day, month, year };
-
-/// Returns the expression that matches the start of each unit: each second, or the first second of each minute, hour,
-/// day, month or year.
-///
-///     const auto midnight = cogwheel::start_of_each(cogwheel::calendar_unit::day).next(local); // the next day begins
-cron_expression start_of_each(calendar_unit);
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/testing/detail/manual_alarm.hpp>
 
 #include COGWHEEL_ASIO_HEADER(executor_work_guard.hpp)
 #include COGWHEEL_ASIO_HEADER(io_context.hpp)
@@ -22,29 +23,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO {
-
-/// A clock for tests; meets the standard's Clock requirements. Thread safety: any thread may call both functions.
-class manual_clock {
-public:
-    using duration = std::chrono::nanoseconds;
-    using rep = duration::rep;
-    using period = duration::period;
-    using time_point = std::chrono::time_point<manual_clock>;
-    static constexpr bool is_steady = false; // advance() can move it back
-
-    static time_point now() noexcept;
-
-    /// Moves the time by `by`; saturates. Each wheel whose planned wake-up has come posts one turn to its executor. A
-    /// negative `by` moves the time back: wheels then do not advance until the clock has caught up.
-    static void advance(duration by);
-
-    /// Returns when the next wheel plans to wake up, of all wheels on this clock in the process. A wheel may wake up
-    /// without firing a timer. Returns nothing if no wheel plans it: they have no timers, or have posted a turn.
-    static std::optional<time_point> next_wake() noexcept;
-};
 
 using manual_timer_wheel = basic_timer_wheel<manual_clock, multi_threaded>;
 using manual_local_timer_wheel = basic_timer_wheel<manual_clock, single_threaded>;
@@ -99,29 +81,33 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// The driver of a wheel on a manual_clock. The clock's advance() makes it wake the wheel.
 template <>
-class wheel_driver<testing::manual_clock> {
+class wheel_driver<testing::manual_clock> final : manual_alarm {
 public:
-    wheel_driver(const asio::any_io_executor& executor, wake_target& target, driver_memory& memory);
-    ~wheel_driver();
+    wheel_driver(const asio::any_io_executor& executor, wake_target& target, driver_memory& memory)
+        : timer_(executor), target_(&target), memory_(&memory) {
+        attach();
+    }
+    ~wheel_driver() { detach(); }
     wheel_driver(const wheel_driver&) = delete;
     wheel_driver& operator=(const wheel_driver&) = delete;
 
-    void arm(testing::manual_clock::time_point at, std::uint64_t serial);
-    void cancel_wait() noexcept;
-
-    /// Posts the wake-up if it is due by `now`. Preconditions: the caller holds the clock's mutex.
-    void notify(testing::manual_clock::time_point now) noexcept;
-    /// Preconditions: as above.
-    std::optional<testing::manual_clock::time_point> planned() const noexcept {
-        return armed_ ? std::optional(at_) : std::nullopt;
+    void arm(testing::manual_clock::time_point at, std::uint64_t serial) {
+        const auto lock = unset();
+        timer_.expires_at(std::chrono::steady_clock::time_point::max());
+        timer_.async_wait(driver_wait(*target_, serial, *memory_));
+        set(at, lock);
+    }
+    void cancel_wait() noexcept {
+        const auto lock = unset();
+        timer_.cancel();
     }
 
 private:
+    void ring() noexcept override { timer_.cancel(); }
+
     asio::steady_timer timer_; // never expires; cancelling it posts the wake-up
     wake_target* target_;
     driver_memory* memory_;
-    testing::manual_clock::time_point at_{};
-    bool armed_ = false;
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

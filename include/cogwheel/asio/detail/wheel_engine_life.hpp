@@ -10,7 +10,8 @@
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& executor, const wheel_options& options) {
+[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& executor,
+                                                              const wheel_options& options) {
     const lock_type lock(mutex_); // a wait of the previous wheel may still arrive
     nodes.prefer_huge_pages(options.huge_pages);
     waits.prefer_huge_pages(options.huge_pages);
@@ -38,7 +39,7 @@ void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& exe
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::make_wheel(const wheel_options& options) {
+[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::make_wheel(const wheel_options& options) {
     if constexpr (levelled_wheel<Wheel>)
         if (!options.levels.empty()) return void(wheel_.emplace(nodes, options.levels, tick{}));
     wheel_.emplace(nodes, options.slots, tick{});
@@ -60,7 +61,7 @@ void wheel_engine<Clock, Locking, Wheel>::close(lock_type& lock) noexcept {
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::shutdown(lock_type& lock) {
+[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::shutdown(lock_type& lock) {
     shut_down_ = true;
     room_ = 0;
     loop_ = nullptr;

@@ -6,7 +6,6 @@
 
 #include <cogwheel/detail/which_asio.hpp>
 
-#include <memory>
 #include <typeinfo>
 #include <utility>
 
@@ -40,42 +39,47 @@ public:
 private:
     friend class wheel_extensions;
     type_key type_ = nullptr;
-    std::unique_ptr<wheel_extension> next_;
+    wheel_extension* next_ = nullptr; // owned by wheel_extensions
 };
 
 /// The extensions of a wheel. Needs the engine's lock.
 class wheel_extensions {
 public:
+    wheel_extensions() = default;
+    wheel_extensions(wheel_extensions&& other) noexcept : first_(std::exchange(other.first_, nullptr)) {}
+    wheel_extensions& operator=(wheel_extensions&&) = delete;
+    ~wheel_extensions() { clear(); }
+
     /// Returns the extension of this type, and makes it at the first call. Errors: std::bad_alloc.
     template <class Extension>
     Extension& get() {
         const type_key type = key_of<Extension>();
-        for (wheel_extension* e = first_.get(); e != nullptr; e = e->next_.get())
+        for (wheel_extension* e = first_; e != nullptr; e = e->next_)
             if (same_type(e->type_, type)) return static_cast<Extension&>(*e);
-        auto made = std::make_unique<Extension>();
-        Extension& extension = *made;
-        extension.wheel_extension::type_ = type;
-        extension.wheel_extension::next_ = std::exchange(first_, nullptr);
-        first_ = std::move(made);
-        return extension;
+        auto* made = new Extension;
+        made->wheel_extension::type_ = type;
+        made->wheel_extension::next_ = std::exchange(first_, made);
+        return *made;
     }
 
     /// Returns the extension of this type, or nullptr if it has not been made.
     template <class Extension>
     const Extension* find() const noexcept {
         const type_key type = key_of<Extension>();
-        for (const wheel_extension* e = first_.get(); e != nullptr; e = e->next_.get())
+        for (const wheel_extension* e = first_; e != nullptr; e = e->next_)
             if (same_type(e->type_, type)) return static_cast<const Extension*>(e);
         return nullptr;
     }
 
     void shut_down() noexcept {
-        for (wheel_extension* e = first_.get(); e != nullptr; e = e->next_.get()) e->shut_down();
+        for (wheel_extension* e = first_; e != nullptr; e = e->next_) e->shut_down();
     }
-    void clear() noexcept { first_.reset(); }
+    void clear() noexcept {
+        while (first_ != nullptr) delete std::exchange(first_, first_->next_);
+    }
 
 private:
-    std::unique_ptr<wheel_extension> first_;
+    wheel_extension* first_ = nullptr;
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -20,15 +20,16 @@ public:
     using key_type = wheel_service;
     static inline asio::execution_context::id id;
 
-    explicit wheel_service(asio::execution_context& context) : asio::execution_context::service(context) {}
-    ~wheel_service() override {
+    [[gnu::cold]] explicit wheel_service(asio::execution_context& context)
+        : asio::execution_context::service(context) {}
+    [[gnu::cold]] ~wheel_service() override {
         while (const Impl* impl = impls_.pop_front()) delete impl;
     }
 
     /// Opens a wheel in a closed impl, or in a new one. While the context is destroyed, a destructor may call this: the
     /// wheel then takes no timers.
     /// Complexity: O(1), or O(idle impls) for impls without a lock. Errors: std::bad_alloc.
-    Impl& open(const asio::any_io_executor& executor, const wheel_options& options) {
+    [[gnu::cold]] Impl& open(const asio::any_io_executor& executor, const wheel_options& options) {
         Impl& impl = acquire(executor);
         impl.open(executor, options);
         if (shut_down_) impl.shutdown();
@@ -43,7 +44,7 @@ public:
 private:
     // Returns a closed impl, or a new one. An impl without a lock goes only to the executor that it had before: the
     // stale tokens of its previous wheel may be used there.
-    Impl& acquire(const asio::any_io_executor& executor) {
+    [[gnu::cold]] Impl& acquire(const asio::any_io_executor& executor) {
         const std::lock_guard lock(mutex_);
         for (Impl* impl = idle_.back(); impl != nullptr; impl = idle_.previous(*impl)) {
             if (!Impl::concurrent && !impl->was_at(executor)) continue;
@@ -55,7 +56,7 @@ private:
         return *impl;
     }
 
-    void shutdown() noexcept override {
+    [[gnu::cold]] void shutdown() noexcept override {
         shut_down_ = true;
         for (Impl* impl = impls_.front(); impl != nullptr; impl = impls_.next(*impl)) impl->shutdown();
     }
@@ -65,5 +66,12 @@ private:
     linked_list<Impl> impls_; // owns them
     linked_list<Impl, idle_impls> idle_;
 };
+
+/// Opens a wheel in an execution context: see wheel_service::open().
+template <class Impl>
+[[gnu::cold, gnu::noinline]] Impl& open_wheel(asio::execution_context& context, const asio::any_io_executor& executor,
+                                              const wheel_options& options) {
+    return asio::use_service<wheel_service<Impl>>(context).open(executor, options);
+}
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

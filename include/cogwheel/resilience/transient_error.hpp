@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The transient errors, and the check of a policy.
-#include <cogwheel/resilience/retry_policy.hpp>
+// Which errors pass by themselves.
+#pragma once
+
+#include <cogwheel/detail/which_asio.hpp>
 
 #include COGWHEEL_ASIO_HEADER(error.hpp)
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <stdexcept>
-#include <string>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-std::string_view to_string(retry_end e) noexcept {
-    constexpr std::array<std::string_view, 7> names{"succeeded", "not_retryable", "attempts_used", "out_of_time",
-                                                    "budget",    "cancelled",     "wheel"};
-    return names[static_cast<std::size_t>(e)];
-}
-
-bool is_transient(const error_code& ec) noexcept {
+/// Returns true if another attempt may succeed: the peer or the way to it was unavailable, or did not answer in time.
+/// True for timed_out, connection_refused, connection_reset, connection_aborted, broken_pipe, eof, host_unreachable,
+/// network_unreachable, network_down, network_reset, try_again, interrupted, host_not_found_try_again, and for codes
+/// that equal the std::errc of the same meaning. False for all other codes, such as operation_aborted (a cancellation).
+inline bool is_transient(const error_code& ec) noexcept {
     struct passing {
         error_code asio;
         detail::sys::error_condition standard;
@@ -49,12 +46,3 @@ bool is_transient(const error_code& ec) noexcept {
 }
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
-
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
-
-void refuse_attempts(std::uint32_t attempts) {
-    throw std::invalid_argument("cogwheel::retry_policy: attempts is " + std::to_string(attempts) +
-                                ", but must be at least 1, the first one included; for no limit: 4294967295");
-}
-
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

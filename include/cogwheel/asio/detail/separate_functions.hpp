@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The functions of the usual wheels that no handler's type enters. With COGWHEEL_SEPARATE_COMPILATION, only the file
+// that includes <cogwheel/src.hpp> compiles them; else each file compiles those that it uses. Wheels of other types are
+// compiled where they are used, in either case.
+#pragma once
+
+#include <cogwheel/asio/timer_wheel.hpp>
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+
+template <class Locking, class Wheel>
+using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
+
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+// One by one: a program that links the whole class would contain functions that it never calls. `how` is extern, or
+// nothing, to compile them. `...` is the engine's type.
+#define COGWHEEL_SEPARATE_ENGINE(how, ...)                                                                             \
+    how template void __VA_ARGS__::start(const asio::any_io_executor&, const wheel_options&);                          \
+    how template void __VA_ARGS__::close(__VA_ARGS__::lock_type&) noexcept;                                            \
+    how template void __VA_ARGS__::shutdown(__VA_ARGS__::lock_type&);                                                  \
+    how template void __VA_ARGS__::recycle_if_done(__VA_ARGS__::lock_type&) noexcept;                                  \
+    how template void __VA_ARGS__::request_turn();                                                                     \
+    how template void __VA_ARGS__::let_run_return() noexcept;                                                          \
+    how template void __VA_ARGS__::wake_earlier_by(due_tick);                                                          \
+    how template void __VA_ARGS__::plan(tick);                                                                         \
+    how template void __VA_ARGS__::plan_for(tick);                                                                     \
+    how template void __VA_ARGS__::wake(std::uint64_t);                                                                \
+    how template void __VA_ARGS__::wake_lost(std::uint64_t) noexcept;                                                  \
+    how template void __VA_ARGS__::turn_lost() noexcept;                                                               \
+    how template void __VA_ARGS__::replace_lost_turn() noexcept;                                                       \
+    how template void __VA_ARGS__::run_turn(__VA_ARGS__::lock_type&, bool);                                            \
+    how template bool __VA_ARGS__::turn(__VA_ARGS__::lock_type&, bool);                                                \
+    how template void __VA_ARGS__::deliver_ended(__VA_ARGS__::lock_type&, std::uint32_t&);                             \
+    how template void __VA_ARGS__::end_turn(__VA_ARGS__::lock_type&, bool);
+
+/// For both locking policies of a wheel of the core.
+#define COGWHEEL_SEPARATE_FUNCTIONS(how, wheel)                                                                        \
+    COGWHEEL_SEPARATE_ENGINE(how, wheel_engine<std::chrono::steady_clock, multi_threaded, wheel>)                      \
+    COGWHEEL_SEPARATE_ENGINE(how, wheel_engine<std::chrono::steady_clock, single_threaded, wheel>)                     \
+    how template usual_impl<multi_threaded, wheel>& open_wheel<usual_impl<multi_threaded, wheel>>(                     \
+        asio::execution_context&, const asio::any_io_executor&, const wheel_options&);                                 \
+    how template usual_impl<single_threaded, wheel>& open_wheel<usual_impl<single_threaded, wheel>>(                   \
+        asio::execution_context&, const asio::any_io_executor&, const wheel_options&);
+
+#ifdef COGWHEEL_SEPARATE_COMPILATION
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+COGWHEEL_SEPARATE_FUNCTIONS(extern, hashed_wheel)
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+#endif
