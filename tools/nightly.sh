@@ -6,7 +6,7 @@
 # of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost sid'. Takes hours.
 set -euo pipefail
 
-all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --boost bookworm' 'compat --boost sid' 'package' 'mutate')
+all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --boost bookworm' 'compat --boost sid' 'package' 'site' 'mutate')
 for compiler in g++ clang++-16 clang++-19; do all+=("compat $compiler "{bookworm,trixie,sid}); done
 mapfile -t platforms < <(tools/compat.sh --names)
 all+=("${platforms[@]/#/compat --platforms }")
@@ -25,7 +25,7 @@ note() {
     local leg=$1 new=$results.new
     { grep -vF "  $leg  " "$results" 2>/dev/null || true; } >"$new"
     {
-        grep -E '^(ok|FAILED|skip:|[0-9]+ passed)|^[a-z -]+ (ok|FAILED)$' "$log" || true
+        grep -E '^(ok|FAILED|skip:|[0-9]+ passed)|^[a-z: -]+ (ok|FAILED)$' "$log" || true
         printf 'exit code %d, commit %s, %d s\n' "$2" "$(git rev-parse --short HEAD)" "$SECONDS"
     } | sed "s/^/$(date +%F)  $leg  /" >>"$new"
     mv "$new" "$results"

@@ -1,0 +1,13 @@
+# What Doxygen 1.9 reads in place of the headers: no inline namespaces, no specialisations of others' templates, and the
+# sections of a comment as paragraphs with a title.
+s/^(namespace cogwheel)::inline v0(::detail)?(::testing)?(::inline COGWHEEL_ASIO)? \{/\1\2\3 {/
+s/#include COGWHEEL_ASIO_HEADER\((.*)\)/#include <asio\/\1>/
+s/\[\[gnu::[a-z_]+\]\] //g
+/^template <>/,/^[^ ].*;$/ {
+    s/^template <>/\/*! @cond *\/ template <>/
+    s/^([^ ].*;)$/\1 \/*! @endcond *\//
+}
+:again
+s/^( *\/\/\/ .*[.;)]) (Effects|Errors|Complexity|Thread safety|Lifetime|Preconditions|Parameters|Completion signature|Cancellation|Executor|Example|Memory): /\1\n\/\/\/ \2: /
+t again
+s/(^|\n)( *\/\/\/) (Effects|Errors|Complexity|Thread safety|Lifetime|Preconditions|Parameters|Completion signature|Cancellation|Executor|Example|Memory):/\1\2 @par \3\n\2/g

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+"""site.py [DIRECTORY=build/site]: writes the site to DIRECTORY/html. Guides, examples and reference are made from what is
+in the tree: docs/site/pages.txt lists the guides. Fails if Doxygen warns, or if a link leads nowhere."""
+
+import html.parser
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+
+root = pathlib.Path(__file__).resolve().parent.parent
+site = root / "docs/site"
+
+
+def words(path):
+    """The lines of a list: fields with blanks between them, without comments."""
+    lines = [line.split("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line]
+
+
+# Guides by their path, in the order of the menu.
+guides = {path: name for name, path in words(site / "pages.txt")}
+decisions = {f"docs/adr/{f.name}": f"adr_{f.name[:4]}" for f in sorted((root / "docs/adr").glob("0*.md"))}
+guides |= decisions
+
+
+def slug(heading):
+    """The anchor of a heading, as GitHub makes it."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+    return re.sub(r"[^\w\- ]", "", plain.lower()).strip().replace(" ", "-")
+
+
+def label(page, anchor):
+    return f"{page}_{anchor}".replace("-", "_")
+
+
+def examples():
+    """The examples by name: their files, the one that is read first in front."""
+    found = {}
+    for path in sorted((root / "examples").iterdir()):
+        if path.suffix == ".cpp":
+            found[path.stem] = [path]
+        elif path.is_dir() and path.name != "support":
+            files = [f for f in sorted(path.rglob("*")) if f.suffix in (".cpp", ".hpp")]
+            found[path.name] = sorted(files, key=lambda f: f.name != "main.cpp")
+    return found
+
+
+def example_of(path, known):
+    parts = path.parts
+    if len(parts) < 2 or parts[0] != "examples":
+        return None
+    name = pathlib.PurePath(parts[1]).stem
+    return name if name in known else None
+
+
+def outside_code(text, change):
+    """Applies `change` to the parts of Markdown between blocks of code."""
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))
+
+
+class converter:
+    """Makes Doxygen's Markdown of ours: labels of headings, references in place of paths."""
+
+    def __init__(self, known, pictures):
+        self.known, self.pictures = known, pictures
+
+    def link(self, source, match):
+        picture, text, target = match.groups()
+        if re.match(r"[a-z]+:", target):  # another site; or the brackets of a lambda
+            return match.group(0)
+        path, _, anchor = target.partition("#")
+        at = pathlib.PurePath(source).parent if path else pathlib.PurePath(source)
+        path = pathlib.PurePath(str((root / at / path).resolve().relative_to(root))) if path else at
+        if picture:
+            name = "-".join(path.parts[1:])  # two folders may have pictures of one name
+            self.pictures[name] = root / path
+            return f"![{text}]({name})"
+        page = guides.get(str(path)) or guides.get(str(path / "index.md"))
+        if page:
+            return f"[{text}](@ref {label(page, anchor) if anchor else page})"
+        example = example_of(path, self.known)
+        if example:
+            return f"[{text}](@ref example_{example})"
+        if path.suffix == ".hpp" and path.parts[0] == "include" and "detail" not in path.parts:
+            return f"[{text}](@ref {path.name})"
+        if not (root / path).exists():
+            raise SystemExit(f"site: {source} links to {target}, which does not exist")
+        return text
+
+    def section(self, source, title):
+        """A section of another page, without its heading."""
+        text = (root / source).read_text(encoding="utf-8")
+        found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+        if not found:
+            raise SystemExit(f"site: {source} has no section '{title}'")
+        return self.body(source, found.group(1))
+
+    def body(self, source, text):
+        return outside_code(
+            text, lambda part: re.sub(r"(!?)\[([^\]]+)\]\(([^)\s]+)\)", lambda m: self.link(source, m), part)
+        )
+
+    def page(self, source):
+        name = guides[source]
+        text = self.body(source, (root / source).read_text(encoding="utf-8"))
+        text = re.sub(r"^<!-- section (\S+) (.*) -->$", lambda m: self.section(m[1], m[2]), text, flags=re.M)
+
+        def heading(match):
+            anchor = ("mainpage" if name == "index" else name) if match[1] == "#" else label(name, slug(match[2]))
+            return f"{match[1]} {match[2]} {{#{anchor}}}"
+
+        return outside_code(text, lambda part: re.sub(r"^(#{1,4}) (.+)$", heading, part, flags=re.M))
+
+
+def first_words(path):
+    """What the comment at the head of a source file says."""
+    lines = path.read_text(encoding="utf-8").splitlines()[3:]
+    said = []
+    for line in lines:
+        if not line.startswith("//"):
+            break
+        said.append(line[3:])
+    return "\n".join(said)
+
+
+def example_page(name, files):
+    out = [f"# {name} {{#example_{name}}}", ""]
+    said = first_words(files[0])
+    if said:
+        out += [re.sub(r"([\\@<>]|--)", r"\\\1", said), ""]
+    for file in files:
+        relative = file.relative_to(root / "examples")
+        if len(files) > 1:
+            out += [f"## {relative} {{#{label('example_' + name, slug(str(relative.with_suffix('')) + file.suffix))}}}", ""]
+        out += [f"\\include {relative}", ""]
+    return "\n".join(out)
+
+
+def write_pages(into):
+    known, pictures = examples(), {}
+    convert = converter(known, pictures)
+    shutil.rmtree(into, ignore_errors=True)
+    into.mkdir(parents=True)
+    for number, (source, name) in enumerate(guides.items()):
+        text = convert.page(source)
+        if name == "examples":
+            text += "".join(f"- @subpage example_{e}\n" for e in known)
+        if name == "decisions":
+            text += "".join(f"- @subpage {page}\n" for page in decisions.values())
+        (into / f"{number:02}_{name}.md").write_text(text, encoding="utf-8")
+    for name, files in known.items():
+        (into / f"example_{name}.md").write_text(example_page(name, files), encoding="utf-8")
+    shutil.rmtree(into.parent / "pictures", ignore_errors=True)
+    (into.parent / "pictures").mkdir()
+    for name, picture in pictures.items():
+        shutil.copy(picture, into.parent / "pictures" / name)
+
+
+class page_links(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.names, self.targets = set(), []
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        self.names.update(v for k, v in attrs if k in ("id", "name") and v)
+        for key in ("href", "src"):
+            if values.get(key):
+                self.targets.append(values[key])
+
+
+def check_links(html_directory):
+    """Returns the links inside the site that lead nowhere, and how many there are in all."""
+    pages, dead, count = {}, [], 0
+    for path in html_directory.glob("*.html"):
+        pages[path.name] = page_links()
+        pages[path.name].feed(path.read_text(encoding="utf-8"))
+    for name, page in pages.items():
+        for target in page.targets:
+            url = urllib.parse.urlsplit(target)
+            if url.scheme or target.startswith(("javascript:", "//")):
+                continue
+            count += 1
+            to = urllib.parse.unquote(url.path) or name
+            if not (html_directory / to).exists():
+                dead.append(f"{name}: {target}")
+            elif url.fragment and to in pages and urllib.parse.unquote(url.fragment) not in pages[to].names:
+                dead.append(f"{name}: {target}")
+    return dead, count
+
+
+def remove_empty_summaries(html_directory):
+    """Doxygen 1.9.4 links to the list of nested classes of a class that has only private ones."""
+    for path in html_directory.glob("class*.html"):
+        text = path.read_text(encoding="utf-8")
+        if 'name="nested-classes"' not in text and 'href="#nested-classes"' in text:
+            text = re.sub(r'<a href="#nested-classes">Classes</a>( &#124;\n)?', "", text)
+            path.write_text(text, encoding="utf-8")
+
+
+def main():
+    directory = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else root / "build/site").resolve()
+    write_pages(directory / "pages")
+    shutil.rmtree(directory / "html", ignore_errors=True)
+    version = re.search(r"project\(cogwheel VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+    options = (site / "Doxyfile").read_text(encoding="utf-8")
+    options += f"""
+PROJECT_NUMBER = {version}
+OUTPUT_DIRECTORY = {directory}
+INPUT = {directory}/pages {root}/include/cogwheel
+IMAGE_PATH = {directory}/pictures
+STRIP_FROM_PATH = {root}/include {directory}/pages
+STRIP_FROM_INC_PATH = {root}/include
+"""
+    done = subprocess.run(["doxygen", "-"], input=options, cwd=root, capture_output=True, text=True, check=False)
+    warnings = [line.replace(str(root) + "/", "") for line in done.stderr.splitlines() if line.strip()]
+    remove_empty_summaries(directory / "html")
+    dead, links = check_links(directory / "html")
+    for line in warnings + dead:
+        print(line)
+    pages = len(list((directory / "html").glob("*.html")))
+    print(f"site: {pages} pages, {links} links, {len(dead)} dead, {len(warnings)} warnings")
+    return 1 if done.returncode or warnings or dead else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
