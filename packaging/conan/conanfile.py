@@ -87,7 +87,6 @@ class Cogwheel(ConanFile):
             toolchain.cache_variables[f"COGWHEEL_BUILD_{part.upper()}"] = bool(getattr(self.options, part))
         asio = str(self.options.asio)
         toolchain.cache_variables["COGWHEEL_ASIO"] = "standalone;boost" if asio == "both" else asio
-        toolchain.cache_variables["COGWHEEL_UNITY"] = True
         toolchain.generate()
 
     def build(self):

@@ -15,6 +15,7 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types cannot have any
 // One by one: a program that links the whole class would contain functions that it never calls. `how` is extern, or
 // nothing, to compile them. `...` is the engine's type.
 #define COGWHEEL_SEPARATE_ENGINE(how, ...)                                                                             \
@@ -44,6 +45,8 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
         asio::execution_context&, const asio::any_io_executor&, const wheel_options&);                                 \
     how template usual_impl<single_threaded, wheel>& open_wheel<usual_impl<single_threaded, wheel>>(                   \
         asio::execution_context&, const asio::any_io_executor&, const wheel_options&);
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 #ifdef COGWHEEL_SEPARATE_COMPILATION
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {

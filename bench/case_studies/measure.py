@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Cogwheel authors
+"""measure.py [--connections N=5000] [--idle SECONDS=20] [--rounds N=3] [--result FILE] NAME=COMMAND...: what the timers of
+an HTTP server cost. Each COMMAND is a server; {port} and {idle} in it stand for its port, and for the seconds after which
+it closes an idle connection. The servers take turns. For each: N idle connections, and what the process does meanwhile
+(CPU time, wake-ups, memory); when it closes them; then requests by wrk on 64 connections, and their CPU time. Needs wrk;
+loopback only."""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import selectors
+import shlex
+import socket
+import statistics
+import subprocess
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def state(pid):
+    """CPU seconds, voluntary context switches, resident KiB."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    cpu = (int(fields[11]) + int(fields[12])) / TICKS
+    switches = 0
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        switches += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text(), re.M)[1])
+    resident = int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
+    return cpu, switches, resident
+
+
+def wait_for(port):
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit(f"measure: no server on port {port}")
+
+
+def measure(command, options, port):
+    command = command.replace("{port}", str(port)).replace("{idle}", str(options.idle))
+    server = subprocess.Popen(shlex.split(command), stdout=subprocess.DEVNULL)
+    try:
+        wait_for(port)
+        before = state(server.pid)
+        opened = []
+        for _ in range(options.connections):
+            at = time.monotonic()  # before, so that no close seems early
+            s = socket.create_connection(("127.0.0.1", port))
+            s.setblocking(False)
+            opened.append((s, at))
+        window = max(1, options.idle // 2)
+        time.sleep(1)
+        begin = state(server.pid)
+        time.sleep(window)
+        end = state(server.pid)
+        late, early = closing(opened, options.idle)
+        cpu = state(server.pid)[0]
+        load = subprocess.run(
+            ["wrk", "-t1", "-c64", "-d5s", f"http://127.0.0.1:{port}/"], capture_output=True, text=True, check=True
+        ).stdout
+        requests = int(re.search(r"(\d+) requests in", load)[1])
+        cpu = state(server.pid)[0] - cpu
+    finally:
+        server.terminate()
+        server.wait()
+    return {
+        "CPU of idle connections, ms a second": (end[0] - begin[0]) * 1000 / window,
+        "wake-ups a second": (end[1] - begin[1]) / window,
+        "KiB a connection": (end[2] - before[2]) / options.connections,
+        "closed early": early,
+        "closed late, s, median": late[len(late) // 2] if late else None,
+        "closed late, s, most": late[-1] if late else None,
+        "CPU of a request, us": cpu * 1e6 / requests,
+    }
+
+
+def closing(opened, idle):
+    """How much later than `idle` each connection was closed, sorted; and how many were closed before."""
+    late, early, left = [], 0, selectors.DefaultSelector()
+    for s, at in opened:
+        left.register(s, selectors.EVENT_READ, at)
+    end = time.monotonic() + idle + 10
+    while left.get_map() and time.monotonic() < end:
+        for key, _ in left.select(1):
+            now = time.monotonic()
+            try:
+                if key.fileobj.recv(4096):
+                    continue
+            except OSError:
+                pass
+            passed = now - key.data - idle
+            late.append(passed)
+            early += passed < 0
+            left.unregister(key.fileobj)
+            key.fileobj.close()
+    for key in list(left.get_map().values()):
+        key.fileobj.close()
+    return sorted(late), early
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--connections", type=int, default=5000)
+parser.add_argument("--idle", type=int, default=20)
+parser.add_argument("--rounds", type=int, default=3)
+parser.add_argument("--result")
+parser.add_argument("servers", nargs="+", metavar="NAME=COMMAND")
+chosen = parser.parse_args()
+found = {}
+next_port = 18080
+for _ in range(chosen.rounds):
+    for server in chosen.servers:
+        name, text = server.split("=", 1)
+        found.setdefault(name, []).append(measure(text, chosen, next_port))
+        next_port += 1
+for row in next(iter(found.values()))[0]:
+    cells = []
+    for name, runs in found.items():
+        values = [r[row] for r in runs if r[row] is not None]
+        cells.append(f"{name} {statistics.median(values):.3f}" if values else f"{name} -")
+    print(f"{row:38} " + "   ".join(cells))
+if chosen.result:
+    settings = {"connections": chosen.connections, "idle": chosen.idle, "load": os.getloadavg()}
+    pathlib.Path(chosen.result).write_text(json.dumps({"settings": settings, "runs": found}, indent=1) + "\n")
