@@ -15,6 +15,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -334,4 +335,33 @@ TEST_CASE("operation_connects_a_socket_that_nobody_listens_to_and_then_somebody_
     manual_clock::advance(110ms);
     while (!done) io.run_one();
     CHECK(socket.is_open());
+}
+
+TEST_CASE("socket_closed_before_each_attempt_is_refused_by_the_peer_each_time") {
+    asio::io_context io;
+    manual_timer_wheel wheel(io);
+    asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
+    const auto peer = acceptor.local_endpoint();
+    acceptor.close();
+    asio::ip::tcp::socket socket(io);
+    std::vector<std::error_code> errors;
+    auto policy = doubling();
+    policy.retryable = [&](const std::error_code& ec) {
+        errors.push_back(ec);
+        return true;
+    };
+    bool done = false;
+    async_retry(
+        wheel, policy,
+        [&](auto token) {
+            socket.close();
+            return socket.async_connect(peer, token);
+        },
+        [&](std::error_code, retry_result) { done = true; });
+    while (!done) {
+        if (wheel.pending() != 0) manual_clock::advance(10s);
+        io.run_one();
+    }
+    CHECK(errors.size() > 1);
+    for (const std::error_code& ec : errors) CHECK(ec == asio::error::connection_refused);
 }

@@ -5,7 +5,11 @@
 //
 //     co_await cogwheel::async_retry(
 //         wheel, {.attempts = 5, .attempt_timeout = 2s, .deadline = cogwheel::deadline::after(20s), .budget = &budget},
-//         [&](auto token) { return socket.async_connect(endpoint, token); }, asio::use_awaitable);
+//         [&](auto token) {
+//             socket.close(); // after a refusal, a second connect of the same socket fails on Linux, without an attempt
+//             return socket.async_connect(endpoint, token);
+//         },
+//         asio::use_awaitable);
 //
 // The operation is a function object. It starts one asynchronous operation with the token that it receives, and returns
 // what that call returns. Or it takes no token, and is a coroutine. It may also take the attempt as its first argument:

@@ -4,7 +4,7 @@
 // Starts an attempt by a function object of the user. Finds out the form of the function object and its completion
 // signature, and turns its errors into error codes. Each call starts one attempt. The forms:
 //
-//     [&](auto token) { return socket.async_connect(endpoint, token); }
+//     [&](auto token) { return client.async_get(token); }
 //     [&](Attempt& attempt, auto token) { ... }
 //     [&]() -> asio::awaitable<T> { ... }
 //     [&](Attempt& attempt) -> asio::awaitable<T> { ... }
