@@ -187,12 +187,13 @@ TEST_CASE("complaint_double_fire_of_many_workers_with_the_same_claim_one_begins"
             asio::steady_timer wait(co_await asio::this_coro::executor, 20ms);
             co_await wait.async_wait(asio::use_awaitable);
         };
+        // Before a worker runs: all are due soon, however long the machine takes to add them.
+        for (int i = 0; i < 200; ++i) rig.add(worker_task(std::to_string(i), 400ms));
         std::vector<std::unique_ptr<worker_rig>> workers;
         for (int i = 0; i < 5; ++i) {
             workers.push_back(std::make_unique<worker_rig>(rig, o));
             workers.back()->run(slow);
         }
-        for (int i = 0; i < 200; ++i) rig.add(worker_task(std::to_string(i), 400ms));
         const auto sum = [&](auto member) {
             std::uint64_t all = 0;
             for (const auto& w : workers) all += w->worker.stats().*member;
