@@ -6,7 +6,7 @@
 //     co_await cogwheel::async_retry(
 //         wheel, {.attempts = 5, .attempt_timeout = 2s, .deadline = cogwheel::deadline::after(20s), .budget = &budget},
 //         [&](auto token) {
-//             socket.close(); // after a refusal, a second connect of the same socket fails on Linux, without an attempt
+//             socket.close(); // on Linux, a socket that was refused cannot connect again at once
 //             return socket.async_connect(endpoint, token);
 //         },
 //         asio::use_awaitable);
