@@ -54,3 +54,5 @@ project_files | while IFS= read -r file; do
         if [[ -x $file ]]; then chmod +x "$to/$file"; fi
     fi
 done
+# What the project has no more.
+comm -23 <(cd "$to" && find . -type f | sort) <(project_files | sed 's|^|./|' | sort) | sed "s|^|$to/|" | xargs -d '\n' -r rm
