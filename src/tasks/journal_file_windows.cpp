@@ -16,6 +16,9 @@
 #ifndef NOMINMAX // libstdc++ defines it
 #define NOMINMAX
 #endif
+#ifndef WIN32_LEAN_AND_MEAN // without the old sockets, which Asio refuses in a unity build
+#define WIN32_LEAN_AND_MEAN
+#endif
 #include <windows.h>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
