@@ -25,7 +25,7 @@ note() {
     local leg=$1 new=$results.new
     { grep -vF "  $leg  " "$results" 2>/dev/null || true; } >"$new"
     {
-        grep -E '^ok .* tests passed$|^(FAILED|skip:|[0-9]+ passed)|^[a-z: -]+ (ok|FAILED)$|^site: .* pages' "$log" || true
+        grep -E '^ok .* tests passed$|^(FAILED|skip:|[0-9]+ passed)|^[a-z: -]+ (ok|FAILED)$|^site: .* pages|^[0-9]+% tests passed' "$log" || true
         printf 'exit code %d, commit %s, %d s\n' "$2" "$(git rev-parse --short HEAD)" "$SECONDS"
     } | sed "s/^/$(date +%F)  $leg  /" >>"$new"
     mv "$new" "$results"
