@@ -24,6 +24,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// An address of this machine that nobody listens to.
+asio::ip::tcp::endpoint refusing_endpoint(asio::io_context& io) {
+    return asio::ip::tcp::acceptor(io, {asio::ip::address_v4::loopback(), 0}).local_endpoint();
+}
+
 using rig = retry_rig<manual_timer_wheel>;
 
 /// Move-only, as its handler.
@@ -308,9 +313,8 @@ TEST_CASE("coroutine_that_awaits_a_retry_is_cancelled_while_waiting") {
 TEST_CASE("operation_connects_a_socket_that_nobody_listens_to_and_then_somebody_does") {
     asio::io_context io;
     manual_timer_wheel wheel(io);
-    asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
-    const auto peer = acceptor.local_endpoint();
-    acceptor.close();
+    const auto peer = refusing_endpoint(io);
+    asio::ip::tcp::acceptor acceptor(io);
     asio::ip::tcp::socket socket(io);
     bool done = false;
     spawn(io, [&]() -> asio::awaitable<void> {
@@ -340,9 +344,7 @@ TEST_CASE("operation_connects_a_socket_that_nobody_listens_to_and_then_somebody_
 TEST_CASE("socket_closed_before_each_attempt_is_refused_by_the_peer_each_time") {
     asio::io_context io;
     manual_timer_wheel wheel(io);
-    asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
-    const auto peer = acceptor.local_endpoint();
-    acceptor.close();
+    const auto peer = refusing_endpoint(io);
     asio::ip::tcp::socket socket(io);
     std::vector<std::error_code> errors;
     auto policy = doubling();

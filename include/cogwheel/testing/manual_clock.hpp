@@ -15,6 +15,7 @@
 
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/testing/detail/manual_alarm.hpp>
+#include <cogwheel/testing/manual_time.hpp>
 
 #include COGWHEEL_ASIO_HEADER(executor_work_guard.hpp)
 #include COGWHEEL_ASIO_HEADER(io_context.hpp)
