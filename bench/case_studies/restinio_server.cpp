@@ -4,7 +4,6 @@
 // restinio_server own|cogwheel PORT IDLE_SECONDS: an HTTP server by RESTinio (Debian: librestinio-dev). Its connections
 // are watched by RESTinio's own timer manager, a steady_timer for each, which expires every second; or by one on a
 // wheel.
-#include <cogwheel/asio/callback_timer.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 
 #include <cstdio>
