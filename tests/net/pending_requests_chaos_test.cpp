@@ -43,7 +43,8 @@ asio::awaitable<void> serve(tcp::socket socket) {
 asio::awaitable<void> accept(tcp::acceptor& acceptor) {
     for (;;) {
         auto [ec, socket] = co_await acceptor.async_accept(with_error);
-        if (ec) co_return;
+        if (!acceptor.is_open()) co_return;
+        if (ec) continue; // on Windows, a connection that was reset before it was accepted
         asio::co_spawn(acceptor.get_executor(), serve(std::move(socket)), asio::detached);
     }
 }
