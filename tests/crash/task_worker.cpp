@@ -98,8 +98,9 @@ int live(const std::filesystem::path& directory, const std::string& life, bool f
         std::printf("recovered %zu\n", found.tasks);
         std::fflush(stdout);
         if (!finish) add_tasks(tasks, log, life);
+        // With pauses: each count looks at each task, under the lock that the others need.
         for (auto n = tasks.counts(); n.pending + n.queued + n.running != 0; n = tasks.counts())
-            std::this_thread::yield();
+            std::this_thread::sleep_for(1ms);
     }
     work.reset();
     loop.join();
