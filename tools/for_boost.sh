@@ -43,7 +43,7 @@ project_files | while IFS= read -r file; do
         # For the files that have included <system_error> for it.
         if grep -q 'boost::system' "$new"; then sed -i "$system" "$new"; fi
         ;;
-    tests/*CMakeLists.txt | examples/CMakeLists.txt | cmake/ReadmeSnippets.cmake | cmake/SelfContainedHeaders.cmake)
+    tests/*CMakeLists.txt | examples/CMakeLists.txt | cmake/*Snippets.cmake | cmake/*Headers.cmake)
         sed -E "$builds" "$file" >"$new"
         ;;
     *) cp "$file" "$new" ;;

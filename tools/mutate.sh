@@ -34,7 +34,7 @@ copy_tree() {
 
 configure() {
     cmake --preset dev -S "$tree" -B "$out" -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCOGWHEEL_WERROR=OFF \
-        -DCOGWHEEL_BUILD_EXAMPLES=OFF >"$log" 2>&1 </dev/null
+        -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCOGWHEEL_BUILD_EXAMPLES=OFF >"$log" 2>&1 </dev/null
 }
 
 # Each lane uses one processor. By ccache, lanes share what they have compiled.

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr clock::time_point start{1h};
+constexpr clock::time_point accepted{1h};
 
 struct piece {
     std::chrono::nanoseconds at;
@@ -37,29 +37,29 @@ bool late_by_definition(const demands& d, const std::vector<piece>& pieces, std:
 } // namespace
 
 TEST_CASE("header_due_at_first_is_the_grace_period") {
-    CHECK(header_due({.within = 10s, .grace = 2s}, start).at() == start + 2s);
-    CHECK(header_due({.within = 1s, .grace = 2s}, start).at() == start + 1s);
+    CHECK(header_due({.within = 10s, .grace = 2s}, accepted).at() == accepted + 2s);
+    CHECK(header_due({.within = 1s, .grace = 2s}, accepted).at() == accepted + 1s);
 }
 
 TEST_CASE("header_due_byte_buys_its_share_of_a_second") {
     const demands d{.within = 10s, .grace = 2s, .rate = 100};
-    header_due due{d, start};
-    due.received(50, start + 1s);
-    CHECK(due.at() == start + 2500ms);
+    header_due due{d, accepted};
+    due.received(50, accepted + 1s);
+    CHECK(due.at() == accepted + 2500ms);
 }
 
 TEST_CASE("header_due_savings_end_at_the_grace_period") {
     const demands d{.within = 100s, .grace = 2s, .rate = 100};
-    header_due due{d, start};
-    due.received(8000, start + 1s);
-    CHECK(due.at() == start + 3s);
+    header_due due{d, accepted};
+    due.received(8000, accepted + 1s);
+    CHECK(due.at() == accepted + 3s);
 }
 
 TEST_CASE("header_due_never_passes_the_limit_of_the_whole") {
     const demands d{.within = 10s, .grace = 2s, .rate = 100};
-    header_due due{d, start};
-    for (auto t = 0s; t < 10s; t += 1s) due.received(1000, start + t);
-    CHECK(due.at() == start + 10s);
+    header_due due{d, accepted};
+    for (auto t = 0s; t < 10s; t += 1s) due.received(1000, accepted + t);
+    CHECK(due.at() == accepted + 10s);
 }
 
 TEST_CASE("header_due_any_sequence_agrees_with_the_definition") {
@@ -68,17 +68,17 @@ TEST_CASE("header_due_any_sequence_agrees_with_the_definition") {
         const demands d{.within = std::chrono::milliseconds{1 + random() % 3000},
                         .grace = std::chrono::milliseconds{1 + random() % 300},
                         .rate = std::int64_t{1} << random() % 10};
-        header_due due{d, start};
+        header_due due{d, accepted};
         std::vector<piece> pieces;
         std::chrono::nanoseconds now{};
         for (int i = 0; i < 40; ++i) {
             now += std::chrono::milliseconds{random() % 120};
-            const bool late = start + now >= due.at();
+            const bool late = accepted + now >= due.at();
             REQUIRE(late == late_by_definition(d, pieces, now));
             if (late) break;
             const auto before = due.at();
             pieces.push_back({now, random() % 20});
-            due.received(pieces.back().bytes, start + now);
+            due.received(pieces.back().bytes, accepted + now);
             REQUIRE(due.at() >= before);
         }
     }

@@ -23,6 +23,7 @@ namespace failure {
 
 using namespace std::chrono_literals;
 
+namespace limit_case {
 namespace {
 
 struct sockets {
@@ -225,8 +226,10 @@ void refused(trial& t) {
 }
 
 } // namespace
+} // namespace limit_case
 
 test_cases limit_cases() {
+    using namespace limit_case;
     return {{"timeout_after, timer in time", timer_in_time},
             {"timeout_after, timer", timer_limited},
             {"timeout_after, timer, with an allocator", timer_limited_with_allocator},

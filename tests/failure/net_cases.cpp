@@ -21,6 +21,7 @@ namespace failure {
 
 using namespace std::chrono_literals;
 
+namespace net_case {
 namespace {
 
 void end(trial& t) {
@@ -257,8 +258,10 @@ void breaker(trial& t) {
 }
 
 } // namespace
+} // namespace net_case
 
 test_cases net_cases() {
+    using namespace net_case;
     return {{"async_retry", retry},
             {"async_retry, fails at once", retry_fails_at_once},
             {"async_retry, cancelled", retry_cancelled},

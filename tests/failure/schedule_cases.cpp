@@ -20,6 +20,7 @@ namespace failure {
 
 using namespace std::chrono_literals;
 
+namespace schedule_case {
 namespace {
 
 void end(trial& t) {
@@ -116,7 +117,7 @@ public:
 
     /// All of them are over, and those that did not run have failed.
     void end() {
-        failure::end(trial_);
+        schedule_case::end(trial_);
         for (std::size_t i = 0; i < count_; ++i) {
             const tried& one = tasks_[i];
             const auto info = scheduler.find(one.name);
@@ -229,8 +230,10 @@ void tasks_stopped(trial& t) {
 }
 
 } // namespace
+} // namespace schedule_case
 
 test_cases schedule_cases() {
+    using namespace schedule_case;
     return {{"interval", interval},
             {"interval, cancelled", interval_cancelled},
             {"keyed_timers", keyed_in_the_turn},

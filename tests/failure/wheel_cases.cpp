@@ -16,6 +16,7 @@ namespace failure {
 
 using namespace std::chrono_literals;
 
+namespace wheel_case {
 namespace {
 
 void end(trial& t) {
@@ -192,8 +193,10 @@ void timer_destroyed(trial& t) {
 }
 
 } // namespace
+} // namespace wheel_case
 
 test_cases wheel_cases() {
+    using namespace wheel_case;
     return {{"schedule", schedule},
             {"schedule, cancelled", schedule_cancelled},
             {"schedule, on_cancel", on_cancel},

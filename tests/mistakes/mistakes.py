@@ -10,9 +10,12 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM = """
+HEADERS = """
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <asio/io_context.hpp>
+"""
+
+PROGRAM = """
 using namespace std::chrono_literals;
 using cogwheel::timer_wheel;
 template <class T> void used(T&&) {}
@@ -48,29 +51,43 @@ static_assert(std::is_constructible_v<timer_wheel, asio::io_context&>);
 """
 
 
-def compile_program(compiler, directories, body, outside=""):
-    with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / "program.cpp"
-        source.write_text(PROGRAM % body + outside)
+class Compiler:
+    """Reads the headers once, for all programs."""
+
+    def __init__(self, folder, command, directories):
+        self.folder = folder
         includes = [flag for d in directories for flag in ("-I", d)]
-        command = [compiler, "-std=c++20", "-DASIO_STANDALONE", "-fsyntax-only", *includes, str(source)]
+        self.command = [command, "-std=c++20", "-DASIO_STANDALONE", *includes]
+        self.headers = folder / "headers.hpp"
+        self.headers.write_text(HEADERS)
+        subprocess.run([*self.command, "-x", "c++-header", self.headers, "-o", f"{self.headers}.gch"], check=True)
+
+    def messages(self, body, outside=""):
+        source = self.folder / "program.cpp"
+        source.write_text(PROGRAM % body + outside)
+        command = [*self.command, "-fsyntax-only", "-include", self.headers, source]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def main(compiler, *directories):
+def checked(compiler):
     failures = 0
     for mistake, words in MISTAKES:
-        result = compile_program(compiler, directories, mistake)
+        result = compiler.messages(mistake)
         lines = result.stderr.splitlines()
         found = next((n for n, line in enumerate(lines, 1) if words in line), None)
         good = result.returncode != 0 and found is not None and found <= 5
         failures += not good
         print(f"{'ok  ' if good else 'FAIL'} line {found} of {len(lines):3}: {mistake}")
     for what, body, outside in [("no mistake", "", ""), ("detection by concepts", "", DETECTION)]:
-        result = compile_program(compiler, directories, body, outside)
+        result = compiler.messages(body, outside)
         failures += result.returncode != 0
         print(f"{'ok  ' if result.returncode == 0 else 'FAIL'} {what}\n{result.stderr}", end="")
     return failures != 0
+
+
+def main(command, *directories):
+    with tempfile.TemporaryDirectory() as folder:
+        return checked(Compiler(pathlib.Path(folder), command, directories))
 
 
 if __name__ == "__main__":

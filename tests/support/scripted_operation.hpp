@@ -87,7 +87,8 @@ private:
                     s->cancelled.push_back(type);
                     if (s->on_cancel) s->on_cancel(type);
                 });
-            self->waiting_ = std::make_unique<waiting_handler<std::decay_t<Handler>>>(std::forward<Handler>(handler));
+            // Not by make_unique: that is one more type for each handler, which takes long to compile.
+            self->waiting_.reset(new waiting_handler<std::decay_t<Handler>>(std::forward<Handler>(handler)));
             if (self->on_start) self->on_start();
         }
     };

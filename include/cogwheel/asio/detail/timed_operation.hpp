@@ -405,7 +405,7 @@ private:
     // Keeps run() from returning until the initiating thread has posted the results: that thread may be outside run().
     void keep_running() noexcept {
         if (engine_.is_shut_down()) return;
-        COGWHEEL_TRY { running_ = std::make_unique<running>(engine_.executor(), io_executor_, handler_); }
+        COGWHEEL_TRY { running_.reset(new running(engine_.executor(), io_executor_, handler_)); }
         COGWHEEL_CATCH {
             // run() may return then, and the handler waits for the next run()
         }
@@ -491,7 +491,7 @@ private:
     bool limit_ended_ = false; // the timer expired, or the wheel cancelled it
     pin_bits<false> pins_;     // the lock guards them
     std::optional<IoExecutor> io_executor_;
-    std::unique_ptr<running> running_;
+    std::unique_ptr<kept_work> running_;
     timed_sending* sender_ = nullptr; // of the emission that a thread hands to an executor
     std::variant<std::monostate, pending_cancellation, typename signature_traits<Signatures>::results...> results_;
 };
