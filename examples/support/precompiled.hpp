@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What most examples include, read once for all of them where tests are built. Each example includes what it needs all the same.
+// What most examples include, read once for all of them where tests are built. Each example includes what it needs all
+// the same.
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>

@@ -17,6 +17,7 @@
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -100,7 +101,7 @@ int live(const std::filesystem::path& directory, const std::string& life, bool f
         if (!finish) add_tasks(tasks, log, life);
         // With pauses: each count looks at each task, under the lock that the others need.
         for (auto n = tasks.counts(); n.pending + n.queued + n.running != 0; n = tasks.counts())
-            std::this_thread::sleep_for(1ms);
+            asio::steady_timer(io, 1ms).wait();
     }
     work.reset();
     loop.join();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What most tests include, read once for all of them. Each file includes what it needs all the same: it may be compiled without.
+// What most tests include, read once for all of them. Each file includes what it needs all the same: it may be compiled
+// without.
 #pragma once
 
 #include "support/handler_archetypes.hpp"
