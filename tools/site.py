@@ -12,6 +12,10 @@ import subprocess
 import sys
 import urllib.parse
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from site_search import add_guides
+
 root = pathlib.Path(__file__).resolve().parent.parent
 site = root / "docs/site"
 
@@ -175,9 +179,10 @@ class page_links(html.parser.HTMLParser):
                 self.targets.append(values[key])
 
 
-def check_links(html_directory):
-    """Returns the links inside the site that lead nowhere, and how many there are in all."""
-    pages, dead, count = {}, [], 0
+def check_links(html_directory, found):
+    """Returns the links inside the site that lead nowhere, and how many there are in all; `found`: those of the search."""
+    pages, dead, count = {"search": page_links()}, [], 0
+    pages["search"].targets = [address for places in found.values() for address in places]
     for path in html_directory.glob("*.html"):
         pages[path.name] = page_links()
         pages[path.name].feed(path.read_text(encoding="utf-8"))
@@ -221,11 +226,12 @@ STRIP_FROM_INC_PATH = {root}/include
     done = subprocess.run(["doxygen", "-"], input=options, cwd=root, capture_output=True, text=True, check=False)
     warnings = [line.replace(str(root) + "/", "") for line in done.stderr.splitlines() if line.strip()]
     remove_empty_summaries(directory / "html")
-    dead, links = check_links(directory / "html")
+    found = add_guides(directory / "pages", directory / "html/search")
+    dead, links = check_links(directory / "html", found)
     for line in warnings + dead:
         print(line)
     pages = len(list((directory / "html").glob("*.html")))
-    print(f"site: {pages} pages, {links} links, {len(dead)} dead, {len(warnings)} warnings")
+    print(f"site: {pages} pages, {links} links, {len(dead)} dead, {len(warnings)} warnings; {len(found)} words of guides in the search")
     return 1 if done.returncode or warnings or dead else 0
 
 
