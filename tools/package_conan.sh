@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The Cogwheel authors
 #
 # package_conan.sh: creates the package of packaging/conan in a home of Conan's of its own, build/conan, and builds a program
-# with it. Asio and what durable tasks need are those of this machine, so no package is downloaded.
+# with it, for several options. Asio and what durable tasks need are those of this machine, so no package is downloaded.
+# Boost_ROOT says where a Boost is, if it is not installed.
 set -euo pipefail
 
 export CONAN_HOME=$PWD/build/conan
@@ -16,18 +17,24 @@ fi
 {
     sed 's/^compiler.cppstd=.*/compiler.cppstd=20/' "$CONAN_HOME/profiles/default"
     printf '[platform_requires]\n'
-    printf '%s\n' asio/1.22.1 hiredis/1.0.2 libcurl/7.88.1 openssl/3.0.0
+    printf '%s\n' asio/1.22.1 boost/1.81.0 hiredis/1.0.2 libcurl/7.88.1 openssl/3.0.0
 } >"$CONAN_HOME/profiles/of_this_machine"
 
 version=$(sed -nE 's/^project\(cogwheel VERSION ([0-9.]+) .*/\1/p' CMakeLists.txt)
 readonly log=$CONAN_HOME/log
-for durable in False True; do
-    printf 'conan: durable=%s\n' "$durable"
+sets=(durable=False durable=True shared=True)
+if [[ -e ${Boost_ROOT:-/usr}/include/boost/asio.hpp ]]; then
+    sets+=(asio=both)
+else
+    printf 'conan: without asio=both: no Boost\n'
+fi
+for set in "${sets[@]}"; do
+    printf 'conan: %s\n' "$set"
     # The program is built in a copy, because Conan writes beside its recipe.
     rm -rf "$CONAN_HOME/test" && mkdir -p "$CONAN_HOME/test/packaging/conan" "$CONAN_HOME/test/tests"
     cp -R packaging/conan/test_package "$CONAN_HOME/test/packaging/conan/"
     cp -R tests/consumer "$CONAN_HOME/test/tests/"
-    options=(--no-remote --profile of_this_machine --options "cogwheel/*:durable=$durable")
+    options=(--no-remote --profile of_this_machine --options "cogwheel/*:$set")
     if ! { "$conan" create packaging/conan "${options[@]}" --test-folder= &&
         "$conan" test "$CONAN_HOME/test/packaging/conan/test_package" "cogwheel/$version" "${options[@]}"; } >"$log" 2>&1 </dev/null; then
         cat "$log" >&2
