@@ -43,7 +43,7 @@ run() {
         -DCMAKE_PROJECT_cogwheel_INCLUDE="$PWD/cmake/UnpackedPackages.cmake" "$@" &&
         cmake --build "$directory" -- --quiet &&
         all_from "$from" "$directory" &&
-        ctest --test-dir "$directory" -j "$(nproc)" --no-tests=error --no-label-summary --output-on-failure "${tests[@]}"
+        ctest --test-dir "$directory" -j "$((4 * $(nproc)))" --no-tests=error --no-label-summary --output-on-failure "${tests[@]}"
 }
 
 # Runs the tests as the compiler of this machine builds them. As all functions below: PREFIX DIRECTORY COMPILER.
@@ -99,7 +99,7 @@ with_boost() {
         cmake --preset dev -S "$directory/source" -B "$directory/build" \
             '-DCOGWHEEL_ASIO=standalone;boost' -DBoost_ROOT="$from" -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_SERVICE=OFF &&
         cmake --build "$directory/build" --target "${targets[@]}" -- --quiet &&
-        ctest --test-dir "$directory/build" -R "$selected" -j "$(nproc)" --no-tests=error --no-label-summary --output-on-failure
+        ctest --test-dir "$directory/build" -R "$selected" -j "$((4 * $(nproc)))" --no-tests=error --no-label-summary --output-on-failure
 }
 
 # with_cobalt PREFIX DIRECTORY: sid's library needs sid's libstdc++, which needs its libc.
