@@ -4,7 +4,7 @@
 #
 # package_deb.sh: builds Debian's packages of the last commit in build/deb, and lets lintian judge them. Then it unpacks them
 # into an empty root, builds programs with what lies there, and runs cogwheeld from there; packaging/debian/tests does the
-# same where they are installed.
+# same where they are installed: autopkgtest build/deb/*.deb build/deb/source/ -- null, as root, on a machine to throw away.
 set -euo pipefail
 
 readonly work=$PWD/build/deb
