@@ -8,7 +8,7 @@ import html
 import json
 import re
 
-FEW = 20
+MOST_SECTIONS = 20  # of a word that is in the text of each
 
 
 def sections(markdown):
@@ -30,7 +30,7 @@ def sections(markdown):
 
 def words(text):
     text = re.sub(r"@ref \w+|\{#\w+\}|https?://\S+|&\w+;|<[^>]*>", " ", text)
-    return {w.lower().strip("_") for w in re.findall(r"[A-Za-z_][A-Za-z0-9_]{2,}", text)}
+    return {w.lower() for w in re.findall(r"[A-Za-z][A-Za-z0-9_]+[A-Za-z0-9]", text)}
 
 
 def read_guides(pages):
@@ -46,14 +46,14 @@ def read_guides(pages):
                 anywhere[word].append(place)
     found = {}
     for word, places in anywhere.items():
-        chosen = places if len(places) <= FEW else in_heading.get(word)
+        chosen = places if len(places) <= MOST_SECTIONS else in_heading.get(word)
         if chosen:
             found[word] = chosen
     return found
 
 
 def entry(word, places):
-    """A line of Doxygen's index. Its key is the word, as search.js encodes it, and a number."""
+    """A line of Doxygen's index. Its key is the word, as search.js encodes it, and a suffix that no name of Doxygen's has."""
     key = re.sub(r"[^a-z0-9]", lambda m: f"_{ord(m[0]):02x}", word)
     shown = [[f"../{address}", 1, html.escape(text)] for address, text in places]
     return [f"{key}_g", [word, *shown]]

@@ -19,8 +19,7 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-/// What a timed_work is to its owner. A pointer to this is one type for all handlers: a pointer to each takes a tenth
-/// of the compile time of an operation.
+/// What a timed_work is to its owner. A pointer to this is one type for all handlers, and std::unique_ptr is compiled once.
 struct kept_work {
     kept_work() = default;
     kept_work(const kept_work&) = delete;
