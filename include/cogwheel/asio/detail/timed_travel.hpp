@@ -19,7 +19,7 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-/// What a timed_work is to its owner. A pointer to this is one type for all handlers, and std::unique_ptr is compiled once.
+/// What a timed_work is to its owner: one type for all handlers, so that std::unique_ptr is compiled once.
 struct kept_work {
     kept_work() = default;
     kept_work(const kept_work&) = delete;
