@@ -31,12 +31,10 @@ function(cogwheel_flags target)
   endif()
 endfunction()
 
-# A project that contains Cogwheel chooses its own warnings, and may make them errors.
+# For who changes Cogwheel. Who builds it, alone or in a project, may have another compiler, and has warnings of their own.
 add_library(cogwheel_warnings INTERFACE)
-if(PROJECT_IS_TOP_LEVEL)
-  cogwheel_flags(cogwheel_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
-endif()
 if(COGWHEEL_WERROR)
+  cogwheel_flags(cogwheel_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
   cogwheel_flags(cogwheel_warnings -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -97,7 +97,7 @@ with_boost() {
     local from=$1 directory=$2
     tools/for_boost.sh "$directory/source" &&
         cmake --preset dev -S "$directory/source" -B "$directory/build" \
-            '-DCOGWHEEL_ASIO=standalone;boost' -DBoost_ROOT="$from" -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_SERVICE=OFF &&
+            '-DCOGWHEEL_ASIO=standalone;boost' -DBoost_ROOT="$from" -DCOGWHEEL_BUILD_DURABLE=OFF &&
         cmake --build "$directory/build" --target "${targets[@]}" -- --quiet &&
         ctest --test-dir "$directory/build" -R "$selected" -j "$((4 * $(nproc)))" --no-tests=error --no-label-summary --output-on-failure
 }

@@ -59,8 +59,7 @@ use() {
 # install_package DIRECTORY static|shared
 install_package() {
     logged "$1.log" cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
-        -DCOGWHEEL_BUILD_TESTS=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF -DCOGWHEEL_BUILD_BENCH=OFF -DCOGWHEEL_BUILD_DURABLE=ON -DCOGWHEEL_BUILD_SERVICE=OFF \
-        -DBUILD_SHARED_LIBS="$([[ $2 == shared ]] && printf ON || printf OFF)"
+        -DCOGWHEEL_BUILD_DURABLE=ON -DBUILD_SHARED_LIBS="$([[ $2 == shared ]] && printf ON || printf OFF)"
     logged "$1.log" cmake --build "$1"
     # Keeps the headers: programs compiled with them need only be linked again.
     rm -rf "${prefix:?}"/lib*

@@ -81,8 +81,6 @@ class Cogwheel(ConanFile):
     def generate(self):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
-        for part in ("TESTS", "EXAMPLES", "BENCH", "SERVICE"):
-            toolchain.cache_variables[f"COGWHEEL_BUILD_{part}"] = False
         for part in ("calendar", "tasks", "observe", "durable"):
             toolchain.cache_variables[f"COGWHEEL_BUILD_{part.upper()}"] = bool(getattr(self.options, part))
         asio = str(self.options.asio)

@@ -4,8 +4,8 @@
 # A port for vcpkg, of the tree around this file: vcpkg install cogwheel --overlay-ports=packaging/vcpkg
 # In a registry, vcpkg_from_github() with the hash of a release takes the place of the first command.
 #
-# Tried on Linux by vcpkg's own scripts (ports.cmake of August 2026), debug and release; a program was built with the result.
-# Its tool, which downloads the dependencies, has not run, and neither has another platform.
+# Tried on Linux with vcpkg of August 2026 and its port of Asio 1.32, debug and release; programs were built with the result.
+# No other platform was.
 
 cmake_path(SET SOURCE_PATH NORMALIZE "${CURRENT_PORT_DIR}/../../..")
 
@@ -29,11 +29,7 @@ vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS
     ${options}
-    "-DCOGWHEEL_ASIO=${asios}"
-    -DCOGWHEEL_BUILD_TESTS=OFF
-    -DCOGWHEEL_BUILD_EXAMPLES=OFF
-    -DCOGWHEEL_BUILD_BENCH=OFF
-    -DCOGWHEEL_BUILD_SERVICE=OFF)
+    "-DCOGWHEEL_ASIO=${asios}")
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/cogwheel)
 vcpkg_fixup_pkgconfig()
