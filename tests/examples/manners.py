@@ -42,6 +42,7 @@ ARGUMENTS = {
     "rpc_client": ["--port", "rpc_server", "--seconds", "1"],
     "session_store": ["--keys", "1000", "--hot", "10", "--ttl", "200ms"],
     "slowloris_guard": [],
+    "tcp_proxy": ["--port", "0"],
     "webhook_receiver": ["--seconds", "600"],
     "wheel_monitor": ["--seconds", "600"],
 }
