@@ -112,7 +112,11 @@ class converter:
 
     def page(self, source):
         name = guides[source]
-        text = self.body(source, (root / source).read_text(encoding="utf-8"))
+        original = (root / source).read_text(encoding="utf-8")
+        number = re.search(r"^[^\s\d|].*\n\d+\. .*", original, flags=re.M)
+        if number:
+            raise SystemExit(f"site: {source} has a line that begins with a number and a dot, which makes it a list: {number[0]}")
+        text = self.body(source, original)
         text = re.sub(r"^<!-- section (\S+) (.*) -->$", lambda m: self.section(m[1], m[2]), text, flags=re.M)
 
         def heading(match):
@@ -133,11 +137,48 @@ def first_words(path):
     return "\n".join(said)
 
 
+def plain(text):
+    """For Markdown that Doxygen reads."""
+    return re.sub(r"([\\@<>]|--)", r"\\\1", text)
+
+
+def support_files():
+    """What examples share. The tests' builds alone use precompiled.hpp."""
+    return [f for f in sorted((root / "examples/support").glob("*.hpp")) if f.name != "precompiled.hpp"]
+
+
+def support_anchor(file):
+    return label("example_support", file.name.replace(".", "_"))
+
+
+def support_page():
+    out = ["# What the examples share {#example_support}", ""]
+    out += ["Headers of the examples, not of the library: copy them with the example that includes them.", ""]
+    for file in support_files():
+        out += [f"## support/{file.name} {{#{support_anchor(file)}}}", "", f"\\include support/{file.name}", ""]
+    return "\n".join(out)
+
+
+def support_of(files):
+    """The shared headers that these files include, and those that these include."""
+    by_name = {file.name: file for file in support_files()}
+    found, to_read = set(), list(files)
+    while to_read:
+        text = to_read.pop().read_text(encoding="utf-8")
+        new = {by_name[n] for n in re.findall(r'#include "(?:support/)?(\w+\.hpp)"', text) if n in by_name} - found
+        found |= new
+        to_read += new
+    return sorted(found)
+
+
 def example_page(name, files):
     out = [f"# {name} {{#example_{name}}}", ""]
     said = first_words(files[0])
     if said:
-        out += [re.sub(r"([\\@<>]|--)", r"\\\1", said), ""]
+        out += [plain(said), ""]
+    shared = support_of(files)
+    if shared:
+        out += ["Copy with it: " + ", ".join(f"[support/{f.name}](@ref {support_anchor(f)})" for f in shared) + ".", ""]
     for file in files:
         relative = file.relative_to(root / "examples")
         if len(files) > 1:
@@ -154,12 +195,13 @@ def write_pages(into):
     for number, (source, name) in enumerate(guides.items()):
         text = convert.page(source)
         if name == "examples":
-            text += "".join(f"- @subpage example_{e}\n" for e in known)
+            text += "".join(f"- @subpage example_{e}\n" for e in [*known, "support"])
         if name == "decisions":
             text += "".join(f"- @subpage {page}\n" for page in decisions.values())
         (into / f"{number:02}_{name}.md").write_text(text, encoding="utf-8")
     for name, files in known.items():
         (into / f"example_{name}.md").write_text(example_page(name, files), encoding="utf-8")
+    (into / "example_support.md").write_text(support_page(), encoding="utf-8")
     shutil.rmtree(into.parent / "pictures", ignore_errors=True)
     (into.parent / "pictures").mkdir()
     for name, picture in pictures.items():
@@ -209,6 +251,25 @@ def remove_empty_summaries(html_directory):
             path.write_text(text, encoding="utf-8")
 
 
+def broken_markup(html_directory):
+    """What is left of Markdown that Doxygen did not understand: a part of a table's row."""
+    found = []
+    for path in sorted(html_directory.glob("*.html")):
+        text = re.sub(r'<div class="fragment">.*?</div><!-- fragment -->', "", path.read_text(encoding="utf-8"), flags=re.S)
+        for what in re.findall(r"\\ilinebr|<p>\|[^<]{0,40}", text):
+            found.append(f"{path.name}: {what}")
+    return found
+
+
+def remove_guessed_links(html_directory):
+    """In a program, Doxygen takes a variable for whatever has its name: an enumerator `wheel`, say."""
+    for path in html_directory.glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        changed = re.sub(r'<a class="code hl_\w+"[^>]*>(\w+)</a>', r"\1", text)
+        if changed != text:
+            path.write_text(changed, encoding="utf-8")
+
+
 def main():
     directory = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else root / "build/site").resolve()
     write_pages(directory / "pages")
@@ -226,11 +287,14 @@ STRIP_FROM_INC_PATH = {root}/include
     done = subprocess.run(["doxygen", "-"], input=options, cwd=root, capture_output=True, text=True, check=False)
     warnings = [line.replace(str(root) + "/", "") for line in done.stderr.splitlines() if line.strip()]
     remove_empty_summaries(directory / "html")
+    remove_guessed_links(directory / "html")
     found = add_guides(directory / "pages", directory / "html/search")
     dead, links = check_links(directory / "html", found)
+    warnings += broken_markup(directory / "html")
     for line in warnings + dead:
         print(line)
     pages = len(list((directory / "html").glob("*.html")))
+    print(f"see {directory / 'html/index.html'}")
     print(f"site: {pages} pages, {links} links, {len(dead)} dead, {len(warnings)} warnings; {len(found)} words of guides in the search")
     return 1 if done.returncode or warnings or dead else 0
 

@@ -5,8 +5,7 @@
 //
 //     cogwheel::session_group sessions{wheel};
 //
-//     asio::awaitable<void> serve(tcp::socket socket, cogwheel::session_group::member in); // leaves with the frame
-//     co_spawn(io, serve(std::move(socket), sessions.enter()), asio::detached);
+//     co_spawn(io, serve(socket), [in = sessions.enter()](std::exception_ptr e) { ... }); // leaves with the handler
 //
 //     acceptor.close(); // first, so that no session begins any more; then tell the sessions to end
 //     co_await sessions.async_drain(30s, asio::redirect_error(asio::use_awaitable, ec));
@@ -55,8 +54,10 @@ public:
         std::shared_ptr<count> count_;
     };
 
-    /// Errors: std::bad_alloc. Lifetime: the wheel may be destroyed first; a drain under way then completes with
-    /// operation_aborted, a later one with errc::stopped. The wheel's execution context must outlive the group.
+    /// Makes a group without sessions.
+    /// Errors: std::bad_alloc.
+    /// Lifetime: the wheel may be destroyed first; a drain under way then completes with operation_aborted, a later one
+    ///   with errc::stopped. The wheel's execution context must outlive the group.
     explicit basic_session_group(const Wheel& wheel) : count_(std::make_shared<count>(wheel)) {}
     basic_session_group(const basic_session_group&) = delete;
     basic_session_group& operator=(const basic_session_group&) = delete;
