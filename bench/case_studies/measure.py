@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""measure.py [--connections N=5000] [--idle SECONDS=20] [--rounds N=3] [--result FILE] NAME=COMMAND...: what the timers of
-an HTTP server cost. Each COMMAND is a server; {port} and {idle} in it stand for its port, and for the seconds after which
-it closes an idle connection. The servers take turns. For each: N idle connections, and what the process does meanwhile
-(CPU time, wake-ups, memory); when it closes them; then requests by wrk on 64 connections, and their CPU time. Needs wrk;
-loopback only."""
+"""measure.py [--connections N=5000] [--idle SECONDS=20] [--mqtt] [--rounds N=3] [--result FILE] NAME=COMMAND...: what the
+timers of a server cost. Each COMMAND is a server; {port} and {idle} in it stand for its port, and for the seconds after
+which it closes an idle connection. The servers take turns. For each: N idle connections, and what the process does
+meanwhile (CPU time, wake-ups, memory); when it closes them; then requests on 64 connections, and their CPU time.
+An HTTP server gets its requests from wrk. An MQTT broker (--mqtt) gets clients of MQTT 3.1.1, which ask for a limit of
+{idle} by their keep-alive, two thirds of it, and then messages that nobody has subscribed to. Loopback only."""
 
 import argparse
 import json
@@ -16,6 +17,7 @@ import selectors
 import shlex
 import socket
 import statistics
+import struct
 import subprocess
 import time
 
@@ -53,6 +55,8 @@ def measure(command, options, port):
         for _ in range(options.connections):
             at = time.monotonic()  # before, so that no close seems early
             s = socket.create_connection(("127.0.0.1", port))
+            if options.mqtt:
+                s.sendall(mqtt_connect(options.idle))
             s.setblocking(False)
             opened.append((s, at))
         window = max(1, options.idle // 2)
@@ -62,10 +66,7 @@ def measure(command, options, port):
         end = state(server.pid)
         late, early = closing(opened, options.idle)
         cpu = state(server.pid)[0]
-        load = subprocess.run(
-            ["wrk", "-t1", "-c64", "-d5s", f"http://127.0.0.1:{port}/"], capture_output=True, text=True, check=True
-        ).stdout
-        requests = int(re.search(r"(\d+) requests in", load)[1])
+        requests = (publish if options.mqtt else ask)(port, options.idle)
         cpu = state(server.pid)[0] - cpu
     finally:
         server.terminate()
@@ -77,8 +78,49 @@ def measure(command, options, port):
         "closed early": early,
         "closed late, s, median": late[len(late) // 2] if late else None,
         "closed late, s, most": late[-1] if late else None,
-        "CPU of a request, us": cpu * 1e6 / requests,
+        "CPU of a request or message, us": cpu * 1e6 / requests,
     }
+
+
+def ask(port, _):
+    """HTTP requests for 5 s. Returns how many were answered."""
+    load = subprocess.run(
+        ["wrk", "-t1", "-c64", "-d5s", f"http://127.0.0.1:{port}/"], capture_output=True, text=True, check=True
+    ).stdout
+    return int(re.search(r"(\d+) requests in", load)[1])
+
+
+def mqtt_connect(idle):
+    """CONNECT of MQTT 3.1.1 (section 3.1), without a name. A broker closes after one and a half times the keep-alive."""
+    return bytes.fromhex("100c00044d5154540402") + struct.pack(">HH", idle * 2 // 3, 0)
+
+
+def publish(port, idle):
+    """Messages of QoS 0 for 5 s. Returns how many the broker has read."""
+    segment = (bytes([0x30, 12, 0, 4]) + b"case" + b"hello!") * 100 + b"\xc0\x00"  # PINGREQ: answered after the others
+    clients = []
+    for _ in range(64):
+        clients.append(socket.create_connection(("127.0.0.1", port)))
+        clients[-1].sendall(mqtt_connect(idle))
+        receive(clients[-1], 4)  # CONNACK
+    sent, end = 0, time.monotonic() + 5
+    while time.monotonic() < end:
+        for s in clients:
+            s.sendall(segment)
+        for s in clients:
+            receive(s, 2)
+        sent += 100 * len(clients)
+    for s in clients:
+        s.close()
+    return sent
+
+
+def receive(s, size):
+    while size > 0:
+        part = s.recv(size)
+        if not part:
+            raise SystemExit("measure: the broker closed a connection that was in use")
+        size -= len(part)
 
 
 def closing(opened, idle):
@@ -108,6 +150,7 @@ def closing(opened, idle):
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--connections", type=int, default=5000)
 parser.add_argument("--idle", type=int, default=20)
+parser.add_argument("--mqtt", action="store_true")
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--result")
 parser.add_argument("servers", nargs="+", metavar="NAME=COMMAND")
@@ -126,5 +169,5 @@ for row in next(iter(found.values()))[0]:
         cells.append(f"{name} {statistics.median(values):.3f}" if values else f"{name} -")
     print(f"{row:38} " + "   ".join(cells))
 if chosen.result:
-    settings = {"connections": chosen.connections, "idle": chosen.idle, "load": os.getloadavg()}
+    settings = {"connections": chosen.connections, "idle": chosen.idle, "mqtt": chosen.mqtt, "load": os.getloadavg()}
     pathlib.Path(chosen.result).write_text(json.dumps({"settings": settings, "runs": found}, indent=1) + "\n")
