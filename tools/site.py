@@ -38,6 +38,11 @@ def slug(heading):
     return re.sub(r"[^\w\- ]", "", plain.lower()).strip().replace(" ", "-")
 
 
+def title(source):
+    """The first heading of a guide."""
+    return "Overview" if source == "README.md" else re.search(r"^# (.+)$", (root / source).read_text(encoding="utf-8"), re.M)[1]
+
+
 def label(page, anchor):
     return f"{page}_{anchor}".replace("-", "_")
 
@@ -85,8 +90,11 @@ class converter:
             name = "-".join(path.parts[1:])  # two folders may have pictures of one name
             self.pictures[name] = root / path
             return f"![{text}]({name})"
-        page = guides.get(str(path)) or guides.get(str(path / "index.md"))
-        if page:
+        guide = next((g for g in (str(path), str(path / "index.md")) if g in guides), None)
+        if guide:
+            page = guides[guide]
+            if re.fullmatch(r"[\w/.-]+\.md", text):
+                text = title(guide)
             return f"[{text}](@ref {label(page, anchor) if anchor else page})"
         example = example_of(path, self.known)
         if example:
@@ -116,6 +124,7 @@ class converter:
         number = re.search(r"^[^\s\d|].*\n\d+\. .*", original, flags=re.M)
         if number:
             raise SystemExit(f"site: {source} has a line that begins with a number and a dot, which makes it a list: {number[0]}")
+        original = re.sub(r"\A# .*", "# " + title(source), original)
         text = self.body(source, original)
         text = re.sub(r"^<!-- section (\S+) (.*) -->$", lambda m: self.section(m[1], m[2]), text, flags=re.M)
 
@@ -140,6 +149,23 @@ def first_words(path):
 def plain(text):
     """For Markdown that Doxygen reads."""
     return re.sub(r"([\\@<>]|--)", r"\\\1", text)
+
+
+def first_sentence(path):
+    """The first sentence at the head of a source file, without the name of the program."""
+    said = re.sub(r"^\w+: ", "", " ".join(first_words(path).split()))
+    if not said:
+        raise SystemExit(f"site: {path} does not say what it is")
+    return said[0].upper() + re.split(r"(?<=[.])\s", said[1:])[0]
+
+
+def needs(name):
+    """What a project links for an example, as examples/CMakeLists.txt has it."""
+    rules = (root / "examples/CMakeLists.txt").read_text(encoding="utf-8")
+    groups = {group: names.split() for group, names in re.findall(r"^set\((\w+) ([\w ]+)\)$", rules, flags=re.M)}
+    core = "wheel" if name in groups["core_only"] else "boost" if name in groups["with_boost"] else "cogwheel"
+    further = [p for p, group in (("observe", "with_metrics"), ("tasks", "with_tasks"), ("durable", "with_durable")) if name in groups[group]]
+    return ", ".join(f"`cogwheel::{part}`" for part in [core, *further]) + " and `fmt::fmt` (Debian: `libfmt-dev`)"
 
 
 def support_files():
@@ -179,6 +205,7 @@ def example_page(name, files):
     shared = support_of(files)
     if shared:
         out += ["Copy with it: " + ", ".join(f"[support/{f.name}](@ref {support_anchor(f)})" for f in shared) + ".", ""]
+    out += [f"It links {needs(name)}.", ""]
     for file in files:
         relative = file.relative_to(root / "examples")
         if len(files) > 1:
@@ -195,7 +222,9 @@ def write_pages(into):
     for number, (source, name) in enumerate(guides.items()):
         text = convert.page(source)
         if name == "examples":
-            text += "".join(f"- @subpage example_{e}\n" for e in [*known, "support"])
+            for example, files in known.items():
+                text += f"- @subpage example_{example} : {plain(first_sentence(files[0]))}\n"
+            text += "- @subpage example_support\n"
         if name == "decisions":
             text += "".join(f"- @subpage {page}\n" for page in decisions.values())
         (into / f"{number:02}_{name}.md").write_text(text, encoding="utf-8")
@@ -252,11 +281,11 @@ def remove_empty_summaries(html_directory):
 
 
 def broken_markup(html_directory):
-    """What is left of Markdown that Doxygen did not understand: a part of a table's row."""
+    """What is left of Markdown that Doxygen did not understand: a part of a table's row, a command."""
     found = []
     for path in sorted(html_directory.glob("*.html")):
         text = re.sub(r'<div class="fragment">.*?</div><!-- fragment -->', "", path.read_text(encoding="utf-8"), flags=re.S)
-        for what in re.findall(r"\\ilinebr|<p>\|[^<]{0,40}", text):
+        for what in re.findall(r"\\ilinebr|<p>\|[^<]{0,40}|@(?:subpage|ref) \w*", text):
             found.append(f"{path.name}: {what}")
     return found
 
@@ -265,7 +294,13 @@ def remove_guessed_links(html_directory):
     """In a program, Doxygen takes a variable for whatever has its name: an enumerator `wheel`, say."""
     for path in html_directory.glob("*.html"):
         text = path.read_text(encoding="utf-8")
-        changed = re.sub(r'<a class="code hl_\w+"[^>]*>(\w+)</a>', r"\1", text)
+        changed = re.sub(r'(?<![.;])<a class="code hl_\w+"[^>]*>(\w+)</a>', r"\1", text)
+        kept = set(re.findall(r'<a class="code[^>]* href="([^"]*)"', changed))
+
+        def box(match):  # what is shown beside a link
+            return match[0] if match[1] in kept else ""
+
+        changed = re.sub(r'<div class="ttc" id="[^"]*"><div class="ttname"><a href="([^"]*)">.*?</div></div>\n', box, changed)
         if changed != text:
             path.write_text(changed, encoding="utf-8")
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
+//
+// durable_demo: callbacks that survive the death of their workers and of Redis. One role schedules them, one delivers.
 #include "roles.hpp"
 #include "support/command_line.hpp"
 

@@ -19,7 +19,7 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-/// Counts the sessions of a server.
+/// Counts the sessions of a server, or the requests of a client.
 /// Thread safety: any thread may call enter(), size() and the functions of members; call the others from one thread or
 /// strand at a time.
 template <any_timer_wheel Wheel>

@@ -29,9 +29,10 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 /// Starts `operation`, and starts it again after a wait while the policy allows it. Completes as the last attempt did,
 /// or with an error of its own (see E).
 ///
-/// Parameters: `operation`: see the top of this file. It is copied or moved into the retry, and stays at one address
-///   from the first attempt to the last. Its first result is a std::error_code or a std::exception_ptr; the others must
-///   be default constructible.
+/// Parameters: `operation`: is called as operation(token) or operation(attempt, token), and returns what starting one
+///   operation with the token returns; or as operation() or operation(attempt), and returns an asio::awaitable. It is
+///   copied or moved into the retry, and stays at one address from the first attempt to the last. Its first result is a
+///   std::error_code or a std::exception_ptr; the others must be default constructible.
 ///   `policy`: is copied.
 /// Effects: The first attempt makes a deposit in the budget. Each retry takes a token when it is decided, before the
 ///   wait. If the operation throws while it is started, the exception is the outcome of that attempt. If E (see below)

@@ -32,6 +32,7 @@ enum class retry_end {
 };
 std::string_view to_string(retry_end) noexcept; ///< the name of the constant
 
+/// How a retry ended.
 struct retry_result {
     std::uint32_t attempts = 0; ///< attempts, including one that failed to start
     retry_end end = retry_end::succeeded;

@@ -53,9 +53,11 @@ struct recurrence {
 
 /// What add() does if the key, or the name of the task, is in use. The name of a finished task is not.
 enum class on_duplicate {
-    reject,  ///< returns schedule_errc::duplicate_key; the old entry stays
-    replace, ///< removes the old entry, which begins no further run, and adds the new one
-    keep,    ///< returns success; the old entry stays, the new one is not scheduled
+    reject, ///< returns schedule_errc::duplicate_key; the old entry stays
+    /// Removes the old entry, which begins no further run, and adds the new one. The new entry does not wait for a job
+    /// of the old one that still runs.
+    replace,
+    keep, ///< returns success; the old entry stays, the new one is not scheduled
 };
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -44,7 +44,8 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 class task_scheduler {
 public:
     /// Starts a scheduler on a timer_wheel, or on another wheel that any thread may use.
-    /// Parameters: WallClock is the clock of dates and cron expressions.
+    /// Parameters: WallClock is the clock of dates and cron expressions: a type with `static sys_time<...> now()`, for
+    ///   tests.
     /// Effects: a full wheel (max_pending) refuses new tasks, but takes all further timers of existing tasks. After
     ///   cancel_all() of the wheel, the scheduler arms its timers again.
     /// Errors: std::invalid_argument (options), std::bad_alloc, std::system_error (a thread cannot start).

@@ -118,7 +118,8 @@ public:
 
     // Points below count from the epoch of the trigger's clock: the wheel's clock, or the wall clock.
 
-    /// Returns the first point for a task that is added at `now`, or nothing if there is none.
+    /// Returns the first point for a task that is added at `now`, or nothing if there is none. It may be `now`: a cron
+    /// expression that matches the moment in which the task is added runs at once.
     std::optional<nanoseconds> first(nanoseconds now) const;
     /// Returns the next point after a point of the grid, or nothing if there is none.
     std::optional<nanoseconds> after(nanoseconds point) const;

@@ -12,7 +12,8 @@
 
 namespace cogwheel::inline v0::testing::inline COGWHEEL_ASIO {
 
-/// A clock for tests; meets the standard's Clock requirements. Thread safety: any thread may call both functions.
+/// A clock for tests; meets the standard's Clock requirements. Thread safety: any thread may call its
+/// functions. A process has one, which starts at 0 and is never set back: a test reads now() at its start.
 class manual_clock {
 public:
     using duration = std::chrono::nanoseconds;
