@@ -96,11 +96,10 @@ int serve(const options& o) {
     raise_descriptor_limit();
     asio::io_context io{1};
     tcp_proxy::proxy proxy{io, o.port, o.target, o.limits};
-    fmt::print("listening on {}\n", to_text(proxy.endpoint()));
-    output::flush();
-
     asio::signal_set signals{io, SIGINT, SIGTERM};
     statistics_signal statistics{io.get_executor(), [&proxy] { return proxy.summary(); }};
+    fmt::print("listening on {}\n", to_text(proxy.endpoint()));
+    output::flush();
     asio::co_spawn(io, drain_at_signal(proxy, signals, statistics), rethrow);
     io.run();
     fmt::print("{}", proxy.summary());

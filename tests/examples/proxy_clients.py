@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from server_process import PATIENCE, Server, check, check_refusals, conclude, echo, eventually, hung_up, readable
 
-IDLE, WRITE, DRAIN = 1.0, 1.0, 1.0
+IDLE, WRITE, DRAIN = 2.0, 1.0, 1.0
 
 
 class Target:
@@ -73,6 +73,14 @@ def everything(sock):
     return b"".join(parts)
 
 
+def receive(sock, size):
+    """As many bytes as that, or all that come before the end."""
+    data = b""
+    while len(data) < size and (part := sock.recv(size - len(data))):
+        data += part
+    return data
+
+
 def ends(sock):
     """Whether it ends, in good order or not."""
     try:
@@ -120,17 +128,21 @@ def silence(binary):
         began = time.monotonic()
         with server.connect() as quiet, target.take() as peer:
             with server.connect() as spoken_to, target.take() as speaker:
-                for _ in range(3):
-                    readable(quiet, IDLE / 2)
-                    speaker.sendall(b"x")
-                last = time.monotonic()
+                longest, last = 0.0, time.monotonic()
+                with contextlib.suppress(OSError):  # the proxy may be right to end it: see below
+                    for _ in range(6):
+                        hung_up(IDLE / 4, spoken_to)
+                        speaker.sendall(b"x")
+                        now = time.monotonic()
+                        longest, last = max(longest, now - last), now
                 check("a silent connection ends", ends(quiet) and ends(peer))
-                check("what one side says keeps both open", spoken_to.recv(3, socket.MSG_WAITALL) == b"xxx")
-                check("until it is silent", ends(spoken_to) and time.monotonic() >= last + IDLE,
-                      f"{time.monotonic() - last:.3f} s after the last byte")
+                if longest < IDLE:  # else this machine has kept us from speaking
+                    check("what one side says keeps both open", receive(spoken_to, 6) == b"x" * 6)
+                    check("until it is silent", ends(spoken_to) and time.monotonic() >= last + IDLE,
+                          f"{time.monotonic() - last:.3f} s after the last byte")
         check("none ends early", time.monotonic() >= began + IDLE)
         code, out, err = server.end()
-        check("both are counted", code == 0 and err == "" and number(out, "idle") == 2, f"{code} {out!r} {err!r}")
+        check("both are counted", code == 0 and err == "" and (number(out, "idle") == 2 or longest >= IDLE), f"{code} {out!r} {err!r}")
 
 
 def deaf_client(binary):
