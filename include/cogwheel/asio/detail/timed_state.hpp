@@ -57,6 +57,9 @@ class timed_state {
     using completion_context = typename Engine::completion_context;
 
 public:
+    timed_state(const timed_state&) = delete;
+    timed_state& operator=(const timed_state&) = delete;
+
     /// Cancels the operation, for the handler's own slot.
     static void cancel_by_slot(Engine& engine, lock_type& lock, timer_id link, asio::cancellation_type_t type) {
         auto* operation = back_link<timed_state>::follow(engine, link);
@@ -69,8 +72,6 @@ protected:
     timed_state(Engine& engine, const timed_actions<Engine>& actions, asio::cancellation_type type,
                 bool report) noexcept
         : engine_(engine), actions_(actions), type_(type), report_(report) {}
-    timed_state(const timed_state&) = delete;
-    timed_state& operator=(const timed_state&) = delete;
 
     static constexpr unsigned initiating = 1; // pin: the initiating function has not returned
     static constexpr unsigned emitting = 2;   // pin: the signal is about to be emitted
