@@ -116,6 +116,8 @@ def traffic(binary):
         check("and the other one goes on", everything(sock) == b"answer")
 
     with Target() as target, proxy(binary, target) as server, server.connect() as sock, target.take() as peer:
+        sock.sendall(b"x")
+        check("a byte has passed", peer.recv(1) == b"x")  # else it might be the connect that fails
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         peer.close()
         check("a target that resets ends its client", ends(sock))

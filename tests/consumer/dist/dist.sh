@@ -22,5 +22,5 @@ printf '#!/bin/sh\necho "this builds without git" >&2\nexit 1\n' >"$directory/gi
 chmod +x "$directory/git"
 PATH="$directory:$PATH"
 cd "$directory/unpacked"
-cmake -S . -B build -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug
+cmake -S . -B build -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug
 cmake --build build --target cogwheel_wheel
