@@ -66,7 +66,7 @@ def measure(command, options, port):
         end = state(server.pid)
         late, early = closing(opened, options.idle)
         cpu = state(server.pid)[0]
-        requests = (publish if options.mqtt else ask)(port, options.idle)
+        requests = publish(port, options.idle) if options.mqtt else ask(port)
         cpu = state(server.pid)[0] - cpu
     finally:
         server.terminate()
@@ -82,7 +82,7 @@ def measure(command, options, port):
     }
 
 
-def ask(port, _):
+def ask(port):
     """HTTP requests for 5 s. Returns how many were answered."""
     load = subprocess.run(
         ["wrk", "-t1", "-c64", "-d5s", f"http://127.0.0.1:{port}/"], capture_output=True, text=True, check=True
