@@ -12,6 +12,7 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/use_future.hpp>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -43,8 +44,8 @@ struct move_only_operation {
     }
 };
 
-template <class F>
-void spawn(asio::io_context& io, F f) {
+// By a function of one type, so that co_spawn() is compiled once.
+void spawn(asio::io_context& io, std::function<asio::awaitable<void>()> f) {
     asio::co_spawn(io, std::move(f), [](std::exception_ptr e) {
         if (e) std::rethrow_exception(e);
     });

@@ -23,10 +23,18 @@ class scripted_operation;
 
 template <class... Args>
 class scripted_operation<void(Args...)> {
+    struct completion;
     struct waiting {
         virtual ~waiting() = default;
-        virtual void complete(const asio::any_io_executor&, std::tuple<Args...>) = 0;
+        virtual void dispatch(const asio::any_io_executor&, completion) = 0;
         virtual void complete_here(std::tuple<Args...>) = 0;
+    };
+    using waiting_ptr = std::unique_ptr<waiting>;
+    // On its way to the handler's executor. It does not name the handler's type: executors are compiled once for all.
+    struct completion {
+        waiting_ptr handler;
+        std::tuple<Args...> args;
+        void operator()() { handler->complete_here(std::move(args)); }
     };
 
 public:
@@ -39,8 +47,8 @@ public:
 
     /// As if by asio::dispatch on the handler's executor.
     void complete(Args... args) {
-        const auto handler = std::move(waiting_);
-        handler->complete(executor_, std::tuple<Args...>(std::move(args)...));
+        waiting& handler = *waiting_;
+        handler.dispatch(executor_, {std::move(waiting_), std::tuple<Args...>(std::move(args)...)});
     }
     /// At once, in this thread: as one of several threads of the handler's executor may.
     void complete_here(Args... args) {
@@ -64,11 +72,9 @@ private:
 
         template <class H>
         explicit waiting_handler(H&& h) : handler(std::forward<H>(h)) {}
-        void complete(const asio::any_io_executor& executor, std::tuple<Args...> args) override {
+        void dispatch(const asio::any_io_executor& executor, completion c) override {
             const auto at = asio::get_associated_executor(handler, executor);
-            asio::dispatch(at, [h = std::move(handler), args = std::move(args)]() mutable {
-                std::apply(std::move(h), std::move(args));
-            });
+            asio::dispatch(at, std::move(c));
         }
         void complete_here(std::tuple<Args...> args) override { std::apply(std::move(handler), std::move(args)); }
     };
@@ -94,7 +100,7 @@ private:
     };
 
     asio::any_io_executor executor_;
-    std::unique_ptr<waiting> waiting_;
+    waiting_ptr waiting_;
 };
 
 /// A read, as it were.

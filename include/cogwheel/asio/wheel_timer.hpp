@@ -248,23 +248,23 @@ private:
         template <class Handler>
         void operator()(Handler&& handler) const {
             if constexpr (!detail::has_executor<std::decay_t<Handler>>)
-                if (timer_->own_executor_) return start_bound(std::forward<Handler>(handler));
+                if (timer_->own_executor_) return send(std::forward<Handler>(handler));
             start(std::forward<Handler>(handler));
         }
 
     private:
-        // Not inlined: then the compiler inlines the engine into start(), which is the usual way.
-        template <class Handler>
-        [[gnu::noinline]] void start_bound(Handler&& handler) const {
-            start(asio::bind_executor(timer_->executor_, std::forward<Handler>(handler)));
-        }
         template <class Handler>
         void start(Handler&& handler) const {
-            if (timer_->at_once_)
-                timer_->impl_.start_wait(std::forward<Handler>(handler),
-                                         from_now{std::chrono::nanoseconds::zero(), timer_->expiry_});
+            timer_->impl_.start_wait(std::forward<Handler>(handler), timer_->expiry_, timer_->at_once_);
+        }
+        // Not inlined: then the compiler inlines the engine into start(), which is the usual way.
+        template <class Handler>
+        [[gnu::noinline]] void send(Handler&& handler) const {
+            if constexpr (detail::has_allocator<std::decay_t<Handler>>)
+                start(asio::bind_executor(timer_->executor_, std::forward<Handler>(handler)));
             else
-                timer_->impl_.start_wait(std::forward<Handler>(handler), timer_->expiry_);
+                timer_->impl_.start_wait_on(timer_->executor_, std::forward<Handler>(handler), timer_->expiry_,
+                                            timer_->at_once_);
         }
 
         basic_wheel_timer* timer_;

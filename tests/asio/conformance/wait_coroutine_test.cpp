@@ -12,6 +12,7 @@
 #include <asio/use_awaitable.hpp>
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <memory>
 
 using namespace cogwheel;
@@ -28,6 +29,11 @@ asio::awaitable<void> wait(W& w, std::chrono::nanoseconds delay, int& done) {
     ++done;
 }
 
+// By a function of one type, so that co_spawn() is compiled once.
+void spawn(asio::io_context& io, std::function<asio::awaitable<void>()> f) {
+    co_spawn(io, std::move(f), [](std::exception_ptr e) { CHECK(e == nullptr); });
+}
+
 } // namespace
 
 TEST_CASE_TEMPLATE("use_awaitable_resumes_after_the_delay", W, EVERY_WAIT) {
@@ -38,7 +44,7 @@ TEST_CASE_TEMPLATE("use_awaitable_resumes_after_the_delay", W, EVERY_WAIT) {
         co_await wait(w, 0ms, done);
         co_await wait(w, 20ms, done);
     };
-    co_spawn(w.io, thrice, asio::detached);
+    spawn(w.io, thrice);
     w.run();
     CHECK(done == 0);
     w.pass(10ms);
@@ -59,7 +65,7 @@ TEST_CASE_TEMPLATE("use_awaitable_aborted_throws_operation_aborted", W, EVERY_WA
             thrown = e.code();
         }
     };
-    co_spawn(w.io, once, asio::detached);
+    spawn(w.io, once);
     w.run();
     w.wheel.cancel_all();
     w.run();
@@ -76,7 +82,7 @@ TEST_CASE_TEMPLATE("redirect_error_and_as_tuple_aborted_do_not_throw", W, EVERY_
         const auto [second] = co_await w.wait(1h, as_tuple(asio::use_awaitable));
         aborted += second == asio::error::operation_aborted;
     };
-    co_spawn(w.io, twice, asio::detached);
+    spawn(w.io, twice);
     for (int i = 0; i < 2; ++i) {
         w.run();
         w.wheel.cancel_all();
@@ -94,7 +100,7 @@ TEST_CASE_TEMPLATE("or_operator_first_wins_loser_leaves_the_wheel", W, EVERY_WAI
             CHECK(result.index() == 1);
         }
     };
-    co_spawn(w.io, race, asio::detached);
+    spawn(w.io, race);
     w.run();
     CHECK(w.wheel.pending() == 2);
     for (int i = 0; i < 10; ++i) w.pass(10ms);
@@ -112,7 +118,7 @@ TEST_CASE_TEMPLATE("and_operator_waits_for_both", W, EVERY_WAIT) {
         co_await (wait(w, 30ms, first) && wait(w, 10ms, second));
         ++joined;
     };
-    co_spawn(w.io, join, asio::detached);
+    spawn(w.io, join);
     w.run();
     w.pass(10ms);
     CHECK(second == 1);
@@ -155,7 +161,7 @@ TEST_CASE_TEMPLATE("as_default_on_token_may_be_left_out", T, EVERY_TIMER) {
         co_await made_there.async_wait();
         ++done;
     };
-    co_spawn(w.io, all, asio::detached);
+    spawn(w.io, all);
     w.run();
     for (int i = 1; i <= 3; ++i) {
         CHECK(done == i - 1);
@@ -198,7 +204,7 @@ TEST_CASE_TEMPLATE("default_token_omitted_or_left_to_an_adapter_is_deferred", T,
         const auto [ec] = co_await w.wheel.async_wait(10ms, asio::as_tuple);
         done += !ec;
     };
-    co_spawn(w.io, all, asio::detached);
+    spawn(w.io, all);
     w.run();
     w.pass(10ms);
     CHECK(done == 1);

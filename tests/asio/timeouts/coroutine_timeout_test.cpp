@@ -12,6 +12,7 @@
 #include <asio/steady_timer.hpp>
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -31,9 +32,9 @@ awaitable<std::string> slow(Wheel& wheel, std::chrono::nanoseconds delay, std::s
     co_return result;
 }
 
-/// Runs a coroutine to its end, ten milliseconds after ten milliseconds.
-template <class F>
-void run_coroutine(asio::io_context& io, F f) {
+/// Runs a coroutine to its end, ten milliseconds after ten milliseconds. One function type for all, so that co_spawn()
+/// is compiled once.
+void run_coroutine(asio::io_context& io, std::function<awaitable<void>()> f) {
     bool done = false;
     asio::co_spawn(io, std::move(f), [&](std::exception_ptr e) {
         CHECK(e == nullptr);

@@ -48,11 +48,13 @@ struct work_counter {
     using type = std::decay_t<
         typename asio::prefer_result<const Executor&, asio::execution::outstanding_work_t::tracked_t>::type>;
     static type of(const Executor& e) { return asio::prefer(e, asio::execution::outstanding_work.tracked); }
+    static const type& executor_of(const type& counter) noexcept { return counter; }
 };
 template <class Executor>
 struct work_counter<Executor, false> {
     using type = asio::executor_work_guard<Executor>;
     static type of(const Executor& e) { return type(e); }
+    static Executor executor_of(const type& counter) noexcept { return counter.get_executor(); }
 };
 
 /// Keeps a context running while it lives. Declare it before members that need the context: they are destroyed first.
@@ -138,13 +140,7 @@ public:
     /// Makes a call of Arrive, or of Lost, which does not throw. Both are member functions of Operation.
     template <auto Arrive, auto Lost, class Operation>
     static operation_call of(Operation& o) noexcept {
-        return operation_call(&o, [](void* operation, bool arrives) {
-            auto& self = *static_cast<Operation*>(operation);
-            if (arrives)
-                (self.*Arrive)();
-            else
-                (self.*Lost)();
-        });
+        return operation_call(&o, &end_by<Operation, Arrive, Lost>);
     }
     operation_call(operation_call&& other) noexcept
         : operation_(std::exchange(other.operation_, nullptr)), end_(other.end_) {}
@@ -156,6 +152,14 @@ public:
 
 private:
     using ending = void (*)(void* operation, bool arrives);
+    template <class Operation, auto Arrive, auto Lost>
+    static void end_by(void* operation, bool arrives) {
+        auto& self = *static_cast<Operation*>(operation);
+        if (arrives)
+            (self.*Arrive)();
+        else
+            (self.*Lost)();
+    }
     operation_call(void* operation, ending end) noexcept : operation_(operation), end_(end) {}
 
     void* operation_;

@@ -99,16 +99,15 @@ private:
     Handler handler_;
 };
 
-/// Starts a wait. Makes its node, connects it with the handler's cancellation slot, and calls begin(node, connected)
-/// under the lock. begin() makes the wait pending, or defers its completion. Handler tracking shows the wait as one of
+/// Starts a wait. Makes its node, connects it with `slot`, that of the handler, and calls begin(node, connected) under
+/// the lock. begin() makes the wait pending, or defers its completion. Handler tracking shows the wait as one of
 /// `object`.
 /// Target: see slot_handler.
 /// Effects: if this returns, the handler is called exactly once, or the execution context destroys it.
 /// Errors: std::bad_alloc; those of begin(). The handler is then destroyed.
-template <class Payload, class Target, class Engine, class Handler, class Begin>
-void start_waiting(Engine& engine, [[maybe_unused]] void* object, Handler&& handler, Begin begin) {
+template <class Payload, class Target, class Engine, class Slot, class Handler, class Begin>
+void start_waiting(Engine& engine, [[maybe_unused]] void* object, Slot slot, Handler&& handler, Begin begin) {
     using op = operation<Engine, Payload>;
-    auto slot = asio::get_associated_cancellation_slot(handler);
     typename Engine::lock_type lock = engine.lock();
     if (engine.is_shut_down()) return; // the context destroys all handlers, so this one too
     timer_node& node = op::create(engine, std::forward<Handler>(handler), engine.executor());

@@ -32,7 +32,7 @@ class timed_operation : public timed_state<Engine> {
     using lock_type = typename Engine::lock_type;
     using completion_context = typename Engine::completion_context;
 
-    using base::engine_, base::link_, base::pins_, base::report_, base::running_, base::signal_, base::timed_out_;
+    using base::engine_, base::pins_, base::report_, base::running_, base::timed_out_;
     using base::initiating, base::completed, base::pinned;
     using base::release_timer;
 
@@ -96,7 +96,6 @@ private:
     using executor_type = std::conditional_t<has_executor<Handler>,
                                              asio::associated_executor_t<Handler, asio::any_io_executor>, IoExecutor>;
     friend owner;
-    using running = timed_work<Handler, IoExecutor>;
 
     static void end(timer_node& node, void* context) {
         auto& c = *static_cast<completion_context*>(context);
@@ -127,78 +126,70 @@ private:
     // Keeps run() from returning until the initiating thread has posted the results: that thread may be outside run().
     void keep_running() noexcept {
         if (engine_.is_shut_down()) return;
-        COGWHEEL_TRY { running_.reset(new running(engine_.executor(), io_executor_, handler_)); }
+        COGWHEEL_TRY { running_.reset(make_timed_work(engine_.executor(), io_executor_, handler_)); }
         COGWHEEL_CATCH {
             // run() may return then, and the handler waits for the next run()
         }
     }
 
-    // Calls the handler with the stored results. Preconditions: no pin; on its executor.
-    void deliver_results(lock_type& lock) {
-        const auto kept = std::move(running_);
-        std::visit(
-            [&]<class R>(R& stored) {
-                if constexpr (!std::same_as<R, std::monostate> && !std::same_as<R, pending_cancellation>) {
-                    R r(std::move(stored)); // the block is freed before the handler is called
-                    std::apply([&](auto&... args) { finish<R>(lock, std::move(args)...); }, r);
-                }
-            },
-            results_);
-    }
-
     template <class Results, class... Args>
     void finish(lock_type& lock, Args&&... args) {
-        const bool translate = timed_out_ && report_;
+        if (timed_out_ && report_) return finish_stored(lock, Results(std::forward<Args>(args)...));
         Handler handler = take_handler(lock);
-        if (!translate) [[likely]]
-            return std::move(handler)(std::forward<Args>(args)...);
-        Results results(std::forward<Args>(args)...);
-        if constexpr (sizeof...(Args) != 0) report_timeout(std::get<0>(results));
-        std::apply(std::move(handler), std::move(results));
+        std::move(handler)(std::forward<Args>(args)...);
+    }
+    template <class Results>
+    void finish_stored(lock_type& lock, Results results) {
+        if constexpr (std::tuple_size_v<Results> != 0)
+            if (timed_out_ && report_) report_timeout(std::get<0>(results));
+        std::apply(take_handler(lock), std::move(results));
     }
     // Moves the handler out, frees the block and releases the lock.
     Handler take_handler(lock_type& lock) {
         Engine& engine = engine_;
-        link_.cut(engine);
-        if (signal_.slot().has_handler()) { // a destructor in the slot may use the wheel
-            lock.unlock();
-            signal_.slot().clear();
-            lock.lock();
-        }
+        base::let_go(lock);
         Handler handler = block::take_out(engine.nodes, lock, block::node(*this),
                                           [](timed_operation& o) -> Handler { return std::move(o.handler_); });
-        if (!lock.owns_lock()) lock.lock();
-        engine.leave(lock);
-        lock.unlock();
+        base::leave(engine, lock);
         return handler;
     }
 
+    // ---- timed_actions ----
+
     static timed_operation& of(base& b) noexcept { return static_cast<timed_operation&>(b); }
-    static constexpr timed_actions<Engine> actions = {
-        .node = [](base& b) noexcept -> timer_node& { return block::node(of(b)); },
-        .is_on_wheel_executor =
-            [](const base& b) { return static_cast<const timed_operation&>(b).is_on_wheel_executor(); },
-        .dispatch =
-            [](base& b, operation_call&& call) {
-                const auto executor = of(b).executor();
-                const auto allocator = of(b).get_allocator(); // the operation may be destroyed in the same call
-                dispatch_plain(executor, allocator, std::move(call));
-            },
-        .post =
-            [](base& b, operation_call&& call) {
-                const asio::any_io_executor wheel = of(b).engine_.executor();
-                way_to<executor_type>::post(of(b).executor(), wheel, of(b).get_allocator(), std::move(call));
-            },
-        .make_pending = [](base& b) noexcept -> pending_cancellation& {
-            return of(b).results_.template emplace<pending_cancellation>();
-        },
-        .withdraw =
-            [](base& b) noexcept {
-                of(b).engine_.withdraw_cancellation(std::get<pending_cancellation>(of(b).results_));
-            },
-        .deliver = [](base& b, lock_type& lock) { of(b).deliver_results(lock); },
-        .drop = [](base& b, lock_type& lock) { [[maybe_unused]] const Handler dropped = of(b).take_handler(lock); },
-    };
+    static timer_node& node_of(base& b) noexcept { return block::node(of(b)); }
+    static bool is_at_home(const base& b) { return static_cast<const timed_operation&>(b).is_on_wheel_executor(); }
+    static void dispatch(base& b, operation_call&& call) {
+        const auto executor = of(b).executor();
+        const auto allocator = of(b).get_allocator(); // the operation may be destroyed in the same call
+        dispatch_plain(executor, allocator, std::move(call));
+    }
+    static void post(base& b, operation_call&& call) {
+        const asio::any_io_executor wheel = of(b).engine_.executor();
+        way_to<executor_type>::post(of(b).executor(), wheel, of(b).get_allocator(), std::move(call));
+    }
+    static pending_cancellation& make_pending(base& b) noexcept {
+        return of(b).results_.template emplace<pending_cancellation>();
+    }
+    static void withdraw(base& b) noexcept {
+        of(b).engine_.withdraw_cancellation(std::get<pending_cancellation>(of(b).results_));
+    }
+    // Calls the handler with the stored results. Preconditions: no pin; on its executor.
+    static void deliver(base& b, lock_type& lock) {
+        const auto kept = std::move(of(b).running_);
+        (of(b).template deliver_as<typename signature_traits<Signatures>::results>(lock) || ...);
+    }
+    template <class Results>
+    bool deliver_as(lock_type& lock) {
+        Results* stored = std::get_if<Results>(&results_);
+        if (stored == nullptr) return false;
+        finish_stored(lock, std::move(*stored));
+        return true;
+    }
+    static void drop(base& b, lock_type& lock) { [[maybe_unused]] const Handler dropped = of(b).take_handler(lock); }
+
+    static constexpr timed_actions<Engine> actions{&node_of,      &is_at_home, &dispatch, &post,
+                                                   &make_pending, &withdraw,   &deliver,  &drop};
 
     Handler handler_;
     std::optional<IoExecutor> io_executor_;

@@ -163,6 +163,20 @@ protected:
         pins_.set(queued);
         engine_.defer_cancellation(actions_.make_pending(*this), node);
     }
+    // Makes the ids stale before the block is freed, and empties the slot.
+    void let_go(lock_type& lock) {
+        link_.cut(engine_);
+        if (!signal_.slot().has_handler()) return;
+        lock.unlock(); // a destructor in the slot may use the wheel
+        signal_.slot().clear();
+        lock.lock();
+    }
+    // Leaves the engine once the block is freed, and releases the lock.
+    static void leave(Engine& engine, lock_type& lock) noexcept {
+        if (!lock.owns_lock()) lock.lock();
+        engine.leave(lock);
+        lock.unlock();
+    }
     void abandon() {
         lock_type lock = engine_.lock();
         while (sender_ != nullptr && sender_->thread != std::this_thread::get_id()) {

@@ -26,7 +26,8 @@ struct kept_work {
     virtual ~kept_work() = default;
 };
 
-/// Outstanding work for the executors of the wheel, of the operation and of its handler.
+/// Outstanding work for the executors of the wheel, of the operation and of its handler. Handler: no_executor for a handler
+/// without an executor, so that these have one type.
 template <class Handler, class IoExecutor>
 struct timed_work final : kept_work {
     counted_work<asio::any_io_executor> wheel;
@@ -39,6 +40,16 @@ struct timed_work final : kept_work {
         if (of_operation) io_executor.emplace(*of_operation);
     }
 };
+
+/// Returns such work. Errors: std::bad_alloc.
+template <class Handler, class IoExecutor>
+kept_work* make_timed_work(const asio::any_io_executor& of_wheel, const std::optional<IoExecutor>& of_operation,
+                           const Handler& handler) {
+    if constexpr (has_executor<Handler>)
+        return new timed_work<Handler, IoExecutor>(of_wheel, of_operation, handler);
+    else
+        return new timed_work<no_executor, IoExecutor>(of_wheel, of_operation, {});
+}
 
 /// Tells the thread that sends an emission what became of it. The emission may begin or be destroyed before the
 /// dispatch returns. Lifetime: on the stack of that thread.

@@ -88,7 +88,8 @@ public:
     template <class Handler, class When>
     void start_wait(Handler&& handler, When when) {
         start_waiting<waiting_handler<std::decay_t<Handler>>, wheel_impl>(
-            static_cast<engine&>(*this), this, std::forward<Handler>(handler), [&](timer_node& node, bool) {
+            static_cast<engine&>(*this), this, asio::get_associated_cancellation_slot(handler),
+            std::forward<Handler>(handler), [&](timer_node& node, bool) {
                 const admission how = this->admit();
                 if (how == admission::accepted) {
                     if constexpr (std::invocable<When&, timer_id>)

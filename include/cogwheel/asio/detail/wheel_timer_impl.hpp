@@ -11,6 +11,7 @@
 
 #include <cogwheel/asio/detail/cancellation.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
+#include <cogwheel/asio/detail/sent_handler.hpp>
 #include <cogwheel/asio/detail/wheel_time.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/node_list.hpp>
@@ -35,6 +36,7 @@ template <class Engine>
 class wheel_timer_impl : private timer_node, private node_list {
     using lock_type = typename Engine::lock_type;
     using completion_context = typename Engine::completion_context;
+    using time_point = typename Engine::time_point;
 
 public:
     explicit wheel_timer_impl(Engine& engine) noexcept : engine_(&engine) {
@@ -60,23 +62,30 @@ public:
     /// Cancels the waits, which complete with operation_aborted.
     ~wheel_timer_impl() { leave(); }
 
-    /// Starts a wait, which completes in any case. The first wait arms the timer for `when`.
+    /// Starts a wait, which completes in any case. The first wait arms the timer for `when`; at_once: for the next turn,
+    /// also if that begins in the tick of `when`.
     /// Errors: std::bad_alloc; the handler is destroyed.
-    template <class Handler, class When>
-    void start_wait(Handler&& handler, When when) {
+    template <class Handler>
+    void start_wait(Handler&& handler, time_point when, bool at_once = false) {
         start_waiting<listed_handler<std::decay_t<Handler>>, wheel_timer_impl>(
-            *engine_, this, std::forward<Handler>(handler),
-            [&](timer_node& wait, bool connected) { enter(wait, when, connected); });
+            *engine_, this, asio::get_associated_cancellation_slot(handler), std::forward<Handler>(handler),
+            begin_wait{*this, when, at_once});
+    }
+
+    /// The same with a handler that has no executor, and is called on `executor`, which is not the wheel's.
+    template <class Handler, class Executor>
+    void start_wait_on(const Executor& executor, Handler&& handler, time_point when, bool at_once) {
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        start_sent(std::move(slot), sent_handler<Executor>(executor, std::forward<Handler>(handler)), when, at_once);
     }
 
     /// The same with a node of the caller. The node's function completes it as that of a listed operation.
     /// Returns false if the execution context is being shut down. Errors: std::bad_alloc.
     /// In both cases this function does not touch the node again.
-    template <class When>
-    bool start_wait_of(timer_node& wait, When when) {
+    bool start_wait_of(timer_node& wait, time_point when) {
         const lock_type lock = engine_->lock();
         if (engine_->is_shut_down()) return false;
-        enter(wait, when, false);
+        enter(wait, when, false, false);
         return true;
     }
 
@@ -90,7 +99,7 @@ public:
     }
 
     /// The same, and sets `now` to a point that is not before the present, for a deadline.
-    std::size_t cancel(typename Engine::time_point& now) {
+    std::size_t cancel(time_point& now) {
         const lock_type lock = engine_->lock();
         if (!empty()) engine_->request_turn_to_abort();
         now = engine_->not_before();
@@ -117,7 +126,7 @@ public:
     }
 
     /// Moves the waits to `delay` from now, which `at` becomes. Preconditions: delay > 0. Otherwise as reschedule().
-    bool reschedule(std::chrono::nanoseconds delay, typename Engine::time_point& at) {
+    bool reschedule(std::chrono::nanoseconds delay, time_point& at) {
         const lock_type lock = engine_->lock();
         const auto until = point_after(engine_->not_before(), delay);
         if (!empty()) engine_->rearm(*this, until);
@@ -126,7 +135,7 @@ public:
     }
 
     /// Moves the waits to `at` if that is sooner. Preconditions: the engine's lock is held. Errors: as reschedule().
-    void bring_forward(typename Engine::time_point at) {
+    void bring_forward(time_point at) {
         if (!empty() && at < engine_->start_of(deadline())) engine_->rearm(*this, at);
     }
 
@@ -169,19 +178,40 @@ private:
         }
     }
 
+    // Names no type of a handler: it is the same type for all of them.
+    struct begin_wait {
+        wheel_timer_impl& self;
+        time_point when;
+        bool at_once;
+        void operator()(timer_node& wait, bool named) const { self.enter(wait, when, at_once, named); }
+    };
+
+    template <class Slot, class Executor>
+    void start_sent(Slot slot, sent_handler<Executor>&& handler, time_point when, bool at_once) {
+        start_waiting<sent_handler<Executor>, wheel_timer_impl>(*engine_, this, std::move(slot), std::move(handler),
+                                                                begin_wait{*this, when, at_once});
+    }
+
     // Adds a wait. If the wheel refuses it, the next turn completes it. `named`: it gets an id.
     // Inlined by force: several callers would otherwise keep the compiler from it.
-    template <class When>
-    [[gnu::always_inline]] void enter(timer_node& wait, When when, bool named) {
+    [[gnu::always_inline]] void enter(timer_node& wait, time_point when, bool at_once, bool named) {
         if (empty()) {
             if (const admission how = engine_->admit(); how != admission::accepted) {
                 engine_->request_turn();
                 return engine_->defer(outcome_of(how), wait);
             }
             attach();
-            engine_->template arm<timer_kind::object>(*this, when);
+            if (at_once) [[unlikely]]
+                arm_at_once(when);
+            else
+                engine_->template arm<timer_kind::object>(*this, when);
         }
         push_back(wait, named);
+    }
+
+    [[gnu::noinline]] void arm_at_once(time_point now) {
+        engine_->template arm<timer_kind::object>(*this,
+                                                  typename Engine::from_now{std::chrono::nanoseconds::zero(), now});
     }
 
     // Aborts all waits. Preconditions: there is one.
