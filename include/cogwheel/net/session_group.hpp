@@ -17,7 +17,14 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/net/detail/session_count.hpp>
 
+#include <concepts>
+
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+
+// The type of a deleted function, so that the compiler's first line says what to write.
+namespace mistake {
+struct write_local_session_group {};
+} // namespace mistake
 
 /// Counts the sessions of a server, or the requests of a client.
 /// Thread safety: any thread may call enter(), size() and the functions of members; call the others from one thread or
@@ -59,6 +66,9 @@ public:
     /// Lifetime: the wheel may be destroyed first; a drain under way then completes with operation_aborted, a later one
     ///   with errc::stopped. The wheel's execution context must outlive the group.
     explicit basic_session_group(const Wheel& wheel) : count_(std::make_shared<count>(wheel)) {}
+    template <any_timer_wheel Other>
+        requires(!std::same_as<Other, Wheel>)
+    explicit basic_session_group(const Other&, mistake::write_local_session_group = {}) = delete;
     basic_session_group(const basic_session_group&) = delete;
     basic_session_group& operator=(const basic_session_group&) = delete;
 
