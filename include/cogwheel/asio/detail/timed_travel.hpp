@@ -26,8 +26,8 @@ struct kept_work {
     virtual ~kept_work() = default;
 };
 
-/// Outstanding work for the executors of the wheel, of the operation and of its handler. Handler: no_executor for a handler
-/// without an executor, so that these have one type.
+/// Outstanding work for the executors of the wheel, of the operation and of its handler. Handler: no_executor for a
+/// handler without an executor, so that these have one type.
 template <class Handler, class IoExecutor>
 struct timed_work final : kept_work {
     counted_work<asio::any_io_executor> wheel;

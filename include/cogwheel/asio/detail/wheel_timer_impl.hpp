@@ -62,8 +62,8 @@ public:
     /// Cancels the waits, which complete with operation_aborted.
     ~wheel_timer_impl() { leave(); }
 
-    /// Starts a wait, which completes in any case. The first wait arms the timer for `when`; at_once: for the next turn,
-    /// also if that begins in the tick of `when`.
+    /// Starts a wait, which completes in any case. The first wait arms the timer for `when`; at_once: for the next
+    /// turn, also if that begins in the tick of `when`.
     /// Errors: std::bad_alloc; the handler is destroyed.
     template <class Handler>
     void start_wait(Handler&& handler, time_point when, bool at_once = false) {
