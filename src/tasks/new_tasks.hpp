@@ -48,6 +48,8 @@ public:
                 if (impl_.recorder_.keeps(*old) && !impl_.recorder_.keeps(*a.entry)) impl_.recorder_.erase(*old);
                 impl_.remove(s, old);
             }
+            if (impl_.idle_.erase(a.entry->spec.name) != 0 && !impl_.recorder_.keeps(*a.entry))
+                impl_.recorder_.erase(a.entry->spec.name);
             impl_.recorder_.notify(task_event::kind::added, a.entry->spec.name, {});
         }
     }

@@ -27,7 +27,8 @@ task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::share
     } else {
         t.job.clear(); // a task with its own job has no name to find that job by
     }
-    if (const entry_ptr old = entry_named(t.name); old != nullptr && !old->ended && policy != on_duplicate::replace) {
+    const entry_ptr old = entry_named(t.name);
+    if (((old != nullptr && !old->ended) || idle_.contains(t.name)) && policy != on_duplicate::replace) {
         if (policy == on_duplicate::reject) refused = schedule_errc::duplicate_key;
         return nullptr;
     }

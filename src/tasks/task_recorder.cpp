@@ -42,11 +42,14 @@ std::string task_recorder::save(const task_entry& e) noexcept {
 }
 
 void task_recorder::erase(const task_entry& e) noexcept {
-    if (!keeps(e)) return;
+    if (keeps(e)) erase(e.spec.name);
+}
+
+void task_recorder::erase(const std::string& name) noexcept {
     try {
-        storage_->erase(e.spec.name);
+        storage_->erase(name);
     } catch (...) {
-        notify(task_event::kind::unrecorded, e.spec.name, message_of(std::current_exception()));
+        notify(task_event::kind::unrecorded, name, message_of(std::current_exception()));
     }
 }
 

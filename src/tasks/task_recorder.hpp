@@ -30,6 +30,8 @@ public:
     /// also sends to the observer.
     std::string save(const task_entry&) noexcept;
     void erase(const task_entry&) noexcept;
+    /// The same by name. Preconditions: there is a storage.
+    void erase(const std::string& name) noexcept;
     void notify(task_event::kind, const std::string& name, const std::string& message,
                 const active_run* = nullptr) noexcept;
 

@@ -27,13 +27,14 @@ task_recovery task_scheduler_impl::recover() {
 }
 
 void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_recovery& result) {
+    if (const entry_ptr there = entry_named(record.task.name); there != nullptr && !there->ended) {
+        result.warnings.push_back("task '" + record.task.name + "' was added before recover(), and stays as it is");
+        return;
+    }
+    idle_.insert(record.task.name); // until it continues
     const auto job = jobs_.find(record.task.job);
     if (job == jobs_.end()) {
         result.unknown_jobs.push_back(record.task.name);
-        return;
-    }
-    if (const entry_ptr there = entry_named(record.task.name); there != nullptr && !there->ended) {
-        result.warnings.push_back("task '" + record.task.name + "' was added before recover(), and stays as it is");
         return;
     }
     error_code bad = record.task.when.check();
@@ -69,6 +70,7 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
     s.drop(entry);
     if (entry->machine.finished()) {
         result.warnings.push_back("task '" + entry->spec.name + "' has no run left");
+        idle_.erase(entry->spec.name);
         return recorder_.erase(*entry);
     }
     // Makes all runs first: when one of them goes on, the record that is stored must contain the others as well.

@@ -206,7 +206,14 @@ void task_scheduler_impl::clock_set(std::uint64_t number) noexcept {
 task_cancel_result task_scheduler_impl::cancel(std::string_view name) {
     locked_scope s(*this);
     const auto at = tasks_.find(name);
-    if (at == tasks_.end() || at->second->ended) return task_cancel_result::not_found;
+    if (at == tasks_.end() || at->second->ended) {
+        const auto stored = idle_.find(name);
+        if (stored == idle_.end()) return task_cancel_result::not_found;
+        recorder_.erase(*stored);
+        recorder_.notify(task_event::kind::finished, *stored, {});
+        idle_.erase(stored);
+        return task_cancel_result::cancelled;
+    }
     const entry_ptr entry = at->second;
     entry->cancelled = true;
     entry->cut_short = entry->machine.next() || !entry->machine.waiting().empty();

@@ -20,6 +20,7 @@
 
 #include <list>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
@@ -130,8 +131,9 @@ private:
     bool stopped_ = false;
     named<std::shared_ptr<const defined_job>> jobs_;
     named<entry_ptr> tasks_;
-    owning_list<task_entry> finished_; // the oldest one first
-    owning_list<task_entry> adrift_;   // tasks without memory for their timers: locked_scope arms them again
+    std::set<std::string, std::less<>> idle_; // names of stored tasks that recover() could not continue
+    owning_list<task_entry> finished_;        // the oldest one first
+    owning_list<task_entry> adrift_;          // tasks without memory for their timers: locked_scope arms them again
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

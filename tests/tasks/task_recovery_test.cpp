@@ -138,6 +138,54 @@ TEST_CASE("recover_keeps_runs_that_wait_for_the_one_before") {
     CHECK(p.storage.size() == 0);
 }
 
+// What a process leaves behind whose job "renamed" the next one does not define.
+memory_storage with_a_renamed_job() {
+    return remains(1s, [](task_rig& tasks) {
+        tasks->define("renamed", tasks.note());
+        tasks->add({.name = "a", .when = task_trigger::once(30s), .job = "renamed"});
+    });
+}
+
+TEST_CASE("recover_unknown_job_the_name_is_taken_until_the_job_is_defined") {
+    next_process p(with_a_renamed_job(), 10s);
+    CHECK(p.found.unknown_jobs == task_names{"a"});
+    const task_trigger soon = task_trigger::once(1s);
+    CHECK(p.tasks->add({.name = "a", .when = soon, .job = "note"}) == schedule_errc::duplicate_key);
+    CHECK(p.tasks->add({.name = "a", .when = soon}, p.tasks.note()) == schedule_errc::duplicate_key);
+    CHECK_FALSE(p.tasks->add({.name = "a", .when = soon, .job = "note"}, on_duplicate::keep));
+    CHECK(p.tasks->add_all({{.name = "a", .when = soon, .job = "note"}}).refused == schedule_errc::duplicate_key);
+    CHECK_FALSE(p.tasks->find("a"));
+    p.tasks->define("renamed", p.tasks.note());
+    CHECK(p.tasks->recover().tasks == 1);
+    CHECK(p.tasks->find("a")->next == task_noon + 30s);
+    p.tasks.pass(30s);
+    CHECK(p.tasks.ran == run_times{30'000});
+    CHECK(p.storage.size() == 0);
+    CHECK_FALSE(p.tasks->add({.name = "a", .when = soon, .job = "note"})); // it has ended: the name is free
+}
+
+TEST_CASE("recover_unknown_job_a_new_task_may_replace_it") {
+    next_process stored(with_a_renamed_job(), 10s);
+    CHECK_FALSE(stored.tasks->add({.name = "a", .when = task_trigger::once(1h), .job = "note"}, on_duplicate::replace));
+    CHECK(stored.storage.size() == 1);
+    CHECK(stored.storage.load().tasks.at(0).task.job == "note");
+    CHECK(stored.tasks->add({.name = "a", .when = task_trigger::once(1h), .job = "note"}) ==
+          schedule_errc::duplicate_key);
+
+    next_process own(with_a_renamed_job(), 10s);
+    CHECK_FALSE(
+        own.tasks->add({.name = "a", .when = task_trigger::once(1s)}, own.tasks.note(), {}, on_duplicate::replace));
+    CHECK(own.storage.size() == 0); // nothing is left for the next process
+}
+
+TEST_CASE("recover_unknown_job_cancel_removes_it_from_the_storage") {
+    next_process p(with_a_renamed_job(), 10s);
+    CHECK(p.tasks->cancel("a") == task_cancel_result::cancelled);
+    CHECK(p.storage.size() == 0);
+    CHECK(p.tasks->cancel("a") == task_cancel_result::not_found);
+    CHECK_FALSE(p.tasks->add({.name = "a", .when = task_trigger::once(1s), .job = "note"}));
+}
+
 TEST_CASE("recover_leaves_alone_what_was_added_before") {
     const auto left_behind =
         remains(1s, [](task_rig& tasks) { tasks->add({.name = "a", .when = task_trigger::once(1h), .job = "note"}); });

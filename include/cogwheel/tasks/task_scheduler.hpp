@@ -73,8 +73,8 @@ public:
     void define(std::string name, task_job job, job_options options = {});
 
     /// Adds a task whose job is defined. Stores it before it returns, if there is a storage. Never runs a job inline.
-    /// Errors: returns schedule_errc::duplicate_key (on_duplicate::reject, and a task of this name has not finished),
-    ///   no_name, bad_period, bad_times, unknown_job, never, errc::stopped or errc::too_many_timers. Throws
+    /// Errors: returns schedule_errc::duplicate_key (on_duplicate::reject, and a task of this name has not finished, or
+    ///   is stored, and recover() could not continue it), no_name, bad_period, bad_times, unknown_job, never, errc::stopped or errc::too_many_timers. Throws
     ///   std::bad_alloc and the storage's exceptions. In both cases it schedules nothing.
     error_code add(task t, on_duplicate policy = on_duplicate::reject);
 
@@ -95,7 +95,8 @@ public:
     /// Errors: as with add(); if it throws, it has added no task. Complexity: O(tasks).
     task_batch_result add_all(std::vector<task> tasks, on_duplicate policy = on_duplicate::reject);
 
-    /// Ends a task: no run of it begins any more, and the scheduler tells a running job to stop.
+    /// Ends a task: no run of it begins any more, and the scheduler tells a running job to stop. Erases a stored task
+    /// that recover() could not continue.
     task_cancel_result cancel(std::string_view name);
 
     /// Pauses a task: until resume(), no run of it begins. Runs under way go on, and so do their further attempts. The
