@@ -177,11 +177,16 @@ def support_anchor(file):
     return label("example_support", file.name.replace(".", "_"))
 
 
+def source(file):
+    """A whole file. Not by \\include: Doxygen 1.9.4 doubles each backslash then."""
+    return "```cpp\n" + file.read_text(encoding="utf-8").rstrip("\n") + "\n```"
+
+
 def support_page():
     out = ["# What the examples share {#example_support}", ""]
     out += ["Headers of the examples, not of the library: copy them with the example that includes them.", ""]
     for file in support_files():
-        out += [f"## support/{file.name} {{#{support_anchor(file)}}}", "", f"\\include support/{file.name}", ""]
+        out += [f"## support/{file.name} {{#{support_anchor(file)}}}", "", source(file), ""]
     return "\n".join(out)
 
 
@@ -210,7 +215,7 @@ def example_page(name, files):
         relative = file.relative_to(root / "examples")
         if len(files) > 1:
             out += [f"## {relative} {{#{label('example_' + name, slug(str(relative.with_suffix('')) + file.suffix))}}}", ""]
-        out += [f"\\include {relative}", ""]
+        out += [source(file), ""]
     return "\n".join(out)
 
 
@@ -280,6 +285,29 @@ def remove_empty_summaries(html_directory):
             path.write_text(text, encoding="utf-8")
 
 
+def restore_ends_of_comments(html_directory):
+    """Doxygen 1.9.4 puts something between the star and the slash of */ in a comment, also where it is text."""
+    for path in html_directory.glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        changed = re.sub(r"\*&(amp;)?zwj;/", "*/", text)
+        if changed != text:
+            path.write_text(changed, encoding="utf-8")
+
+
+def changed_sources(html_directory):
+    """Files of examples that a page does not show as they are."""
+    found = []
+    pages = {f"example_{name}.html": files for name, files in examples().items()} | {"example_support.html": support_files()}
+    for name, files in pages.items():
+        text = (html_directory / name).read_text(encoding="utf-8")
+        shown = re.findall(r'<div class="fragment">(.*?)</div><!-- fragment -->', text, flags=re.S)
+        shown = [html.unescape(re.sub(r"<[^>]*>", "", re.sub(r'<div class="ttc".*', "", part, flags=re.S))) for part in shown]
+        for file, part in zip(files, shown, strict=True):
+            if part.split() != file.read_text(encoding="utf-8").split():
+                found.append(f"{name}: not as {file.relative_to(root)}")
+    return found
+
+
 def broken_markup(html_directory):
     """What is left of Markdown that Doxygen did not understand: a part of a table's row, a command."""
     found = []
@@ -323,9 +351,10 @@ STRIP_FROM_INC_PATH = {root}/include
     warnings = [line.replace(str(root) + "/", "") for line in done.stderr.splitlines() if line.strip()]
     remove_empty_summaries(directory / "html")
     remove_guessed_links(directory / "html")
+    restore_ends_of_comments(directory / "html")
     found = add_guides(directory / "pages", directory / "html/search")
     dead, links = check_links(directory / "html", found)
-    warnings += broken_markup(directory / "html")
+    warnings += broken_markup(directory / "html") + changed_sources(directory / "html")
     for line in warnings + dead:
         print(line)
     pages = len(list((directory / "html").glob("*.html")))
