@@ -45,7 +45,9 @@ nanoseconds period_of(std::string_view text) {
         const std::string_view unit = rest.substr(0, std::min(rest.find_first_of("0123456789 \t"), rest.size()));
         const auto* const known = std::ranges::find(detail::duration_units, unit, &detail::duration_unit::name);
         if (known == detail::duration_units.end())
-            throw cron_error(text, unit_at, "a unit must come here: ns, us, ms, s, m, h or d, as in @every 1h30m");
+            throw cron_error(
+                text, unit_at,
+                "a unit must come here, after a whole number: ns, us, ms, s, m, h or d, as in @every 1h30m");
         if (number.ec != std::errc() || n > nanoseconds::max().count() / known->size)
             throw cron_error(text, at, "the period must not exceed 106751d (292 years)");
         sum = saturating_add(sum, nanoseconds(n * known->size));

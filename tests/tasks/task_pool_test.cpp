@@ -6,6 +6,10 @@
 #include "support/task_rig.hpp"
 #include "support/threads.hpp"
 
+#include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -66,6 +70,27 @@ struct busy_pool {
 };
 
 } // namespace
+
+TEST_CASE("pool_without_a_queue_runs_as_many_coroutines_at_once_as_it_has_threads") {
+    virtual_wheel at{{.tick = 10ms}};
+    task_wall::present = task_noon;
+    semaphore begun{0};
+    task_scheduler tasks(at.wheel, {.pool = {.threads = 2, .queue = 0}}, std::type_identity<task_wall>());
+    for (const char* name : {"first", "second", "third"})
+        tasks.add({.name = name}, [&]() -> asio::awaitable<void> {
+            asio::steady_timer never(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
+            begun.release();
+            co_await never.async_wait(asio::use_awaitable);
+        });
+    at.pass(10ms);
+    for (int i = 0; i < 2; ++i) begun.acquire();
+    CHECK(tasks.find("third")->state == task_state::queued); // although both threads wait for work
+    CHECK(tasks.counts().running == 2);
+    tasks.cancel("first");
+    begun.acquire(); // the third one
+    CHECK(tasks.find("second")->state == task_state::running);
+    CHECK(tasks.find("third")->state == task_state::running);
+}
 
 TEST_CASE("pool_whose_threads_are_busy_what_is_due_is_queued") {
     busy_pool pool(full_policy::wait());

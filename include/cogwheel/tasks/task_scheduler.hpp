@@ -74,8 +74,9 @@ public:
 
     /// Adds a task whose job is defined. Stores it before it returns, if there is a storage. Never runs a job inline.
     /// Errors: returns schedule_errc::duplicate_key (on_duplicate::reject, and a task of this name has not finished, or
-    ///   is stored, and recover() could not continue it), no_name, bad_period, bad_times, unknown_job, never, errc::stopped or errc::too_many_timers. Throws
-    ///   std::bad_alloc and the storage's exceptions. In both cases it schedules nothing.
+    ///   is stored, and recover() could not continue it), no_name, bad_period, bad_times, unknown_job, never,
+    ///   errc::stopped or errc::too_many_timers. Throws std::bad_alloc and the storage's exceptions. In both cases it
+    ///   schedules nothing.
     error_code add(task t, on_duplicate policy = on_duplicate::reject);
 
     /// Adds a task together with its job. The scheduler does not store the task, so the task ends with the scheduler.
