@@ -88,7 +88,7 @@ class active_run final : public reporting_run,
                          public std::enable_shared_from_this<active_run> {
 public:
     enum class phase : std::uint8_t { queued, on_its_way, running, between_attempts, over };
-    enum class reason : std::uint8_t { none, limit, cancelled, replaced, stopped };
+    using reason = task_stop_reason;
 
     active_run(std::shared_ptr<task_scheduler_impl> in, std::shared_ptr<task_entry> entry, task_trigger::wall_point due)
         : reporting_run(entry->spec.name, entry->spec.body, entry->spec.traceparent, due),
@@ -106,10 +106,14 @@ public:
         result_.clear();
         stop.swap(fresh);
         ++attempt_;
-        why = reason::none;
+        why_ = reason::none;
         interrupted_ = false;
     }
     std::string take_result() noexcept { return std::exchange(result_, {}); }
+    /// Notes why it is told to stop. A timeout is not the last word.
+    void note_reason(reason why) noexcept {
+        if (why_ == reason::none || why_ == reason::timeout) why_ = why;
+    }
     void note_interruption() noexcept { interrupted_ = true; }
     void set_attempt(std::uint32_t n) noexcept { attempt_ = n; }
 
@@ -118,7 +122,6 @@ public:
     std::uint64_t run_number = 0; // in this scheduler, from 1
     phase at = phase::on_its_way;
     phase kept = phase::on_its_way;   // the phase before `over`, which the storage keeps after stop()
-    reason why = reason::none;        // why it was told to stop
     std::list<std::stop_source> stop; // one element, until this attempt is told to stop
     bool in_pool = false;
     std::string refused; // why the attempt was rejected

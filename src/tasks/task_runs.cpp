@@ -186,8 +186,9 @@ void task_scheduler_impl::job_ended(active_run& r, const std::exception_ptr& thr
     std::string message =
         thrown != nullptr ? message_of(thrown) : message_or_out_of_memory([&] { return error.message(); });
     task_state state = task_state::cancelled;
-    if (r.why == reason::none || r.why == reason::limit) state = task_state::failed;
-    if (r.why == reason::limit)
+    const reason why = r.stop_reason();
+    if (why == reason::none || why == reason::timeout) state = task_state::failed;
+    if (why == reason::timeout)
         message = message_or_out_of_memory([&] {
             return "told to stop after its time limit of " + words(*r.of->job->options.timeout) + ": " + message;
         });
@@ -201,8 +202,8 @@ void task_scheduler_impl::run_due(active_run& r, std::uint64_t number) noexcept 
     r.timer_number = 0;
     const active_ptr run = r.shared_from_this();
     if (r.at == phase::running) {
-        if (r.why == reason::none) tally_.attempt_timed_out(); // otherwise, it was told to stop before
-        tell_to_stop(s, r, reason::limit);
+        if (r.stop_reason() == reason::none) tally_.attempt_timed_out(); // otherwise, it was told to stop before
+        tell_to_stop(s, r, reason::timeout);
     } else if (r.at == phase::queued) {
         pool_.leave_queue(r);
         attempt_over(s, run, task_state::failed, message_or_out_of_memory([&] {
@@ -232,7 +233,7 @@ void task_scheduler_impl::run_dropped(active_run& r, std::uint64_t number) noexc
 
 // Tells a run to stop. Returns true if the run is not over and its job does not run: then the caller can end the run.
 bool task_scheduler_impl::tell_to_stop(locked_scope& s, active_run& r, reason why) noexcept {
-    if (r.why == reason::none || r.why == reason::limit) r.why = why;
+    r.note_reason(why);
     if (r.at != phase::running) return r.at != phase::over;
     s.to_stop.splice(s.to_stop.end(), r.stop);
     return false;
@@ -329,7 +330,7 @@ void task_scheduler_impl::park(locked_scope& s, const active_ptr& run, nanosecon
 void task_scheduler_impl::cut_off(locked_scope& s, const active_ptr& run, error_code refused) noexcept {
     if (refused == sys::errc::not_enough_memory)
         return run_over(s, run, task_state::failed, message_or_out_of_memory([&] { return refused.message(); }));
-    run->why = reason::stopped;
+    run->note_reason(reason::stopped);
     run_over(s, run, task_state::cancelled, {});
 }
 
@@ -340,7 +341,7 @@ void task_scheduler_impl::run_over(locked_scope& s, const active_ptr& run, task_
     if (run->at == phase::queued) pool_.leave_queue(*run);
     disarm(*run);
     // A run that stop() has stopped stays in the storage: recover() continues it.
-    const bool interrupted = run->why == reason::stopped && state == task_state::cancelled && !e.gone;
+    const bool interrupted = run->stop_reason() == reason::stopped && state == task_state::cancelled && !e.gone;
     run->kept = std::exchange(run->at, phase::over);
     if (!interrupted) std::erase(e.runs, run);
     if (--active_ == 0) work_ = {};

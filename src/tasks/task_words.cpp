@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/tasks/detail/task_words.hpp>
 #include <cogwheel/tasks/task.hpp>
+#include <cogwheel/tasks/task_job.hpp>
 #include <cogwheel/tasks/task_options.hpp>
 
 #include <array>
@@ -51,6 +52,11 @@ std::string task_misfire::text() const {
 std::string_view to_string(task_state s) noexcept {
     constexpr std::array<std::string_view, 6> names{"pending", "queued", "running", "completed", "failed", "cancelled"};
     return names[static_cast<std::size_t>(s)];
+}
+
+std::string_view to_string(task_stop_reason r) noexcept {
+    constexpr std::array<std::string_view, 5> names{"none", "timeout", "cancelled", "replaced", "stopped"};
+    return names[static_cast<std::size_t>(r)];
 }
 
 std::string_view to_string(task_event::kind k) noexcept {

@@ -24,14 +24,27 @@
 #include COGWHEEL_ASIO_HEADER(post.hpp)
 #include COGWHEEL_ASIO_HEADER(strand.hpp)
 
+#include <atomic>
 #include <concepts>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <string_view>
 #include <system_error>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+
+/// Why the scheduler has told a job to stop.
+enum class task_stop_reason : std::uint8_t {
+    none,      ///< it has not
+    timeout,   ///< job_options::timeout has passed
+    cancelled, ///< task_scheduler::cancel()
+    replaced,  ///< by the next run (task_overlap::replace), or by a new task of this name (on_duplicate::replace)
+    stopped    ///< task_scheduler::stop(), or the destructor
+};
+std::string_view to_string(task_stop_reason) noexcept; ///< the name of the constant
 
 /// One attempt of one run, as its job sees it.
 /// Thread safety: any thread may read it. Lifetime: until the job has ended.
@@ -56,6 +69,8 @@ public:
     /// the storage keeps the run for recover().
     std::stop_token stop_token() const noexcept { return stop_.get_token(); }
     bool stop_requested() const noexcept { return stop_.stop_requested(); }
+    /// Returns why stop_requested() is true. After a timeout, it may still change to another reason.
+    task_stop_reason stop_reason() const noexcept { return why_; }
     /// Throws std::system_error with asio::error::operation_aborted if the scheduler has told the job to stop.
     void throw_if_stopped() const;
 
@@ -75,7 +90,8 @@ protected:
     task_trigger::wall_point scheduled_;
     std::uint32_t attempt_ = 0;
     bool interrupted_ = false;
-    std::stop_source stop_{std::nostopstate}; // one for each attempt
+    std::atomic<task_stop_reason> why_{task_stop_reason::none}; // the scheduler's lock guards changes
+    std::stop_source stop_{std::nostopstate};                   // one for each attempt
 };
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
