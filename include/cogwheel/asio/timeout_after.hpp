@@ -4,7 +4,8 @@
 // A timeout for any asynchronous operation, as a completion token:
 //
 //     socket.async_read_some(buffer, cogwheel::timeout_after(wheel, 5s, token));
-//     co_await socket.async_read_some(buffer, cogwheel::timeout_after(5s)); // the wheel of the socket's context
+//     socket.async_read_some(buffer, cogwheel::timeout_after(5s, token)); // on the wheel of the socket's context
+//     co_await stream.async_read_some(buffer, cogwheel::timeout_after(5s)); // with the default token of its executor
 //
 // - timeout_after, timeout_at: an operation that the timer has cancelled completes with asio::error::timed_out.
 // - cancel_after, cancel_at: it completes with its own error, usually operation_aborted. (Asio 1.31 has functions of

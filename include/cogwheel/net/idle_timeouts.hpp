@@ -25,10 +25,10 @@ std::string_view to_string(idle_kind) noexcept; ///< the name of the constant
 ///
 ///     cogwheel::idle_timeouts limits{.reader = 60s, .all = 300s, .jitter = 0.1};
 struct idle_timeouts {
-    /// The timeout of each kind. Zero or less: that kind is off.
-    std::chrono::nanoseconds reader{};
-    std::chrono::nanoseconds writer{};
-    std::chrono::nanoseconds all{};
+    // Zero or less: that kind is off.
+    std::chrono::nanoseconds reader{}; ///< so long nothing was read
+    std::chrono::nanoseconds writer{}; ///< so long no write completed
+    std::chrono::nanoseconds all{};    ///< so long neither: traffic in one direction keeps both alive
 
     /// Lengthens each period by a random part, up to this share of the timeout. 0 .. 1. This spreads the events of
     /// connections that became idle together. It never shortens a period: no event is early.

@@ -87,8 +87,8 @@ public:
     /// Waits until there is no session, at most for `at_most`. Never completes inline. A session that enters meanwhile
     /// counts, too.
     /// Completion signature: void(std::error_code).
-    ///   success: at some moment of the wait, there was no session. (A moment that ends before the thread of the last
-    ///     leave() has taken a lock may go unnoticed.)
+    ///   success: at some moment of the wait, there was no session; soon, if there is none now. (A moment that ends
+    ///     before the thread of the last leave() has taken a lock may go unnoticed.)
     ///   asio::error::timed_out: the time has passed; size() says how many are left.
     ///   asio::error::operation_aborted: the drain was cancelled by its slot, by the destructor, or by the wheel.
     ///   asio::error::already_started: another drain is under way. This call does not affect it.
