@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using timer = basic_wheel_timer<manual_clock, multi_threaded>;
+using own_timer = basic_wheel_timer<manual_clock, multi_threaded>;
 
 /// Two contexts: the wheel's, and that of the timers.
 struct two_contexts {
@@ -34,7 +34,7 @@ struct two_contexts {
 
     explicit two_contexts(const wheel_options& options = {}) { wheel.emplace(io, options); }
 
-    timer on_other(std::chrono::nanoseconds delay) { return timer(*wheel, other.get_executor(), delay); }
+    own_timer on_other(std::chrono::nanoseconds delay) { return own_timer(*wheel, other.get_executor(), delay); }
     void pass(std::chrono::nanoseconds by) { cogwheel_tests::pass(io, by); }
 };
 
@@ -42,7 +42,7 @@ struct two_contexts {
 
 TEST_CASE("on_its_own_executor_a_wait_completes_there_only") {
     two_contexts c;
-    timer t = c.on_other(10ms);
+    own_timer t = c.on_other(10ms);
     bool done = false;
     t.async_wait(must_complete({}, &done));
     c.pass(10ms);
@@ -55,7 +55,7 @@ TEST_CASE("on_its_own_executor_a_wait_completes_there_only") {
 
 TEST_CASE("on_its_own_executor_a_zero_delay_completes_in_the_next_turn") {
     two_contexts c;
-    timer t = c.on_other(0ms);
+    own_timer t = c.on_other(0ms);
     bool done = false;
     t.async_wait(must_complete({}, &done));
     run_ready(c.io);
@@ -65,7 +65,7 @@ TEST_CASE("on_its_own_executor_a_zero_delay_completes_in_the_next_turn") {
 
 TEST_CASE("on_its_own_executor_a_wait_keeps_both_contexts_running") {
     two_contexts c;
-    timer t = c.on_other(10ms);
+    own_timer t = c.on_other(10ms);
     t.async_wait(must_complete());
     CHECK(run_ready(c.other) == 0);
     CHECK_FALSE(c.other.stopped());
@@ -78,8 +78,8 @@ TEST_CASE("on_its_own_executor_a_wait_keeps_both_contexts_running") {
 
 TEST_CASE("on_its_own_executor_aborts_and_refusals_complete_there_too") {
     two_contexts c({.max_pending = 1});
-    timer t = c.on_other(10ms);
-    timer full = c.on_other(10ms);
+    own_timer t = c.on_other(10ms);
+    own_timer full = c.on_other(10ms);
     bool aborted = false, refused = false, stopped = false;
     t.async_wait(must_abort(&aborted));
     full.async_wait(must_complete(errc::too_many_timers, &refused));
@@ -95,7 +95,7 @@ TEST_CASE("on_its_own_executor_aborts_and_refusals_complete_there_too") {
 
 TEST_CASE("on_its_own_executor_waits_complete_in_the_order_of_their_start") {
     two_contexts c;
-    timer t = c.on_other(10ms);
+    own_timer t = c.on_other(10ms);
     std::vector<int> order;
     for (int i = 0; i < 5; ++i) t.async_wait([&order, i](std::error_code) { order.push_back(i); });
     c.pass(10ms);
@@ -105,12 +105,12 @@ TEST_CASE("on_its_own_executor_waits_complete_in_the_order_of_their_start") {
 
 TEST_CASE("on_its_own_executor_a_slot_cancels_its_wait_only") {
     two_contexts c;
-    timer t = c.on_other(10ms);
+    own_timer t = c.on_other(10ms);
     asio::cancellation_signal signal;
     bool aborted = false, done = false;
     t.async_wait(asio::bind_cancellation_slot(signal.slot(), must_abort(&aborted)));
     t.async_wait(must_complete({}, &done));
-    timer moved(std::move(t));
+    own_timer moved(std::move(t));
     signal.emit(asio::cancellation_type::terminal);
     run_ready(c.io);
     run_ready(c.other);
@@ -123,7 +123,7 @@ TEST_CASE("on_its_own_executor_a_slot_cancels_its_wait_only") {
 
 TEST_CASE("on_its_own_executor_a_handler_may_end_timer_and_wheel") {
     two_contexts c;
-    std::optional<timer> t(c.on_other(10ms));
+    std::optional<own_timer> t(c.on_other(10ms));
     bool done = false;
     t->async_wait([&](std::error_code ec) {
         CHECK_FALSE(ec);
@@ -138,7 +138,7 @@ TEST_CASE("on_its_own_executor_a_handler_may_end_timer_and_wheel") {
 
 TEST_CASE("on_its_own_executor_the_end_of_the_wheel_aborts_there") {
     two_contexts c;
-    timer t = c.on_other(10ms);
+    own_timer t = c.on_other(10ms);
     bool aborted = false;
     t.async_wait(must_abort(&aborted));
     c.wheel.reset();
@@ -154,7 +154,7 @@ TEST_CASE("on_its_own_executor_the_end_of_the_wheels_context_destroys_the_handle
     {
         asio::io_context io;
         manual_timer_wheel wheel(io);
-        timer t(wheel, other.get_executor(), 1h);
+        own_timer t(wheel, other.get_executor(), 1h);
         t.async_wait(must_not_run(&destroyed));
         t.async_wait(must_not_run(&destroyed));
     }
@@ -169,7 +169,7 @@ TEST_CASE("on_its_own_executor_a_completion_on_the_way_is_destroyed_with_its_con
     int destroyed = 0;
     {
         asio::io_context other;
-        timer t(wheel, other.get_executor(), 10ms);
+        own_timer t(wheel, other.get_executor(), 10ms);
         t.async_wait(must_not_run(&destroyed));
         pass(io, 10ms);
         CHECK(destroyed == 0);
@@ -181,7 +181,7 @@ TEST_CASE("on_its_own_executor_that_refuses_the_handler_is_destroyed_and_the_res
     asio::io_context io;
     manual_timer_wheel wheel(io);
     bool fails = true;
-    timer t(wheel, failing_executor(io, fails), 10ms);
+    own_timer t(wheel, failing_executor(io, fails), 10ms);
     int destroyed = 0;
     bool done = false;
     t.async_wait(must_not_run(&destroyed));
@@ -197,7 +197,7 @@ TEST_CASE("on_its_own_executor_that_refuses_the_handler_is_destroyed_and_the_res
 
 TEST_CASE("on_its_own_executor_the_handlers_allocator_is_used") {
     two_contexts c;
-    timer t = c.on_other(10ms);
+    own_timer t = c.on_other(10ms);
     allocation_log a;
     bool done = false;
     t.async_wait(asio::bind_allocator(tracking_allocator<void>(a), must_complete({}, &done)));
