@@ -13,7 +13,6 @@ import tempfile
 HEADERS = """
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/net/session_group.hpp>
-#include <cogwheel/resilience/retry_policy.hpp>
 #include <asio/io_context.hpp>
 """
 
@@ -35,7 +34,6 @@ MISTAKES = [
     ("timer_wheel other{10ms};", "write_wheel_io_tick_10ms"),
     ("wheel.async_wait(1s, [] {});", "the_handler_takes_an_error_code_else_write_schedule"),
     ("cogwheel::local_timer_wheel own{io}; cogwheel::session_group sessions{own};", "write_local_session_group"),
-    ("cogwheel::retry_policy policy{.deadline = 5s};", "write_deadline_after_5s"),
     ("wheel.schedule(5, [] {});", "a_delay_needs_a_unit_write_schedule_5s_f"),
 ]
 

@@ -19,11 +19,6 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-// The type of a deleted function, so that the compiler's first line says what to write.
-namespace mistake {
-struct write_deadline_after_5s {};
-} // namespace mistake
-
 /// A point in time, or none. As large as one time_point. All member functions are O(1) and noexcept, and saturate.
 /// Parameters: `now`: a reading of the clock. Overloads without it read the clock.
 template <class Clock>
@@ -36,8 +31,6 @@ public:
     /// Makes no deadline: it never passes.
     constexpr basic_deadline() noexcept = default;
     constexpr explicit basic_deadline(time_point expiry) noexcept : expiry_(expiry) {}
-    template <class Rep, class Period>
-    basic_deadline(std::chrono::duration<Rep, Period>, mistake::write_deadline_after_5s = {}) = delete;
 
     /// Returns the deadline that passes `delay` after now. With a delay of zero or less, it has passed already. With a
     /// delay that overflows, it never passes.
