@@ -29,7 +29,8 @@ bool is_letter(char c) { return upper(c) >= 'A' && upper(c) <= 'Z'; }
 cron_error::cron_error(std::string_view expression, std::size_t position, const std::string& why)
     : std::invalid_argument("cogwheel::cron_expression: " + why + "\n  " + detail::visible_text(expression) + "\n  " +
                             std::string(columns(expression.substr(0, position)), ' ') + "^"),
-      column_(columns(expression.substr(0, position)) + 1) {}
+      column_(columns(expression.substr(0, position)) + 1),
+      reason_size_(why.size()) {}
 
 void cron_parser::refuse_at(std::size_t position, const std::string& why) const {
     throw cron_error(text_, position, why);

@@ -30,6 +30,7 @@ std::size_t column_of_fault(std::string_view expression, const std::string& said
         CHECK(what.find(said) != std::string::npos);
         CHECK(what.find(expression) != std::string::npos);
         CHECK(what.substr(what.rfind('\n') + 1) == std::string(2 + e.column() - 1, ' ') + "^");
+        CHECK(what.starts_with("cogwheel::cron_expression: " + std::string(e.reason()) + '\n'));
         return e.column();
     }
 }

@@ -43,11 +43,16 @@ public:
     /// Parameters: `position` is the index of the wrong byte, from 0.
     cron_error(std::string_view expression, std::size_t position, const std::string& why);
 
+    /// Returns the reason alone, in one line: "day of week must be 0 .. 7, but is 8". Lifetime: that of the exception.
+    std::string_view reason() const noexcept { return std::string_view(what()).substr(begin, reason_size_); }
+
     /// Returns the column that what() marks, from 1, as a terminal shows the expression.
     std::size_t column() const noexcept { return column_; }
 
 private:
-    std::size_t column_;
+    static constexpr std::size_t begin = std::string_view("cogwheel::cron_expression: ").size(); // of the reason
+
+    std::size_t column_, reason_size_;
 };
 
 /// The points in local time that an expression matches. A value: cheap to copy; it uses no heap memory.
