@@ -58,6 +58,10 @@ endif()
 # costs 2 % of a timer's instructions.
 cogwheel_flags(cogwheel_own -fno-semantic-interposition)
 
+# For the libraries: a program that is linked with --gc-sections leaves out the functions that it does not call.
+add_library(cogwheel_sections INTERFACE)
+cogwheel_flags(cogwheel_sections -ffunction-sections -fdata-sections)
+
 if(COGWHEEL_SANITIZE)
   add_compile_options(-fsanitize=${COGWHEEL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${COGWHEEL_SANITIZE})

@@ -177,7 +177,7 @@ def support_anchor(file):
     return label("example_support", file.name.replace(".", "_"))
 
 
-def source(file):
+def code_of(file):
     """A whole file. Not by \\include: Doxygen 1.9.4 doubles each backslash then."""
     return "```cpp\n" + file.read_text(encoding="utf-8").rstrip("\n") + "\n```"
 
@@ -186,7 +186,7 @@ def support_page():
     out = ["# What the examples share {#example_support}", ""]
     out += ["Headers of the examples, not of the library: copy them with the example that includes them.", ""]
     for file in support_files():
-        out += [f"## support/{file.name} {{#{support_anchor(file)}}}", "", source(file), ""]
+        out += [f"## support/{file.name} {{#{support_anchor(file)}}}", "", code_of(file), ""]
     return "\n".join(out)
 
 
@@ -215,7 +215,7 @@ def example_page(name, files):
         relative = file.relative_to(root / "examples")
         if len(files) > 1:
             out += [f"## {relative} {{#{label('example_' + name, slug(str(relative.with_suffix('')) + file.suffix))}}}", ""]
-        out += [source(file), ""]
+        out += [code_of(file), ""]
     return "\n".join(out)
 
 
@@ -226,6 +226,7 @@ def write_pages(into):
     into.mkdir(parents=True)
     for number, (source, name) in enumerate(guides.items()):
         text = convert.page(source)
+        text = re.sub(r"(?m)^\\include (\S+)$", lambda found: code_of(root / "examples" / found[1]), text)
         if name == "examples":
             for example, files in known.items():
                 text += f"- @subpage example_{example} : {plain(first_sentence(files[0]))}\n"
