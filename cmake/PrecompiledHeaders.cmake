@@ -23,6 +23,28 @@ function(cogwheel_precompiled target header)
     target_include_directories(${shared} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/${room}")
     target_link_libraries(${shared} PRIVATE ${ARGN} cogwheel_own)
     target_precompile_headers(${shared} PRIVATE "${PROJECT_SOURCE_DIR}/${header}")
+    cogwheel_compile_what_is_precompiled(${shared} ${ARGN})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${shared})
+  if(TARGET ${shared}_code)
+    target_link_libraries(${target} PRIVATE ${shared}_code)
+  endif()
+endfunction()
+
+# The functions of the header, and the templates that it instantiates, are compiled once, and not in each file that uses them: a
+# quarter of the time. With Clang, for programs without sanitizers. An installed library cannot need the result.
+function(cogwheel_compile_what_is_precompiled shared)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 16 OR COGWHEEL_SANITIZE
+      OR shared MATCHES "_include")
+    return()
+  endif()
+  set(header "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${shared}.dir/cmake_pch.hxx.pch")
+  set(code "${CMAKE_CURRENT_BINARY_DIR}/${shared}_code.o")
+  separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG}")
+  target_compile_options(${shared} PRIVATE "SHELL:-Xclang -fmodules-codegen")
+  add_custom_command(OUTPUT "${code}" COMMAND "${CMAKE_CXX_COMPILER}" ${flags} -c "${header}" -o "${code}"
+    DEPENDS ${shared} $<TARGET_OBJECTS:${shared}> VERBATIM)
+  add_library(${shared}_code STATIC "${code}")
+  set_target_properties(${shared}_code PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${shared}_code PUBLIC ${ARGN})
 endfunction()

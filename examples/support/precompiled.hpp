@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What most examples include, read once for all of them where tests are built. Each example includes what it needs all
-// the same.
+// the same. Nothing calls these functions: what they use is compiled with the header.
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
@@ -18,3 +18,35 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace precompiled {
+
+inline asio::awaitable<void> coroutine(asio::ip::tcp::socket& socket) {
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    co_await timer.async_wait(asio::use_awaitable);
+    char bytes[8];
+    const std::size_t n = co_await socket.async_read_some(asio::buffer(bytes), asio::use_awaitable);
+    co_await asio::async_write(socket, asio::buffer(bytes, n), asio::use_awaitable);
+}
+
+inline void everything(asio::io_context& io) {
+    using namespace std::chrono_literals;
+    const asio::any_io_executor executor = asio::make_strand(io);
+    asio::post(io, [] {});
+    asio::post(executor, [] {});
+    asio::ip::tcp::socket socket(io);
+    asio::ip::tcp::acceptor(io, {asio::ip::address_v4::loopback(), 0}).async_accept(socket, [](std::error_code) {});
+    asio::co_spawn(io, coroutine(socket), asio::detached);
+    asio::co_spawn(executor, coroutine(socket), asio::detached);
+    asio::signal_set(io, 2).async_wait([](std::error_code, int) {});
+    cogwheel::timer_wheel wheel{io};
+    cogwheel::timer_token token = wheel.schedule(5s, [] {});
+    token.reschedule(5s);
+    token.cancel();
+    wheel.async_wait(5s, [](std::error_code) {});
+    wheel.stop();
+    fmt::print("{} {}\n", wheel.stats().fired, std::string());
+    io.run();
+}
+
+} // namespace precompiled

@@ -98,21 +98,21 @@ TEST_CASE("table_claim_gives_at_most_half_to_leases_that_ran_out") {
 TEST_CASE("table_running_task_whose_lease_ran_out_waits_again_dies_or_is_gone") {
     table_rig r;
     const auto twice = r.add("twice", 0, 2);
-    const auto last = r.add("last", 0, 1);
+    const auto once = r.add("once", 0, 1);
     const auto cancelled = r.add("cancelled", 0, 2);
     CHECK(r.begin("twice", twice.generation).attempt == 1);
-    CHECK(r.begin("last", last.generation).attempt == 1);
+    CHECK(r.begin("once", once.generation).attempt == 1);
     CHECK(r.begin("cancelled", cancelled.generation).attempt == 1);
     CHECK(r.table.cancel("cancelled") == removal::running);
     r.now += 1'000'000;
     CHECK(r.claim(10) == ids_of{"twice"});
     CHECK(r.state("twice") == durable_state::waiting);
-    CHECK(r.state("last") == durable_state::dead);
+    CHECK(r.state("once") == durable_state::dead);
     CHECK(r.table.find("cancelled") == nullptr);
     CHECK(r.begin("twice", twice.generation).attempt == 2);
     // A slow worker of the last attempt is not made to do it twice.
-    CHECK(r.finish(finish_kind::ack, "last", last.generation, 1));
-    CHECK(r.table.find("last") == nullptr);
+    CHECK(r.finish(finish_kind::ack, "once", once.generation, 1));
+    CHECK(r.table.find("once") == nullptr);
 }
 
 TEST_CASE("table_nack_waits_for_its_delay_and_keeps_the_count") {

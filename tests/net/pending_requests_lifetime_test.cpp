@@ -194,12 +194,12 @@ TEST_CASE("destroyed_handler_may_still_call_the_object") {
     {
         asio::io_context io;
         testing::manual_timer_wheel wheel(io);
-        using requests_type = requests_at_home::requests_type;
-        const auto requests = std::make_shared<requests_type>(wheel, io.get_executor());
+        using requests_of_ints = requests_at_home::requests_type;
+        const auto requests = std::make_shared<requests_of_ints>(wheel, io.get_executor());
         struct probe {
-            std::shared_ptr<requests_type> requests;
+            std::shared_ptr<requests_of_ints> requests;
             bool* asked;
-            probe(std::shared_ptr<requests_type> r, bool& a) : requests(std::move(r)), asked(&a) {}
+            probe(std::shared_ptr<requests_of_ints> r, bool& a) : requests(std::move(r)), asked(&a) {}
             probe(probe&&) = default;
             ~probe() {
                 if (requests == nullptr) return;

@@ -23,9 +23,9 @@ TEST_CASE("idle_stats_of_a_wheel_without_monitors_are_zero") {
 
 TEST_CASE("idle_stats_count_monitors_and_events_by_kind") {
     virtual_wheel w({.tick = 1ms});
-    using monitor = monitor_on<testing::manual_timer_wheel>;
-    std::optional<monitor> a(std::in_place, w.wheel, idle_timeouts{.reader = 10ms});
-    std::optional<monitor> b(std::in_place, w.wheel, idle_timeouts{.writer = 20ms, .all = 50ms});
+    using idle = monitor_on<testing::manual_timer_wheel>;
+    std::optional<idle> a(std::in_place, w.wheel, idle_timeouts{.reader = 10ms});
+    std::optional<idle> b(std::in_place, w.wheel, idle_timeouts{.writer = 20ms, .all = 50ms});
     CHECK(idle_stats_of(w.wheel).monitors == 2);
     idle_log log;
     a->async_idle(log.handler());

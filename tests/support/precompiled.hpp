@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What most tests include, read once for all of them. Each file includes what it needs all the same: it may be compiled
-// without.
+// without. Nothing calls these functions: what they use is compiled with the header.
 #pragma once
 
 #include "support/handler_archetypes.hpp"
@@ -29,3 +29,43 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+namespace precompiled {
+
+inline asio::awaitable<void> coroutine() {
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
+template <class Wheel>
+void everything_on(Wheel& wheel) {
+    using namespace std::chrono_literals;
+    auto token = wheel.schedule(5s, [] {});
+    token.reschedule(5s);
+    token.cancel();
+    CHECK(!token.pending());
+    wheel.async_wait(5s, [](std::error_code) {});
+    CHECK(cogwheel_tests::counts_agree(wheel.stats()));
+    CHECK(wheel.stats().fired == 1);
+    wheel.stop();
+}
+
+inline void everything(cogwheel_tests::virtual_wheel& w, cogwheel::timer_wheel& wheel) {
+    everything_on(w.wheel);
+    everything_on(wheel);
+    w.pass(std::chrono::seconds(1));
+    const asio::any_io_executor executor = asio::make_strand(w.io);
+    asio::thread_pool threads;
+    asio::post(w.io, [] {});
+    asio::post(threads, [] {});
+    asio::post(executor, [] {});
+    asio::dispatch(executor, [] {});
+    asio::co_spawn(w.io, coroutine(), asio::detached);
+    asio::co_spawn(executor, coroutine(), asio::detached);
+    CHECK(std::error_code() == asio::error::operation_aborted);
+    CHECK(std::vector<int>(1) == std::vector<int>(2));
+    CHECK(std::string("a") == "b");
+    CHECK(w.run() == 1);
+}
+
+} // namespace precompiled

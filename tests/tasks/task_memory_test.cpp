@@ -63,7 +63,6 @@ struct poor_tasks {
     std::shared_ptr<task_scheduler_impl> core;
 };
 
-const job_options twice{.attempts = 2, .backoff = backoff::constant(10ms)};
 
 } // namespace
 
@@ -141,7 +140,7 @@ TEST_CASE("task_memory_a_retry_without_a_timer_has_failed") {
                   tasks.failures = 1;
                   throw std::runtime_error("the first time");
               }),
-              twice);
+              {.attempts = 2, .backoff = backoff::constant(10ms)});
     tasks.at.pass(10ms);
     const auto info = tasks.core->find("a");
     CHECK(info->state == task_state::failed);

@@ -21,13 +21,13 @@ using level_counts = std::vector<std::size_t>;
 namespace {
 
 /// One thread, a queue for one job, and a first job that holds the thread until the gate is opened.
-struct held_pool {
+struct full_pool {
     virtual_wheel at{{.tick = 10ms}};
     semaphore gate{0};
     semaphore busy{0};
     std::optional<task_scheduler> tasks;
 
-    explicit held_pool(full_policy policy) {
+    explicit full_pool(full_policy policy) {
         task_wall::present = task_noon;
         tasks.emplace(at.wheel, task_scheduler_options{.pool = {.threads = 1, .queue = 1, .when_full = policy}},
                       std::type_identity<task_wall>());
@@ -132,7 +132,7 @@ TEST_CASE("task_stats_a_limit_that_passes_after_cancel_is_no_timeout") {
 }
 
 TEST_CASE("task_stats_queue_holds_what_waits_for_a_thread_and_not_what_runs") {
-    held_pool pool(full_policy::wait());
+    full_pool pool(full_policy::wait());
     const task_stats s = pool.tasks->stats();
     CHECK(s.queue == 3); // one in the pool's queue, two in line for it
     CHECK(s.tasks.queued == 3);
@@ -151,7 +151,7 @@ TEST_CASE("task_stats_queue_holds_what_waits_for_a_thread_and_not_what_runs") {
 }
 
 TEST_CASE("task_stats_run_that_the_full_pool_rejects_failed_without_an_attempt") {
-    held_pool pool(full_policy::reject());
+    full_pool pool(full_policy::reject());
     CHECK(pool.tasks->stats().queue == 1);
     CHECK(pool.tasks->stats().failed == 2);
     const task_stats s = pool.at_the_end();
@@ -162,7 +162,7 @@ TEST_CASE("task_stats_run_that_the_full_pool_rejects_failed_without_an_attempt")
 }
 
 TEST_CASE("task_stats_run_that_waits_in_line_too_long_failed_and_is_no_timed_out_attempt") {
-    held_pool pool(full_policy::wait_for(1s));
+    full_pool pool(full_policy::wait_for(1s));
     pool.at.pass(2s);
     CHECK(pool.tasks->stats().queue == 1);
     const task_stats s = pool.at_the_end();
@@ -172,7 +172,7 @@ TEST_CASE("task_stats_run_that_waits_in_line_too_long_failed_and_is_no_timed_out
 }
 
 TEST_CASE("task_stats_latency_includes_the_wait_for_a_thread") {
-    held_pool pool(full_policy::wait());
+    full_pool pool(full_policy::wait());
     manual_clock::advance(7s);
     const task_stats s = pool.at_the_end();
     CHECK(s.latency.total() == 4);

@@ -18,7 +18,7 @@ namespace {
 using reasons = std::vector<task_stop_reason>;
 
 /// Its job waits for an hour, and notes why it is told to stop.
-struct asking_rig {
+struct stopping_rig {
     task_rig tasks;
     reasons seen;
 
@@ -38,14 +38,14 @@ struct asking_rig {
 } // namespace
 
 TEST_CASE("stop_reason_timeout_of_each_attempt") {
-    asking_rig r;
+    stopping_rig r;
     r.tasks->add({.name = "a"}, r.job(), {.attempts = 2, .timeout = 2s});
     r.tasks.pass(1min);
     CHECK(r.seen == reasons{task_stop_reason::timeout, task_stop_reason::timeout});
 }
 
 TEST_CASE("stop_reason_cancelled") {
-    asking_rig r;
+    stopping_rig r;
     r.tasks->add({.name = "a"}, r.job());
     r.tasks.pass(1s);
     r.tasks->cancel("a");
@@ -54,7 +54,7 @@ TEST_CASE("stop_reason_cancelled") {
 }
 
 TEST_CASE("stop_reason_replaced_by_the_next_run_or_by_another_task") {
-    asking_rig r;
+    stopping_rig r;
     r.tasks->add({.name = "a", .when = task_trigger::every(1s).times(2), .overlap = task_overlap::replace}, r.job());
     r.tasks.pass(2s);
     r.tasks.run();
@@ -65,7 +65,7 @@ TEST_CASE("stop_reason_replaced_by_the_next_run_or_by_another_task") {
 }
 
 TEST_CASE("stop_reason_stopped") {
-    asking_rig r;
+    stopping_rig r;
     r.tasks->add({.name = "a"}, r.job());
     r.tasks.pass(1s);
     r.tasks->stop();
@@ -74,7 +74,7 @@ TEST_CASE("stop_reason_stopped") {
 }
 
 TEST_CASE("stop_reason_of_a_job_that_does_not_heed_its_timeout") {
-    asking_rig r;
+    stopping_rig r;
     r.tasks->add({.name = "a"},
                  [&](task_run& run) -> asio::awaitable<void> {
                      co_await asio::this_coro::throw_if_cancelled(false);

@@ -41,12 +41,12 @@ TEST_CASE_TEMPLATE("schedule_from_a_handler_overdue_waits_for_the_next_advance",
 TEST_CASE_TEMPLATE("reschedule_sibling_that_is_due_to_the_past_waits_for_the_next_advance", Wheel, EVERY_WHEEL) {
     basic_wheel_fixture<Wheel> bench(4);
     numbered_timer& first = bench.schedule(2);
-    numbered_timer& second = bench.schedule(2);
+    numbered_timer& other = bench.schedule(2);
     // Whichever fires first pushes the other one out of this turn.
     first.then = [&] {
-        if (second.node.armed()) bench.wheel.reschedule(second.node, tick{1});
+        if (other.node.armed()) bench.wheel.reschedule(other.node, tick{1});
     };
-    second.then = [&] {
+    other.then = [&] {
         if (first.node.armed()) bench.wheel.reschedule(first.node, tick{1});
     };
     auto result = bench.advance(2);

@@ -38,7 +38,7 @@ concept timing_wheel =
         { const_wheel.now() } noexcept -> std::same_as<tick>;
         { const_wheel.size() } noexcept -> std::same_as<std::size_t>;
         wheel.reserve(std::size_t{});
-        wheel.clear([](timer_node&) {});
+        wheel.clear(static_cast<void (*)(timer_node&)>(nullptr));
         { wheel.trim() } noexcept -> std::same_as<bool>;
         { const_wheel.check_invariants() } -> std::same_as<const char*>;
     };
