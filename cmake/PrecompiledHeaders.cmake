@@ -35,12 +35,13 @@ endfunction()
 # quarter of the time. With Clang, for programs without sanitizers. An installed library cannot need the result.
 function(cogwheel_compile_what_is_precompiled shared)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 16 OR COGWHEEL_SANITIZE
-      OR shared MATCHES "_include")
+      OR CMAKE_CONFIGURATION_TYPES OR shared MATCHES "_include")
     return()
   endif()
   set(header "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${shared}.dir/cmake_pch.hxx.pch")
   set(code "${CMAKE_CURRENT_BINARY_DIR}/${shared}_code.o")
-  separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG}")
+  string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flags_of_type)
+  separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS} ${${flags_of_type}}")
   target_compile_options(${shared} PRIVATE "SHELL:-Xclang -fmodules-codegen")
   add_custom_command(OUTPUT "${code}" COMMAND "${CMAKE_CXX_COMPILER}" ${flags} -c "${header}" -o "${code}"
     DEPENDS ${shared} $<TARGET_OBJECTS:${shared}> VERBATIM)
