@@ -39,7 +39,7 @@ TEST_CASE("idle_stats_count_monitors_and_events_by_kind") {
     b->async_idle(log.handler());
     w.pass(40ms);
     CHECK((idle_stats_of(w.wheel) == idle_stats{2, 1, 1, 1}));
-    monitor moved(std::move(*a));
+    idle moved(std::move(*a));
     CHECK(idle_stats_of(w.wheel).monitors == 2);
     a.reset();
     CHECK(idle_stats_of(w.wheel).monitors == 2);
