@@ -41,7 +41,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Asio's coroutine frames allocate through an inlined function and free through another. GCC 12 takes this for a mismatch.
   cogwheel_flags(cogwheel_warnings -Wno-mismatched-new-delete)
   # In a unit of many files, GCC takes all but the first for headers, and warns of types that depend on unnamed namespaces.
-  if(COGWHEEL_UNITY)
+  if(COGWHEEL_UNITY STREQUAL "" OR COGWHEEL_UNITY)
     cogwheel_flags(cogwheel_warnings -Wno-subobject-linkage)
   endif()
 endif()
@@ -62,12 +62,22 @@ cogwheel_flags(cogwheel_own -fno-semantic-interposition)
 add_library(cogwheel_sections INTERFACE)
 cogwheel_flags(cogwheel_sections -ffunction-sections -fdata-sections)
 
-# Asio and its templates take most of the compile time: files in one unit share them. For thirty files, Clang takes 1 GB of memory,
-# and GCC 2.6 GB.
+# Asio and its templates take most of the compile time: files in one unit share them. For thirty files of tests, Clang takes 1 GB of
+# memory, and GCC 2.6 GB.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 30)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 20)
 endif()
+
+# cogwheel_unity(TARGET NAMES): compiles the target's files in units if COGWHEEL_UNITY says so, or does not say and NAMES matches the
+# target: whatever an outer project says. Without --gc-sections, a program has all of a unit; of small libraries that is too much.
+function(cogwheel_unity target names)
+  set(unity OFF)
+  if(COGWHEEL_UNITY OR (COGWHEEL_UNITY STREQUAL "" AND target MATCHES "${names}"))
+    set(unity ON)
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${unity})
+endfunction()
 
 if(COGWHEEL_SANITIZE)
   add_compile_options(-fsanitize=${COGWHEEL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
