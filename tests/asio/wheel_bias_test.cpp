@@ -58,11 +58,11 @@ struct busy_wheel {
 };
 
 /// Not on a processor, or under a kernel, for which there are no owners.
-bool has_owners() { return busy_wheel().is_biased(); }
+bool wheel_has_owners() { return busy_wheel().is_biased(); }
 
 } // namespace
 
-TEST_CASE("wheel_belongs_to_the_thread_that_made_it" * doctest::skip(!has_owners())) {
+TEST_CASE("wheel_belongs_to_the_thread_that_made_it" * doctest::skip(!wheel_has_owners())) {
     busy_wheel w;
     CHECK(w.is_biased());
     for (int i = 0; i < 10; ++i) w.turn();
@@ -70,7 +70,7 @@ TEST_CASE("wheel_belongs_to_the_thread_that_made_it" * doctest::skip(!has_owners
     CHECK(w.is_biased());
 }
 
-TEST_CASE("wheel_comes_to_belong_to_the_thread_that_runs_its_turns" * doctest::skip(!has_owners())) {
+TEST_CASE("wheel_comes_to_belong_to_the_thread_that_runs_its_turns" * doctest::skip(!wheel_has_owners())) {
     busy_wheel w;
     std::thread([&] {
         int turns = 0;
