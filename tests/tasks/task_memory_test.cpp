@@ -63,7 +63,6 @@ struct poor_tasks {
     std::shared_ptr<task_scheduler_impl> core;
 };
 
-
 } // namespace
 
 TEST_CASE("task_memory_a_task_that_comes_due_without_any_comes_due_again") {
