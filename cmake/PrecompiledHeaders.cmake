@@ -31,8 +31,9 @@ function(cogwheel_precompiled target header)
   endif()
 endfunction()
 
-# The functions of the header, and the templates that it instantiates, are compiled once, and not in each file that uses them: a
-# quarter of the time. With Clang, for programs without sanitizers. An installed library cannot need the result.
+# The functions of the header, and the templates that it instantiates, are compiled once, and not in each file that uses them: an
+# example takes a third less, a unit of tests a tenth. With Clang, for programs without sanitizers. An installed library cannot need
+# the result.
 function(cogwheel_compile_what_is_precompiled shared)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 16 OR COGWHEEL_SANITIZE
       OR CMAKE_CONFIGURATION_TYPES OR shared MATCHES "_include")
