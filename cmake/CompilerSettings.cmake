@@ -71,12 +71,12 @@ elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 20)
 endif()
 
-# cogwheel_unity(TARGET NAMES): compiles the target's files in units if COGWHEEL_UNITY says so, or does not say and NAMES matches the
-# target: whatever an outer project says. Without --gc-sections, a program has all of a unit; of small libraries that is too much.
-function(cogwheel_unity target names)
-  set(unity OFF)
-  if(COGWHEEL_UNITY OR (COGWHEEL_UNITY STREQUAL "" AND target MATCHES "${names}"))
-    set(unity ON)
+# cogwheel_unity(TARGET DEFAULT): compiles the target's files in units or each alone, as COGWHEEL_UNITY says, or DEFAULT if that is
+# empty: whatever an outer project says.
+function(cogwheel_unity target default)
+  set(unity "${COGWHEEL_UNITY}")
+  if(unity STREQUAL "")
+    set(unity "${default}")
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${unity})
 endfunction()
