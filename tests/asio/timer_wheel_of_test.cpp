@@ -80,9 +80,9 @@ TEST_CASE("timer_wheel_of_whose_first_executor_counts_as_work_lets_run_return") 
 }
 
 TEST_CASE("timer_wheel_of_a_thread_pool_runs_on_it") {
-    asio::thread_pool pool(1);
     std::latch fired(1);
     std::thread::id at;
+    asio::thread_pool pool(1);
     auto& wheel = timer_wheel_of(asio::make_strand(pool));
     CHECK(&timer_wheel_of(pool) == &wheel);
     wheel.schedule(1ms, [&] {

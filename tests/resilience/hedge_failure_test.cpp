@@ -71,13 +71,11 @@ TEST_CASE_TEMPLATE("attempt_ends_inside_its_initiating_function_the_hedge_comple
 TEST_CASE_TEMPLATE("attempt_throws_its_code_is_what_came_of_it", Wheel, BOTH_WHEELS) {
     hedge_rig<Wheel> r;
     hedge_outcome out;
-    async_hedge(
-        r.wheel, {.delay = 30ms, .attempts = 3},
-        [&](hedge_attempt& attempt, auto token) {
-            if (attempt.number() < 3) throw std::system_error(std::error_code(asio::error::no_descriptors));
-            return r.reads[0].async_run(token);
-        },
-        out.handler());
+    async_hedge(r.wheel, {.delay = 30ms, .attempts = 3}, hedge_reading{[&](hedge_attempt& attempt) -> scripted_read& {
+                    if (attempt.number() < 3) throw std::system_error(std::error_code(asio::error::no_descriptors));
+                    return r.reads[0];
+                }},
+                out.handler());
     CHECK(r.reads[0].started == 1); // the third, at once
     r.ends(1, asio::error::eof, 4);
     CHECK(out.times == 1);
@@ -105,13 +103,11 @@ TEST_CASE_TEMPLATE("attempt_throws_something_else_at_first_leaves_the_initiating
     logging_handler handler{&out, &log};
     const auto life = handler.life;
     const auto start = [&] {
-        async_hedge(
-            r.wheel, {.delay = 30ms},
-            [&](auto token) {
-                if (r.started == 0) throw std::logic_error("operation");
-                return r.reads[0].async_run(token);
-            },
-            std::move(handler));
+        async_hedge(r.wheel, {.delay = 30ms}, hedge_reading{[&](hedge_attempt&) -> scripted_read& {
+                        if (r.started == 0) throw std::logic_error("operation");
+                        return r.reads[0];
+                    }},
+                    std::move(handler));
     };
     CHECK_THROWS_AS(start(), std::logic_error);
     CHECK(life.use_count() == 1);
@@ -122,13 +118,11 @@ TEST_CASE_TEMPLATE("attempt_throws_something_else_at_first_leaves_the_initiating
 TEST_CASE_TEMPLATE("attempt_throws_something_else_later_out_of_run_and_the_others_go_on", Wheel, BOTH_WHEELS) {
     hedge_rig<Wheel> r;
     hedge_outcome out;
-    async_hedge(
-        r.wheel, {.delay = 30ms, .attempts = 3},
-        [&](hedge_attempt& attempt, auto token) {
-            if (attempt.number() == 2) throw std::logic_error("operation");
-            return r.reads[attempt.number() - 1].async_run(token);
-        },
-        out.handler());
+    async_hedge(r.wheel, {.delay = 30ms, .attempts = 3}, hedge_reading{[&](hedge_attempt& attempt) -> scripted_read& {
+                    if (attempt.number() == 2) throw std::logic_error("operation");
+                    return r.reads[attempt.number() - 1];
+                }},
+                out.handler());
     CHECK_THROWS_AS(r.pass(40ms), std::logic_error);
     CHECK(r.reads[2].started == 1); // in place of the second
     r.run();
@@ -144,16 +138,14 @@ TEST_CASE_TEMPLATE("attempt_throws_something_else_later_when_no_other_is_left_th
     hedge_outcome out;
     asio::io_context other;
     const auto life = std::make_shared<int>();
-    async_hedge(
-        r.wheel, {.delay = 30ms},
-        [&](hedge_attempt& attempt, auto token) {
-            if (attempt.number() == 2) {
-                r.reads[0].complete_here(asio::error::eof, 1);
-                throw std::logic_error("operation");
-            }
-            return r.reads[0].async_run(token);
-        },
-        asio::bind_executor(other, noting_handler{&out, life}));
+    async_hedge(r.wheel, {.delay = 30ms}, hedge_reading{[&](hedge_attempt& attempt) -> scripted_read& {
+                    if (attempt.number() == 2) {
+                        r.reads[0].complete_here(asio::error::eof, 1);
+                        throw std::logic_error("operation");
+                    }
+                    return r.reads[0];
+                }},
+                asio::bind_executor(other, noting_handler{&out, life}));
     r.pass(40ms);
     CHECK(out.times == 0);
     CHECK_THROWS_AS(run_ready(other), std::logic_error);

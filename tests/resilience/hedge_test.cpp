@@ -183,7 +183,7 @@ TEST_CASE_TEMPLATE("hedge_timers_cancelled_or_wheel_gone_it_goes_on_without", Wh
     std::optional<Wheel> wheel(std::in_place, io);
     scripted_read read(io.get_executor());
     hedge_outcome out;
-    async_hedge(*wheel, 30ms, [&](auto token) { return read.async_run(token); }, out.handler());
+    async_hedge(*wheel, 30ms, hedge_reading{[&](hedge_attempt&) -> scripted_read& { return read; }}, out.handler());
     SUBCASE("timers cancelled") { wheel->cancel_all(); }
     SUBCASE("wheel gone") { wheel.reset(); }
     pass(io, 1h);

@@ -66,7 +66,8 @@ TEST_CASE_TEMPLATE("retry_without_an_executor_runs_on_the_wheels_not_the_operati
     retry_rig<Wheel> r;
     scripted_read read(other.get_executor());
     retry_outcome out;
-    async_retry(r.wheel, doubling(), [&](auto token) { return read.async_run(token); }, out.handler());
+    async_retry(r.wheel, doubling(), virtual_reading{[&](virtual_attempt&) -> scripted_read& { return read; }},
+                out.handler());
     read.complete({}, 1);
     CHECK(run_ready(other) == 0);
     CHECK(out.times == 0);

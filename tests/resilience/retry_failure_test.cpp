@@ -144,13 +144,12 @@ TEST_CASE_TEMPLATE("operation_throws_its_code_is_what_came_of_the_attempt", Whee
         retry_outcome out;
         virtual_policy p = doubling();
         p.attempt_timeout = 1s;
-        async_retry(
-            r.wheel, p,
-            [&](virtual_attempt& attempt, auto token) {
-                if (attempt.number() == thrower) throw std::system_error(std::error_code(asio::error::network_down));
-                return r.read.async_run(token);
-            },
-            out.handler());
+        async_retry(r.wheel, p, virtual_reading{[&](virtual_attempt& attempt) -> scripted_read& {
+                        if (attempt.number() == thrower)
+                            throw std::system_error(std::error_code(asio::error::network_down));
+                        return r.read;
+                    }},
+                    out.handler());
         CHECK(out.times == 0);
         r.run();
         if (thrower == 2) r.attempt_fails();
@@ -191,13 +190,11 @@ TEST_CASE_TEMPLATE("operation_throws_something_else_at_first_leaves_the_initiati
     retry_outcome out;
     const auto life = std::make_shared<int>();
     const auto start = [&] {
-        async_retry(
-            r.wheel, doubling(),
-            [&](auto token) {
-                if (r.read.started == 0) throw std::logic_error("operation");
-                return r.read.async_run(token);
-            },
-            noting_handler{&out, life});
+        async_retry(r.wheel, doubling(), virtual_reading{[&](virtual_attempt&) -> scripted_read& {
+                        if (r.read.started == 0) throw std::logic_error("operation");
+                        return r.read;
+                    }},
+                    noting_handler{&out, life});
     };
     CHECK_THROWS_AS(start(), std::logic_error);
     CHECK(life.use_count() == 1);
@@ -208,13 +205,11 @@ TEST_CASE_TEMPLATE("operation_throws_something_else_at_first_leaves_the_initiati
 TEST_CASE_TEMPLATE("operation_throws_something_else_later_out_of_run_and_the_retry_completes", Wheel, BOTH_WHEELS) {
     retry_rig<Wheel> r;
     retry_outcome out;
-    async_retry(
-        r.wheel, doubling(),
-        [&](virtual_attempt& attempt, auto token) {
-            if (attempt.number() == 2) throw std::logic_error("operation");
-            return r.read.async_run(token);
-        },
-        out.handler());
+    async_retry(r.wheel, doubling(), virtual_reading{[&](virtual_attempt& attempt) -> scripted_read& {
+                    if (attempt.number() == 2) throw std::logic_error("operation");
+                    return r.read;
+                }},
+                out.handler());
     r.attempt_fails();
     CHECK_THROWS_AS(r.pass(110ms), std::logic_error);
     r.run();
@@ -294,7 +289,8 @@ TEST_CASE_TEMPLATE("wheel_stopped_while_waiting_aborts", Wheel, BOTH_WHEELS) {
     std::optional<Wheel> wheel(std::in_place, io);
     scripted_read read(io.get_executor());
     retry_outcome out;
-    async_retry(*wheel, doubling(), [&](auto token) { return read.async_run(token); }, out.handler());
+    async_retry(*wheel, doubling(), virtual_reading{[&](virtual_attempt&) -> scripted_read& { return read; }},
+                out.handler());
     read.complete(asio::error::eof, 0);
     run_ready(io);
     SUBCASE("stopped") { wheel->stop(); }
@@ -312,7 +308,8 @@ TEST_CASE_TEMPLATE("wheel_gone_while_attempting_the_next_wait_is_refused", Wheel
     std::optional<Wheel> wheel(std::in_place, io);
     scripted_read read(io.get_executor());
     retry_outcome out;
-    async_retry(*wheel, doubling(), [&](auto token) { return read.async_run(token); }, out.handler());
+    async_retry(*wheel, doubling(), virtual_reading{[&](virtual_attempt&) -> scripted_read& { return read; }},
+                out.handler());
     SUBCASE("stopped") { wheel->stop(); }
     SUBCASE("destroyed") { wheel.reset(); }
     SUBCASE("destroyed, and another one made") {

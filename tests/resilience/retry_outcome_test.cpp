@@ -254,15 +254,13 @@ TEST_CASE_TEMPLATE("retry_attempt_knows_its_number_its_limit_and_the_error_befor
     p.attempt_timeout = 1s;
     std::vector<std::uint32_t> numbers;
     std::vector<std::error_code> errors;
-    async_retry(
-        r.wheel, p,
-        [&](virtual_attempt& attempt, auto token) {
-            numbers.push_back(attempt.number());
-            errors.push_back(attempt.last_error());
-            CHECK(attempt.deadline().remaining() == 1s);
-            return r.read.async_run(token);
-        },
-        out.handler());
+    async_retry(r.wheel, p, virtual_reading{[&](virtual_attempt& attempt) -> scripted_read& {
+                    numbers.push_back(attempt.number());
+                    errors.push_back(attempt.last_error());
+                    CHECK(attempt.deadline().remaining() == 1s);
+                    return r.read;
+                }},
+                out.handler());
     r.attempt_fails();
     r.pass(110ms);
     r.attempt_ends(asio::error::eof);
@@ -276,13 +274,11 @@ TEST_CASE_TEMPLATE("retry_hint_of_the_peer_is_waited_for_and_the_backoff_on_top"
     retry_rig<Wheel> r;
     retry_outcome out;
     virtual_attempt* running = nullptr;
-    async_retry(
-        r.wheel, doubling(),
-        [&](virtual_attempt& attempt, auto token) {
-            running = &attempt;
-            return r.read.async_run(token);
-        },
-        out.handler());
+    async_retry(r.wheel, doubling(), virtual_reading{[&](virtual_attempt& attempt) -> scripted_read& {
+                    running = &attempt;
+                    return r.read;
+                }},
+                out.handler());
     running->retry_after(5s); // as its answer says
     r.attempt_fails();
     r.pass(5090ms);
@@ -304,7 +300,8 @@ TEST_CASE_TEMPLATE("retry_budget_shared_refuses_when_it_is_empty", Wheel, BOTH_W
     p.budget = &budget;
     retry_outcome first, second;
     r.start(p, first.handler());
-    async_retry(r.wheel, p, [&](auto token) { return other.async_run(token); }, second.handler());
+    async_retry(r.wheel, p, virtual_reading{[&](virtual_attempt&) -> scripted_read& { return other; }},
+                second.handler());
     r.attempt_fails(); // takes the token
     other.complete(asio::error::connection_reset, 0);
     r.run();

@@ -150,8 +150,8 @@ TEST_CASE("token_default_of_the_wheels_executor") {
     scripted_read read(io.get_executor());
     bool done = false;
     spawn(io, [&]() -> asio::awaitable<void> {
-        const auto [result, n] =
-            co_await async_retry(wheel, doubling(), [&](auto token) { return read.async_run(token); });
+        const auto [result, n] = co_await async_retry(
+            wheel, doubling(), virtual_reading{[&](virtual_attempt&) -> scripted_read& { return read; }});
         CHECK(n == 3);
         done = true;
     });
@@ -211,81 +211,83 @@ TEST_CASE("operation_is_a_coroutine_without_parameters_or_result") {
     CHECK_THROWS_AS(std::rethrow_exception(error), std::system_error);
 }
 
-TEST_CASE("operation_throws_an_exception_without_a_code_it_arrives_itself") {
-    rig r;
+namespace {
+
+using coroutine = std::function<asio::awaitable<int>()>;
+
+struct failure {
     std::exception_ptr error;
     retry_result result;
-    async_retry(
-        r.wheel, doubling(),
-        []() -> asio::awaitable<int> {
-            throw std::out_of_range("seven");
-            co_return 0;
-        },
-        [&](const std::exception_ptr& e, const retry_result& all, int) {
+
+    auto handler() {
+        return [this](const std::exception_ptr& e, const retry_result& all, int) {
             error = e;
             result = all;
-        });
+        };
+    }
+};
+
+} // namespace
+
+TEST_CASE("operation_throws_an_exception_without_a_code_it_arrives_itself") {
+    rig r;
+    failure out;
+    const coroutine operation = []() -> asio::awaitable<int> {
+        throw std::out_of_range("seven");
+        co_return 0;
+    };
+    async_retry(r.wheel, doubling(), operation, out.handler());
     r.run();
-    CHECK_THROWS_WITH_AS(std::rethrow_exception(error), "seven", std::out_of_range);
-    CHECK(result.attempts == 1);
-    CHECK(result.end == retry_end::not_retryable);
-    CHECK(result.last_error == std::errc::state_not_recoverable);
+    CHECK_THROWS_WITH_AS(std::rethrow_exception(out.error), "seven", std::out_of_range);
+    CHECK(out.result.attempts == 1);
+    CHECK(out.result.end == retry_end::not_retryable);
+    CHECK(out.result.last_error == std::errc::state_not_recoverable);
 }
 
 TEST_CASE("operation_throws_before_its_coroutine_begins_it_arrives_itself") {
     rig r;
-    std::exception_ptr error;
-    async_retry(
-        r.wheel, doubling(), []() -> asio::awaitable<int> { throw std::out_of_range("no coroutine at all"); },
-        [&](const std::exception_ptr& e, const retry_result&, int) { error = e; });
-    CHECK_FALSE(error);
+    failure out;
+    const coroutine operation = []() -> asio::awaitable<int> { throw std::out_of_range("no coroutine at all"); };
+    async_retry(r.wheel, doubling(), operation, out.handler());
+    CHECK_FALSE(out.error);
     r.run();
-    CHECK_THROWS_AS(std::rethrow_exception(error), std::out_of_range);
+    CHECK_THROWS_AS(std::rethrow_exception(out.error), std::out_of_range);
 }
 
 TEST_CASE("operation_is_a_coroutine_and_too_slow") {
     rig r;
     virtual_policy p = doubling(2);
     p.attempt_timeout = 50ms;
-    std::exception_ptr error;
-    retry_result result;
-    async_retry(
-        r.wheel, p,
-        [&]() -> asio::awaitable<int> {
-            co_await r.wheel.async_wait(1h, asio::use_awaitable);
-            co_return 1;
-        },
-        [&](const std::exception_ptr& e, const retry_result& all, int) {
-            error = e;
-            result = all;
-        });
+    failure out;
+    const coroutine operation = [&]() -> asio::awaitable<int> {
+        co_await r.wheel.async_wait(1h, asio::use_awaitable);
+        co_return 1;
+    };
+    async_retry(r.wheel, p, operation, out.handler());
     r.run();
     r.pass(60ms);
     r.pass(110ms);
     r.pass(60ms);
-    CHECK(result.attempts == 2);
-    CHECK(result.last_error == asio::error::timed_out);
-    CHECK(detail::code_of(error) == asio::error::timed_out);
+    CHECK(out.result.attempts == 2);
+    CHECK(out.result.last_error == asio::error::timed_out);
+    CHECK(detail::code_of(out.error) == asio::error::timed_out);
     CHECK(r.wheel.pending() == 0);
 }
 
 TEST_CASE("operation_with_errors_as_exceptions_is_cancelled_by_one") {
     rig r;
     asio::cancellation_signal signal;
-    std::exception_ptr error;
-    async_retry(
-        r.wheel, doubling(),
-        [&]() -> asio::awaitable<int> {
-            throw std::system_error(std::error_code(asio::error::eof));
-            co_return 1;
-        },
-        asio::bind_cancellation_slot(signal.slot(),
-                                     [&](const std::exception_ptr& e, const retry_result&, int) { error = e; }));
+    failure out;
+    const coroutine operation = []() -> asio::awaitable<int> {
+        throw std::system_error(std::error_code(asio::error::eof));
+        co_return 1;
+    };
+    async_retry(r.wheel, doubling(), operation, asio::bind_cancellation_slot(signal.slot(), out.handler()));
     r.run();
-    CHECK_FALSE(error);
+    CHECK_FALSE(out.error);
     signal.emit(asio::cancellation_type::terminal);
     r.run();
-    CHECK(detail::code_of(error) == asio::error::operation_aborted);
+    CHECK(detail::code_of(out.error) == asio::error::operation_aborted);
 }
 
 TEST_CASE("coroutine_that_awaits_a_retry_is_cancelled_while_waiting") {

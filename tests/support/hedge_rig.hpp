@@ -18,6 +18,8 @@ namespace cogwheel_tests {
 
 using hedge_outcome = read_outcome<cogwheel::hedge_result>;
 
+using hedge_reading = reading<cogwheel::hedge_attempt>;
+
 template <class Wheel>
 struct hedge_rig {
     asio::io_context io;
@@ -38,10 +40,10 @@ struct hedge_rig {
         for (auto& read : reads) read.on_cancel = nullptr;
     }
     auto operation() {
-        return [this](cogwheel::hedge_attempt& attempt, auto token) {
+        return hedge_reading{[this](cogwheel::hedge_attempt& attempt) -> scripted_read& {
             started = attempt.number();
-            return reads[attempt.number() - 1].async_run(token);
-        };
+            return reads[attempt.number() - 1];
+        }};
     }
     template <class Token>
     auto start(const cogwheel::hedge_options& options, Token&& token) {

@@ -16,6 +16,7 @@ namespace cogwheel_tests {
 
 using virtual_policy = cogwheel::basic_retry_policy<manual_clock>;
 using virtual_attempt = cogwheel::basic_retry_attempt<manual_clock>;
+using virtual_reading = reading<virtual_attempt>;
 using virtual_deadline = cogwheel::basic_deadline<manual_clock>;
 
 /// Waits of 100 ms, 200 ms, 400 ms ... without jitter.
@@ -36,7 +37,7 @@ struct retry_rig : timeout_rig<Wheel> {
 
     /// Each attempt is a read, started anew.
     auto operation() {
-        return [this](auto token) { return read.async_run(token); };
+        return virtual_reading{[this](virtual_attempt&) -> scripted_read& { return read; }};
     }
     template <class Token>
     auto start(const virtual_policy& policy, Token&& token) {

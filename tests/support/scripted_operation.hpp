@@ -106,6 +106,18 @@ private:
 /// A read, as it were.
 using scripted_read = scripted_operation<void(std::error_code, std::size_t)>;
 
+/// What async_retry and async_hedge are given: starts the read that `which` names, or throws what that throws. All tests
+/// have the same type, so that its operations are compiled once.
+template <class Attempt>
+struct reading {
+    std::function<scripted_read&(Attempt&)> which;
+
+    template <class Token>
+    auto operator()(Attempt& attempt, Token token) {
+        return which(attempt).async_run(std::move(token));
+    }
+};
+
 template <class Wheel>
 struct timeout_rig {
     asio::io_context io;

@@ -162,9 +162,8 @@ TEST_CASE("task_memory_an_attempt_without_a_timer_for_its_limit_is_made_again") 
 }
 
 TEST_CASE("task_memory_in_line_without_a_timer_for_its_patience_is_rejected") {
+    std::promise<void> begun, free; // outlive the thread of the pool
     poor_tasks tasks({.pool = {.threads = 1, .queue = 0, .when_full = full_policy::wait_for(1h)}});
-    std::promise<void> free;
-    std::promise<void> begun;
     tasks.add({.name = "first", .when = task_trigger::once(10ms)}, task_job([&] {
                   begun.set_value();
                   free.get_future().wait();
