@@ -36,11 +36,44 @@ class completion {
     struct empty {};
     using result = std::conditional_t<std::is_void_v<R>, empty, R>;
 
+    class holder;
+
+    /// A result on its way to the handler's executor. It does not name the handler's type: executors are compiled once for
+    /// all handlers.
+    struct arrival {
+        std::shared_ptr<holder> self;
+        error_code ec;
+        result r;
+
+        void operator()() { self->finish(ec, std::move(r)); }
+    };
+    struct cancellation {
+        std::weak_ptr<holder> operation;
+
+        void operator()(asio::cancellation_type) {
+            if (auto alive = operation.lock()) {
+                holder& self = *alive;
+                self.post({std::move(alive), asio::error::operation_aborted, result()});
+            }
+        }
+    };
+
     class holder {
     public:
         virtual ~holder() = default;
-        virtual void complete(error_code, result, std::shared_ptr<holder>) = 0;
-        virtual bool finished() const noexcept = 0;
+        virtual void dispatch(arrival) = 0;
+        virtual void post(arrival) = 0;
+
+        void finish(error_code ec, result r) {
+            // An executor of several threads may run a cancellation and the result at the same time.
+            if (!finished_.test_and_set()) call(ec, std::move(r));
+        }
+        bool finished() const noexcept { return finished_.test(); }
+
+    private:
+        virtual void call(error_code, result) = 0;
+
+        std::atomic_flag finished_;
     };
 
     template <class Handler, class Executor>
@@ -52,20 +85,11 @@ class completion {
         holder_of(Handler&& handler, const Executor& e)
             : handler_(std::move(handler)), executor_(asio::prefer(e, asio::execution::outstanding_work.tracked)) {}
 
-        void complete(error_code ec, result r, std::shared_ptr<holder> self) override {
-            asio::dispatch(executor_, [this, ec, r = std::move(r), self = std::move(self)]() mutable {
-                finish(ec, std::move(r));
-            });
-        }
-        bool finished() const noexcept override { return finished_.test(); }
-        static void cancel(const std::shared_ptr<holder_of>& self) {
-            asio::post(self->executor_, [self] { self->finish(asio::error::operation_aborted, result()); });
-        }
+        void dispatch(arrival a) override { asio::dispatch(executor_, std::move(a)); }
+        void post(arrival a) override { asio::post(executor_, std::move(a)); }
 
     private:
-        void finish(error_code ec, result r) {
-            // An executor of several threads may run a cancellation and the result at the same time.
-            if (finished_.test_and_set()) return;
+        void call(error_code ec, result r) override {
             Handler handler = std::move(*handler_);
             handler_.reset();
             asio::get_associated_cancellation_slot(handler).clear();
@@ -76,7 +100,6 @@ class completion {
         }
 
         std::optional<Handler> handler_;
-        std::atomic_flag finished_;
         executor executor_;
     };
 
@@ -91,11 +114,7 @@ public:
         auto slot = asio::get_associated_cancellation_slot(handler);
         using type = holder_of<Handler, std::decay_t<decltype(associated)>>;
         auto made = std::make_shared<type>(std::move(handler), associated);
-        if (slot.is_connected() && !own_cancellation) {
-            slot.assign([weak = std::weak_ptr<type>(made)](asio::cancellation_type) {
-                if (const auto alive = weak.lock()) type::cancel(alive);
-            });
-        }
+        if (slot.is_connected() && !own_cancellation) slot.assign(cancellation{made});
         completion c;
         c.holder_ = std::move(made);
         return c;
@@ -108,8 +127,8 @@ public:
     /// Completes the operation. Preconditions: it has a handler, and has not been called.
     template <class... Results>
     void operator()(error_code ec, Results&&... r) {
-        const auto held = std::exchange(holder_, nullptr);
-        held->complete(ec, result{std::forward<Results>(r)...}, held);
+        holder& held = *holder_;
+        held.dispatch({std::move(holder_), ec, result{std::forward<Results>(r)...}});
     }
 
 private:
