@@ -56,6 +56,5 @@ function(cogwheel_add_snippet name code)
   add_executable(${name} "${source}")
   target_link_libraries(${name} PRIVATE cogwheel::cogwheel $<TARGET_NAME_IF_EXISTS:cogwheel::tasks>
     $<TARGET_NAME_IF_EXISTS:cogwheel::observe> $<TARGET_NAME_IF_EXISTS:cogwheel::durable> cogwheel_own)
-  # Hardly a program would do without it. Any other header they include for themselves, as a user's program has to.
-  cogwheel_precompiled(${name} include/cogwheel/asio/timer_wheel.hpp cogwheel::cogwheel)
+  cogwheel_precompiled(${name} cmake/ReadmeSnippets.hpp cogwheel::cogwheel)
 endfunction()
