@@ -5,6 +5,8 @@
 // the same. Nothing calls these functions: what they use is compiled with the header.
 #pragma once
 
+#include "support/command_line.hpp"
+
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
@@ -21,12 +23,23 @@
 
 namespace precompiled {
 
-inline asio::awaitable<void> coroutine(asio::ip::tcp::socket& socket) {
+template <class Wheel>
+asio::awaitable<void> coroutine(Wheel& wheel, asio::ip::tcp::socket& socket) {
+    using namespace std::chrono_literals;
+    std::error_code ec;
+    const auto token = [&ec] { return asio::redirect_error(asio::use_awaitable, ec); };
     asio::steady_timer timer(co_await asio::this_coro::executor);
     co_await timer.async_wait(asio::use_awaitable);
+    co_await wheel.async_wait(5s, asio::use_awaitable);
+    co_await wheel.async_wait(5s, token());
+    asio::ip::tcp::acceptor acceptor(socket.get_executor());
+    socket = co_await acceptor.async_accept(token());
     char bytes[8];
     const std::size_t n = co_await socket.async_read_some(asio::buffer(bytes), asio::use_awaitable);
     co_await asio::async_write(socket, asio::buffer(bytes, n), asio::use_awaitable);
+    co_await asio::async_write(socket, asio::buffer(bytes, n), token());
+    co_await socket.async_read_some(asio::buffer(bytes), cogwheel::timeout_after(wheel, 5s, token()));
+    co_await asio::async_write(socket, asio::buffer(bytes, n), cogwheel::timeout_after(wheel, 5s, token()));
 }
 
 inline void everything(asio::io_context& io) {
@@ -36,10 +49,11 @@ inline void everything(asio::io_context& io) {
     asio::post(executor, [] {});
     asio::ip::tcp::socket socket(io);
     asio::ip::tcp::acceptor(io, {asio::ip::address_v4::loopback(), 0}).async_accept(socket, [](std::error_code) {});
-    asio::co_spawn(io, coroutine(socket), asio::detached);
-    asio::co_spawn(executor, coroutine(socket), asio::detached);
-    asio::signal_set(io, 2).async_wait([](std::error_code, int) {});
     cogwheel::timer_wheel wheel{io};
+    cogwheel::local_timer_wheel local{io};
+    asio::co_spawn(io, coroutine(wheel, socket), asio::detached);
+    asio::co_spawn(executor, coroutine(local, socket), asio::detached);
+    asio::signal_set(io, 2).async_wait([](std::error_code, int) {});
     cogwheel::timer_token token = wheel.schedule(5s, [] {});
     token.reschedule(5s);
     token.cancel();
