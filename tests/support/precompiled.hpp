@@ -53,9 +53,15 @@ void everything_on(Wheel& wheel) {
 inline void everything(cogwheel_tests::virtual_wheel& w, cogwheel::timer_wheel& wheel) {
     everything_on(w.wheel);
     everything_on(wheel);
+    cogwheel::testing::manual_local_timer_wheel local(w.io);
+    everything_on(local);
     w.pass(std::chrono::seconds(1));
     const asio::any_io_executor executor = asio::make_strand(w.io);
+    const asio::any_io_executor strand = asio::make_strand(executor);
     asio::thread_pool threads;
+    const asio::any_io_executor pool = threads.get_executor();
+    asio::post(strand, [] {});
+    asio::post(pool, [] {});
     asio::post(w.io, [] {});
     asio::post(threads, [] {});
     asio::post(executor, [] {});
