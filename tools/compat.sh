@@ -21,8 +21,8 @@ declare -rA platforms=([i386]='i686-linux-gnu-g++ emulated' [armhf]='arm-linux-g
     [aarch64]='aarch64-linux-gnu-g++ emulated' [riscv64]='riscv64-linux-gnu-g++ emulated' [s390x]='s390x-linux-gnu-g++ emulated'
     [windows]='x86_64-w64-mingw32-g++-posix on_windows' [libc++]='clang++-16 with_libcxx' [io_uring]='g++ on_io_uring')
 readonly in_order=(i386 armhf aarch64 riscv64 s390x windows libc++ io_uring)
-# clang++-16 with bookworm is what `./dev test` runs.
-legs=('g++ bookworm' 'clang++-19 trixie' 'g++ sid')
+# clang++-19 with bookworm is what `./dev test` runs.
+legs=('g++ bookworm' 'clang++-16 trixie' 'g++ sid')
 
 usage() {
     printf 'usage: ./dev compat [COMPILER SUITE | --full | --platforms [PLATFORM]... | --boost [--quick | bookworm | sid]]; compilers: %s; suites: %s; platforms: %s\n' \

@@ -51,10 +51,7 @@ class completion {
         std::weak_ptr<holder> operation;
 
         void operator()(asio::cancellation_type) {
-            if (auto alive = operation.lock()) {
-                holder& self = *alive;
-                self.post({std::move(alive), asio::error::operation_aborted, result()});
-            }
+            if (const auto alive = operation.lock()) alive->post({alive, asio::error::operation_aborted, result()});
         }
     };
 
@@ -127,8 +124,9 @@ public:
     /// Completes the operation. Preconditions: it has a handler, and has not been called.
     template <class... Results>
     void operator()(error_code ec, Results&&... r) {
-        holder& held = *holder_;
-        held.dispatch({std::move(holder_), ec, result{std::forward<Results>(r)...}});
+        // Held until the call returns: another thread may be done with the handler before that.
+        const auto held = std::exchange(holder_, nullptr);
+        held->dispatch({held, ec, result{std::forward<Results>(r)...}});
     }
 
 private:
