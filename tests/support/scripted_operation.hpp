@@ -106,8 +106,8 @@ private:
 /// A read, as it were.
 using scripted_read = scripted_operation<void(std::error_code, std::size_t)>;
 
-/// What async_retry and async_hedge are given: starts the read that `which` names, or throws what that throws. All tests
-/// have the same type, so that its operations are compiled once.
+/// What async_retry and async_hedge are given: starts the read that `which` names, or throws what that throws. One type
+/// for all tests, so that its operations are compiled once.
 template <class Attempt>
 struct reading {
     std::function<scripted_read&(Attempt&)> which;

@@ -38,8 +38,8 @@ class completion {
 
     class holder;
 
-    /// A result on its way to the handler's executor. It does not name the handler's type: executors are compiled once for
-    /// all handlers.
+    /// A result on its way to the handler's executor. It does not name the handler's type: executors are compiled once
+    /// for all handlers.
     struct arrival {
         std::shared_ptr<holder> self;
         error_code ec;
