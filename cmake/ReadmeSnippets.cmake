@@ -56,5 +56,5 @@ function(cogwheel_add_snippet name code)
   add_executable(${name} "${source}")
   target_link_libraries(${name} PRIVATE cogwheel::cogwheel $<TARGET_NAME_IF_EXISTS:cogwheel::tasks>
     $<TARGET_NAME_IF_EXISTS:cogwheel::observe> $<TARGET_NAME_IF_EXISTS:cogwheel::durable> cogwheel_own)
-  cogwheel_precompiled(${name} cmake/ReadmeSnippets.hpp cogwheel::cogwheel)
+  cogwheel_precompiled(${name} tests/support/precompiled_snippets.hpp cogwheel::cogwheel)
 endfunction()
