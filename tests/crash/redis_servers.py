@@ -11,8 +11,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from support.reserved_ports import reserved_ports
 
 WAIT = threading.Event().wait  # a pause that a signal ends
 
@@ -20,23 +25,6 @@ WAIT = threading.Event().wait  # a pause that a signal ends
 def missing():
     """Returns the program that is not installed, or None."""
     return None if shutil.which("redis-server") else "redis-server"
-
-
-def free_ports(number):
-    """Cluster nodes also use port + 10000."""
-    found = []
-    while len(found) < number:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-            if port < 50_000 and port not in found:
-                found.append(port)
-            elif port >= 50_000:
-                port = 20_000 + port % 20_000
-                with socket.socket() as second:
-                    if port not in found and second.connect_ex(("127.0.0.1", port)) != 0:
-                        found.append(port)
-    return found
 
 
 class RedisError(Exception):
@@ -156,7 +144,7 @@ class Single:
     topology = "single"
 
     def __init__(self, directory, fsync="everysec"):
-        self.server = Server(os.path.join(directory, "redis"), free_ports(1)[0], fsync=fsync)
+        self.server = Server(os.path.join(directory, "redis"), reserved_ports(1)[0], fsync=fsync)
         self.all = [self.server]
         self.server.start().await_answer()
         self.url = f"unix://{self.server.socket}"
@@ -171,7 +159,7 @@ class Replicated:
     topology = "sentinel"
 
     def __init__(self, directory, replicas=2, sentinels=3, fsync="everysec"):
-        ports = free_ports(1 + replicas + sentinels)
+        ports = reserved_ports(1 + replicas + sentinels)
         self.nodes = []
         for i, port in enumerate(ports[:1 + replicas]):
             lines = [] if i == 0 else [f"replicaof 127.0.0.1 {ports[0]}"]
@@ -237,9 +225,11 @@ class Cluster:
     topology = "cluster"
 
     def __init__(self, directory, fsync="everysec"):
-        ports = free_ports(3)
-        lines = ["cluster-enabled yes", "cluster-node-timeout 2000"]
-        self.nodes = [Server(os.path.join(directory, f"node{i}"), port, lines, fsync=fsync) for i, port in enumerate(ports)]
+        ports, bus_ports = reserved_ports(3), reserved_ports(3)
+        self.nodes = []
+        for i, (port, bus_port) in enumerate(zip(ports, bus_ports)):
+            lines = ["cluster-enabled yes", "cluster-node-timeout 2000", f"cluster-port {bus_port}"]
+            self.nodes.append(Server(os.path.join(directory, f"node{i}"), port, lines, fsync=fsync))
         self.all = self.nodes
         for node in self.nodes:
             node.start().await_answer()
@@ -252,7 +242,7 @@ class Cluster:
                 c.command("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
                 self.ids.append(c.command("CLUSTER", "MYID").decode())
                 if i:
-                    c.command("CLUSTER", "MEET", "127.0.0.1", ports[0])
+                    c.command("CLUSTER", "MEET", "127.0.0.1", ports[0], bus_ports[0])
         Replicated._await(lambda: all(self._whole(node) for node in self.nodes), "the cluster")
         self.url = "cluster://" + ",".join(f"127.0.0.1:{port}" for port in ports)
 

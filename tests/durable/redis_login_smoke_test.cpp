@@ -58,7 +58,7 @@ TEST_CASE("redis_login_acl_user_without_info_and_role_may_use_the_connection") {
 
 TEST_CASE("redis_login_database_is_selected_after_each_connection") {
     if (redis_missing()) return;
-    redis_server server({.port = free_tcp_port()});
+    redis_server server({.port = reserved_tcp_port()});
     redis_rig rig;
     auto o = server.client();
     o.database = 3;
@@ -77,7 +77,7 @@ TEST_CASE("redis_login_database_is_selected_after_each_connection") {
 
 TEST_CASE("redis_login_host_name_is_resolved") {
     if (redis_missing()) return;
-    redis_server server({.port = free_tcp_port()});
+    redis_server server({.port = reserved_tcp_port()});
     redis_rig rig;
     auto address = server.tcp_address();
     address.host = "localhost";

@@ -32,7 +32,7 @@ struct replica_rig {
     }
 
     // Replication does not work over unix sockets.
-    const std::string port = std::to_string(cogwheel_tests::free_tcp_port());
+    const std::string port = std::to_string(cogwheel_tests::reserved_tcp_port());
     redis_rig_of_stores rig{{"--port", port, "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"}, false};
     const redis_server replica{{.arguments = {"--replicaof", "127.0.0.1", port}}};
     durable_options options;

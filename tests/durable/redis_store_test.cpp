@@ -163,7 +163,8 @@ TEST_CASE("redis_store_done_task_is_gone_although_another_key_has_the_wrong_type
 
 TEST_CASE("redis_store_single_server_of_a_cluster_gets_a_call_for_each_shard") {
     if (no_redis_server()) return;
-    redis_rig_of_stores rig({"--cluster-enabled", "yes"}, false);
+    redis_rig_of_stores rig(
+        {"--cluster-enabled", "yes", "--cluster-port", std::to_string(cogwheel_tests::reserved_tcp_port())}, false);
     plain_redis redis(rig.server.socket());
     redis({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -337,6 +338,19 @@ TEST_CASE("redis_store_check_reads_what_the_server_says") {
     const std::string two = good + "slave0:ip=::1,state=online,x\r\nslave1:ip=::1,state=wait_bgsave\r\n";
     CHECK(!check_server(two, durable_durability::replicas(1)).error);
     CHECK(check_server(two, durable_durability::replicas(2)).error == durable_errc::durability_refused);
+}
+
+TEST_CASE("redis_server_that_is_killed_is_an_error_for_the_tests_own_client") {
+    if (!redis_server::installed()) {
+        MESSAGE("skipped: redis-server is not installed");
+        return;
+    }
+    redis_server server;
+    plain_redis redis(server.socket());
+    CHECK(redis({"PING"}).text() == "PONG");
+    server.kill();
+    CHECK_THROWS_AS(redis({"PING"}), const std::runtime_error&);
+    CHECK(server.call({"PING"}) == "(no connection)");
 }
 
 TEST_CASE("redis_store_after_a_restart_of_the_server_goes_on") {

@@ -24,7 +24,10 @@ import urllib.parse
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
 from server_process import PATIENCE, TICK, Server, check, conclude, eventually, hung_up, sockets
+from support.reserved_ports import reserved_ports
 
 HEAD_WITHIN, ANSWER_WITHIN, REFUSAL_WITHIN = 5.0, 10.0, 2.0  # the endpoint's limits
 MOST_CONNECTIONS = 32
@@ -258,8 +261,7 @@ class Prometheus:
             file.write("global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n")
             for job, (host, port) in targets.items():
                 file.write(f"- {{job_name: {job}, static_configs: [{{targets: ['{host}:{port}']}}]}}\n")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = reserved_ports(1)[0]
         self.log = open(os.path.join(directory, "log"), "w+", encoding="utf-8")
         self.process = subprocess.Popen([binary, f"--config.file={config}", f"--storage.tsdb.path={directory}/data",
                                          f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=warn"],

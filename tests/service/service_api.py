@@ -11,7 +11,6 @@ import importlib.util
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,8 +19,11 @@ import urllib.parse
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
 from service_process import PATIENCE, Events, Receiver, Service, check, conclude, eventually
 import redis_process
+from support.reserved_ports import reserved_ports
 
 
 def moment(text):
@@ -290,9 +292,7 @@ def rebinding(service):
 
 def replicas(binary, directory):
     """A replica that is lost: 503 with the id, and the task is stored; repeated with keep, it is there once."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = reserved_ports(1)[0]
     folders = [os.path.join(directory, name) for name in ("primary", "replica")]
     for folder in folders:
         os.mkdir(folder)

@@ -7,9 +7,7 @@ primary is killed, and one service; callbacks go on."""
 import http.client
 import json
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,24 +16,14 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
 from service_process import PATIENCE, Receiver, check, conclude
 import redis_process
+from support.reserved_ports import reserved_ports
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GIVE_UP = 4 * PATIENCE  # a sentinel takes some seconds
-
-
-def free_ports():
-    """The first of 23 ports that nobody has now."""
-    while True:
-        first = random.randrange(20_000, 32_000)
-        try:
-            for i in (*range(3), *range(10, 13), *range(20, 23)):
-                with socket.socket() as s:
-                    s.bind(("127.0.0.1", first + i))
-            return first
-        except OSError:
-            pass
 
 
 class Script:
@@ -91,7 +79,7 @@ def main(binary):
     if not redis_process.installed():
         print("skipped: redis-server is not installed")
         return 0
-    first = free_ports()
+    first = reserved_ports(23)[0]
     ports = [first + 20, first + 21, first + 22]
     with tempfile.TemporaryDirectory(), Receiver() as receiver, Script(os.path.abspath(binary), first) as script:
         check("three services are ready", until(lambda: all(ask(p, "GET", "/readyz")[0] == 200 for p in ports)), "".join(script.lines))

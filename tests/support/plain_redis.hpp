@@ -4,6 +4,8 @@
 // A blocking connection to the redis-server of a test, by hiredis.
 #pragma once
 
+#include "support/pipe_signal_blocked.hpp"
+
 #include <cogwheel/durable/redis_command.hpp>
 #include <cogwheel/durable/redis_reply.hpp>
 
@@ -23,6 +25,7 @@ public:
     }
 
     cogwheel::redis_reply operator()(const cogwheel::redis_command& command) {
+        const pipe_signal_blocked quiet;
         bytes_.clear();
         command.append_to(bytes_);
         redisAppendFormattedCommand(context_.get(), bytes_.data(), bytes_.size());

@@ -17,9 +17,9 @@ public:
     explicit redis_cluster(int masters = 3) {
         for (int i = 0; i < masters; ++i)
             nodes_.push_back(std::make_unique<redis_server>(redis_server_options{
-                .arguments = {"--cluster-enabled", "yes", "--cluster-port", std::to_string(free_tcp_port()),
+                .arguments = {"--cluster-enabled", "yes", "--cluster-port", std::to_string(reserved_tcp_port()),
                               "--cluster-node-timeout", "1500", "--cluster-require-full-coverage", "no"},
-                .port = free_tcp_port()}));
+                .port = reserved_tcp_port()}));
         for (int i = 0; i < masters; ++i) {
             const int first = slots * i / masters, last = slots * (i + 1) / masters - 1;
             expect(i, {"CLUSTER", "ADDSLOTSRANGE", std::to_string(first), std::to_string(last)});

@@ -11,9 +11,9 @@
 namespace cogwheel_tests {
 
 struct redis_sentinels {
-    redis_server master{{.arguments = {"--repl-diskless-sync-delay", "0"}, .port = free_tcp_port()}};
+    redis_server master{{.arguments = {"--repl-diskless-sync-delay", "0"}, .port = reserved_tcp_port()}};
     redis_server replica{{.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(master.tcp_address().port)},
-                          .port = free_tcp_port()}};
+                          .port = reserved_tcp_port()}};
     std::vector<std::unique_ptr<redis_server>> sentinels;
 
     /// Waits until all know each other. Errors: std::runtime_error.
@@ -22,7 +22,7 @@ struct redis_sentinels {
         expect([&] { return replica.call({"ROLE"}).find("connected") != std::string::npos; });
         for (int i = 0; i < 3; ++i)
             sentinels.push_back(std::make_unique<redis_server>(
-                redis_server_options{.port = free_tcp_port(),
+                redis_server_options{.port = reserved_tcp_port(),
                                      .sentinel = "sentinel monitor mymaster 127.0.0.1 " + port +
                                                  " 2\nsentinel down-after-milliseconds mymaster 300\n"
                                                  "sentinel failover-timeout mymaster 2000\n"}));

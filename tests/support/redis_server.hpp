@@ -5,6 +5,8 @@
 // for it. A server dies with its object, and also if the test program is killed.
 #pragma once
 
+#include "support/pipe_signal_blocked.hpp"
+#include "support/reserved_port.hpp"
 #include "support/smoke_process.hpp"
 
 #include <cogwheel/durable/redis_options.hpp>
@@ -14,7 +16,6 @@
 #include <fstream>
 #include <stdexcept>
 
-#include <arpa/inet.h>
 #include <hiredis/hiredis.h>
 #include <sys/stat.h>
 
@@ -41,20 +42,6 @@ public:
 private:
     std::string path_;
 };
-
-/// A port of 127.0.0.1 that was free a moment ago.
-inline std::uint16_t free_tcp_port() {
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in a{};
-    a.sin_family = AF_INET;
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t n = sizeof a;
-    const bool ok = ::bind(fd, reinterpret_cast<sockaddr*>(&a), n) == 0 &&
-                    ::getsockname(fd, reinterpret_cast<sockaddr*>(&a), &n) == 0;
-    ::close(fd);
-    if (!ok) throw std::runtime_error("no free TCP port");
-    return ntohs(a.sin_port);
-}
 
 struct redis_server_options {
     std::vector<std::string> arguments{}; // such as {"--requirepass", "secret"}; after the default ones
@@ -110,6 +97,7 @@ public:
     /// Runs a command on a connection of its own, and returns its reply as text: a number in decimal, an array as
     /// lines, an error as it is, nil as "(nil)".
     std::string call(const std::vector<std::string>& arguments) const {
+        const pipe_signal_blocked quiet;
         timeval limit{5, 0};
         const std::unique_ptr<redisContext, void (*)(redisContext*)> c(
             options_.sentinel.empty() ? redisConnectUnixWithTimeout(socket().c_str(), limit)
@@ -168,7 +156,7 @@ private:
         all.insert(all.end(), {"--port", std::to_string(options_.port), "--bind", "127.0.0.1", "--unixsocket", socket(),
                                "--dir", folder_.path(), "--save", "", "--logfile", folder_ / "log"});
         if (options_.tls) {
-            tls_port_ = free_tcp_port();
+            tls_port_ = reserved_tcp_port();
             all.insert(all.end(), {"--tls-port", std::to_string(tls_port_), "--tls-cert-file", certificate(),
                                    "--tls-key-file", key(), "--tls-ca-cert-file", certificate()});
         }
