@@ -96,6 +96,7 @@ const char* entry_wheel::check_invariants() const {
     const auto check = [&](const slot_ring& ring) {
         for (std::size_t s = 0; s < ring.slots.size(); ++s) {
             const slot& slot = ring.slots[s];
+            if (slot.chain.empty() && slot.entries == 0 && !ring.occupied.test(s)) continue;
             const bool before_jump = gathering() && ungathered(ring, s);
             const std::uint64_t passed = before_jump ? jump_->base : walked_;
             std::uint32_t here = 0;

@@ -72,23 +72,27 @@ struct model_pair {
         for (const auto& [id, r] : table.records()) s += fmt::format("{} at {}\n", stored_task_text(r.task), r.place);
         return s;
     }
-    std::map<std::string, std::string> hash(std::size_t key) {
-        std::map<std::string, std::string> values;
-        const auto all = redis(redis_command{"HGETALL", calls.keys()[key]});
-        for (std::size_t i = 0; i < all.elements().size(); i += 2)
-            values[all.elements()[i].text()] = all.elements()[i + 1].text();
-        return values;
-    }
     std::string server_state() {
-        std::map<std::string, std::string> places, bodies = hash(2), seq = hash(3), notes = hash(6);
-        for (const std::size_t k : {0u, 4u, 5u}) {
-            const auto all = redis(redis_command{"ZRANGE", calls.keys()[k], "0", "-1", "WITHSCORES"});
-            for (std::size_t i = 0; i < all.elements().size(); i += 2)
-                places[all.elements()[i].text()] += " at " + all.elements()[i + 1].text();
+        std::map<std::string, std::string> records, bodies, seq, notes, places;
+        const std::pair<std::size_t, std::map<std::string, std::string>*> hashes[] = {
+            {1, &records}, {2, &bodies}, {3, &seq}, {6, &notes}};
+        constexpr std::size_t sets[] = {0, 4, 5};
+        std::vector<redis_command> reads;
+        for (const auto& [key, values] : hashes) reads.push_back({"HGETALL", calls.keys()[key]});
+        for (const std::size_t key : sets) reads.push_back({"ZRANGE", calls.keys()[key], "0", "-1", "WITHSCORES"});
+        const auto replies = redis.together(reads);
+        for (std::size_t r = 0; r < replies.size(); ++r) {
+            const auto& all = replies[r].elements();
+            for (std::size_t i = 0; i < all.size(); i += 2) {
+                if (r < std::size(hashes))
+                    (*hashes[r].second)[all[i].text()] = all[i + 1].text();
+                else
+                    places[all[i].text()] += " at " + all[i + 1].text();
+            }
         }
         std::string s = fmt::format("paused {} gen {}\n", seq["paused"] == "1", seq["gen"].empty() ? "0" : seq["gen"]);
         const auto text = [](const std::string& bytes) { return redis_reply::text(redis_reply::kind::string, bytes); };
-        for (const auto& [id, record] : hash(1)) {
+        for (const auto& [id, record] : records) {
             const auto task = read_found(id, redis_reply::array({text(record), text(bodies[id]), text(notes[id])}));
             s += stored_task_text(*task) + places[id] + "\n";
             // What is left of these belongs to no task.

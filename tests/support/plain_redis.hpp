@@ -26,13 +26,16 @@ public:
 
     cogwheel::redis_reply operator()(const cogwheel::redis_command& command) {
         const pipe_signal_blocked quiet;
-        bytes_.clear();
-        command.append_to(bytes_);
-        redisAppendFormattedCommand(context_.get(), bytes_.data(), bytes_.size());
-        void* raw = nullptr;
-        if (redisGetReply(context_.get(), &raw) != REDIS_OK) throw std::runtime_error(context_->errstr);
-        const std::unique_ptr<redisReply, free_reply> reply(static_cast<redisReply*>(raw));
-        return converted(*reply);
+        append(command);
+        return next_reply();
+    }
+    /// Sends them in one write.
+    std::vector<cogwheel::redis_reply> together(const std::vector<cogwheel::redis_command>& commands) {
+        const pipe_signal_blocked quiet;
+        for (const auto& c : commands) append(c);
+        std::vector<cogwheel::redis_reply> replies;
+        for (std::size_t i = 0; i < commands.size(); ++i) replies.push_back(next_reply());
+        return replies;
     }
 
 private:
@@ -42,6 +45,18 @@ private:
     struct free_reply {
         void operator()(redisReply* r) const { freeReplyObject(r); }
     };
+
+    void append(const cogwheel::redis_command& command) {
+        bytes_.clear();
+        command.append_to(bytes_);
+        redisAppendFormattedCommand(context_.get(), bytes_.data(), bytes_.size());
+    }
+    cogwheel::redis_reply next_reply() {
+        void* raw = nullptr;
+        if (redisGetReply(context_.get(), &raw) != REDIS_OK) throw std::runtime_error(context_->errstr);
+        const std::unique_ptr<redisReply, free_reply> reply(static_cast<redisReply*>(raw));
+        return converted(*reply);
+    }
 
     static cogwheel::redis_reply converted(const redisReply& r) {
         using reply = cogwheel::redis_reply;
