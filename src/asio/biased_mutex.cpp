@@ -79,7 +79,7 @@ bool biased_mutex::take() noexcept {
 // The owner stores that it is inside, then looks at owner_. This thread stores to owner_, then looks whether the owner
 // is inside. Between these two, each running thread of the process executes a fence. So if the owner still saw its
 // name, this thread sees that it is inside.
-void biased_mutex::revoke() noexcept {
+[[gnu::cold]] void biased_mutex::revoke() noexcept {
     owner_.store(nobody, std::memory_order_seq_cst);
     // If the process has lost the right to the call, time is the fence: no processor keeps a store for so long.
     if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) sleep_for(std::chrono::milliseconds(1));

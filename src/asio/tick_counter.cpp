@@ -25,7 +25,7 @@ std::chrono::nanoseconds counter::unslewed() noexcept {
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-bool counter::is_trusted() noexcept {
+[[gnu::cold]] bool counter::is_trusted() noexcept {
     // With the signal of a precise clock, the kernel may slew by half of the time.
     timex state{};
     if (::adjtimex(&state) != -1 && (state.status & STA_PPSTIME) != 0) return false;

@@ -13,10 +13,22 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-void wheel_options::validate(bool levelled) const {
-    const auto refuse = [](const char* why, std::initializer_list<detail::any_integer> numbers) {
-        throw std::invalid_argument(detail::error_text("cogwheel::wheel_options: ").add(why, numbers).c_str());
-    };
+namespace {
+
+[[noreturn, gnu::cold]] void refuse(const char* why, std::initializer_list<detail::any_integer> numbers) {
+    throw std::invalid_argument(detail::error_text("cogwheel::wheel_options: ").add(why, numbers).c_str());
+}
+
+} // namespace
+
+[[gnu::cold]] void wheel_options::check_levels() const {
+    if (const std::string fault = levels.fault(); !fault.empty()) refuse(fault.c_str(), {});
+    if (!levels.empty() && levels[0].tick != tick)
+        refuse("the first of levels has a tick of % ns, but tick is % ns; make them equal",
+               {levels[0].tick.count(), tick.count()});
+}
+
+[[gnu::cold]] void wheel_options::check_others(bool levelled) const {
     constexpr auto longest = std::chrono::nanoseconds::max().count();
     if (tick.count() <= 0) refuse("tick is % ns, but must be above zero; 10ms suits most servers", {tick.count()});
     if (slots < 1 || slots > hashed_wheel::max_slots)
@@ -26,10 +38,6 @@ void wheel_options::validate(bool levelled) const {
         refuse("levels has % of them, but must be empty for a wheel of one; use hierarchical_timer_wheel, or leave "
                "them out",
                {levels.size()});
-    if (const std::string fault = levels.fault(); !fault.empty()) refuse(fault.c_str(), {});
-    if (!levels.empty() && levels[0].tick != tick)
-        refuse("the first of levels has a tick of % ns, but tick is % ns; make them equal",
-               {levels[0].tick.count(), tick.count()});
     const std::size_t rounded = std::bit_ceil(levels.empty() ? slots : levels[0].slots);
     if (tick.count() > longest / static_cast<std::int64_t>(rounded))
         refuse("tick x slots is % ns x %, but must not exceed 2^63 - 1 ns (292 years); choose a shorter tick",

@@ -21,7 +21,7 @@ public:
     constexpr errc_category(const char* name, words_function words) noexcept : name_(name), words_(words) {}
 
     const char* name() const noexcept override { return name_; }
-    std::string message(int code) const override {
+    [[gnu::cold]] std::string message(int code) const override {
         const char* text = words_(static_cast<Errc>(code));
         return text != nullptr ? text : error_text("unknown ").add(name_).add(" error %", {code}).c_str();
     }

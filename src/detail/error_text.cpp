@@ -2,18 +2,18 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "error_text.hpp"
 
-#include <cassert>
+#include <cogwheel/detail/assertion.hpp>
 
 namespace cogwheel::inline v0::detail {
 
-error_text& error_text::add(const char* text, std::initializer_list<any_integer> numbers) noexcept {
+[[gnu::cold]] error_text& error_text::add(const char* text, std::initializer_list<any_integer> numbers) noexcept {
     const any_integer* n = numbers.begin();
     for (; *text != 0; ++text) {
         if (*text != '%') {
             add(*text);
             continue;
         }
-        assert(n != numbers.end());
+        COGWHEEL_ASSERT(n != numbers.end());
         if (n->negative()) add('-');
         std::uint64_t unit = 1;
         while (n->magnitude() / unit >= 10) unit *= 10;

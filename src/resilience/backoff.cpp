@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The growth of a backoff, and the checks of its parameters.
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/resilience/backoff.hpp>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -67,7 +67,7 @@ backoff backoff::jitter(backoff_jitter kind) const {
 }
 
 std::chrono::nanoseconds backoff::without_jitter(std::uint32_t retry) const noexcept {
-    assert(retry >= 1 && "retries are counted from 1");
+    COGWHEEL_ASSERT(retry >= 1 && "retries are counted from 1");
     const std::uint32_t before = retry - 1;
     if (factor_ > 1) {
         // In floating point, an overflow is infinite, not negative. 2^63 itself does not fit into the integer.

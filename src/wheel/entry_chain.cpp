@@ -26,7 +26,7 @@ chunk* chunk_pool::carve() {
     return c;
 }
 
-void chunk_pool::reserve(std::size_t count) {
+[[gnu::cold]] void chunk_pool::reserve(std::size_t count) {
     std::size_t room = 0;
     for (const group& g : groups_) room += group_size - g.carved;
     for (const chunk* c = free_; c != nullptr && room < count; c = c->next) ++room;

@@ -4,6 +4,7 @@
 // advance() of entry_wheel: the walk over the slots, and the expiry of timers. The jump is in entry_wheel_jump.cpp.
 #include "prefetch_ahead.hpp"
 
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ entry_wheel::entry_wheel(node_table& nodes, std::size_t slots, const std::vector
       walked_(now.value),
       reach_(outer.empty() ? horizon : std::bit_ceil(slots)),
       near_(slots, 1) {
-    assert(slots >= 1 && slots <= max_slots);
+    COGWHEEL_ASSERT(slots >= 1 && slots <= max_slots);
     near_.make();
     for (const outer_ring& ring : outer) outer_.emplace_back(ring.slots, ring.slot_ticks);
     chunks_.prefer_huge_pages(nodes.prefers_huge_pages());
@@ -31,7 +32,7 @@ entry_wheel::entry_wheel(node_table& nodes, std::size_t slots, const std::vector
 entry_wheel::~entry_wheel() = default;
 
 advance_result entry_wheel::advance(tick to, work_budget budget, void* context) {
-    assert(!advancing_ && "advance() called from a completion function");
+    COGWHEEL_ASSERT(!advancing_ && "advance() called from a completion function");
     struct scope {
         bool& flag;
         explicit scope(bool& f) : flag(f) { flag = true; }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The entries of entry_wheel: filing, sweeping, and the search for the next due tick.
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 
 #include <algorithm>
@@ -241,7 +242,7 @@ std::optional<tick> entry_wheel::next_due() {
                 return true;
             });
         });
-        assert(best_ring != nullptr && "a pending timer without an entry");
+        COGWHEEL_ASSERT(best_ring != nullptr && "a pending timer without an entry");
         if (confirm_low(*best_ring, best_slot, allowance)) return tick{best};
     }
 }
@@ -386,7 +387,7 @@ void entry_wheel::refile_living(slot_ring& ring, std::size_t s, chunk* c) noexce
     }
 }
 
-void entry_wheel::reserve(std::size_t timers) {
+[[gnu::cold]] void entry_wheel::reserve(std::size_t timers) {
     if (timers == 0) return;
     for (slot_ring& ring : outer_) ring.make();
     if (!jump_) jump_ = std::make_unique<entry_jump>();

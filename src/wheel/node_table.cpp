@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The rarely called functions of node_table: those that make pages, and those for embedded nodes.
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <algorithm>
@@ -62,7 +63,7 @@ void node_table::refill(std::size_t class_index) {
     c.free = reinterpret_cast<timer_node*>(p.at(first));
 }
 
-void node_table::reserve(std::size_t count, std::size_t bytes, mark m) {
+[[gnu::cold]] void node_table::reserve(std::size_t count, std::size_t bytes, mark m) {
     const std::size_t index = class_of(bytes, m);
     const std::size_t stride = min_block << index % sizes;
     std::size_t room = 0;
@@ -91,10 +92,10 @@ void node_table::attach(timer_node& node) {
 }
 
 void node_table::detach(timer_node& node) noexcept {
-    assert(!node.armed());
-    assert(pages_[page_of(index(node))].stride == sizeof(place));
+    COGWHEEL_ASSERT(!node.armed());
+    COGWHEEL_ASSERT(pages_[page_of(index(node))].stride == sizeof(place));
     place& at = place_of(node);
-    assert(at.node == &node);
+    COGWHEEL_ASSERT(at.node == &node);
     at.node = nullptr;
     filed(node, not_filed);
     const bool used_up = is_used_up(generation(node)) || generation(node) < at.generation;
@@ -106,7 +107,7 @@ void node_table::detach(timer_node& node) noexcept {
 
 void node_table::relocate(timer_node& from, timer_node& to) noexcept {
     place& at = place_of(from);
-    assert(at.node == &from);
+    COGWHEEL_ASSERT(at.node == &from);
     at.node = &to;
     deadline(to, deadline(from));
     filed(to, filed(from));

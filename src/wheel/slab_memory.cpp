@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Takes slabs from operator new, and gives unused pages back by madvise().
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/detail/slab_memory.hpp>
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <new>
 
@@ -18,7 +18,7 @@
 namespace cogwheel::inline v0::detail {
 
 std::byte* slab_memory::take(std::size_t bytes) {
-    assert(bytes % alignment == 0);
+    COGWHEEL_ASSERT(bytes % alignment == 0);
     if (bytes > rest_bytes_) add_slab(bytes);
     std::byte* piece = rest_;
     rest_ += bytes;

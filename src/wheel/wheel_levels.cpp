@@ -8,7 +8,7 @@
 
 namespace cogwheel::inline v0 {
 
-std::string wheel_levels::fault() const {
+[[gnu::cold]] std::string wheel_levels::fault() const {
     const auto refused = [](const char* text, std::initializer_list<detail::any_integer> numbers) -> std::string {
         return detail::error_text().add(text, numbers).c_str();
     };

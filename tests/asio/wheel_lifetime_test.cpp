@@ -151,6 +151,27 @@ TEST_CASE("impl_recycled_the_next_wheel_starts_afresh") {
     run_ready(io);
 }
 
+TEST_CASE("impls_recycled_are_handed_out_once_each_the_last_one_first") {
+    asio::io_context io;
+    std::optional<manual_timer_wheel> a(io), b(io), c(io);
+    const auto *const of_a = &detail::impl_of(*a), *const of_b = &detail::impl_of(*b),
+                      *const of_c = &detail::impl_of(*c);
+    b.reset();
+    c.reset();
+    a.reset();
+    a.emplace(io);
+    CHECK(&detail::impl_of(*a) == of_a);
+    b.emplace(io);
+    CHECK(&detail::impl_of(*b) == of_c);
+    a.reset(); // and comes back while another one waits
+    c.emplace(io);
+    CHECK(&detail::impl_of(*c) == of_a);
+    a.emplace(io);
+    CHECK(&detail::impl_of(*a) == of_b);
+    const manual_timer_wheel fourth(io);
+    for (const auto* impl : {of_a, of_b, of_c}) CHECK(&detail::impl_of(fourth) != impl);
+}
+
 // What tokens of the first wheel touch is read without a lock.
 TEST_CASE("impl_without_a_lock_is_handed_out_to_its_strand_alone") {
     asio::io_context io;

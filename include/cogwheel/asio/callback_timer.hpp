@@ -21,8 +21,7 @@
 
 #include <cogwheel/asio/detail/callback_arrival.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
-
-#include <cassert>
+#include <cogwheel/detail/assertion.hpp>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
@@ -167,7 +166,7 @@ private:
             // A node without an index has no entry, so try_arm() returns false for it.
             if (!e.has_room() || !e.template try_arm<kind>(*this, a)) [[unlikely]]
                 return schedule_and_unlock(e, a);
-            assert(completion() != nullptr);
+            COGWHEEL_ASSERT(completion() != nullptr);
             arrival_.forget(); // the node has another id now
         }
         return e.unlock_with(true);
@@ -217,7 +216,7 @@ private:
 
     // Gives the node an index at the first schedule(), and after the timer was moved from.
     [[gnu::noinline]] void attach() {
-        assert(static_cast<void*>(&engine_) == static_cast<timer_node*>(this) + 1);
+        COGWHEEL_ASSERT(static_cast<void*>(&engine_) == static_cast<timer_node*>(this) + 1);
         engine_->nodes.attach(*this);
         completion(&end);
     }
@@ -248,9 +247,10 @@ private:
     }
 
     void check_use([[maybe_unused]] const engine& e) const noexcept {
-        assert(&e == engine_ && "give the wheel from which the timer was made");
-        assert((detail::has_executor<F> || !engine_->in_turn_elsewhere()) &&
-               "use a callback_timer on the executor of its callable; bind a strand if several threads run the wheel");
+        COGWHEEL_ASSERT(&e == engine_ && "give the wheel from which the timer was made");
+        COGWHEEL_ASSERT(
+            (detail::has_executor<F> || !engine_->in_turn_elsewhere()) &&
+            "use a callback_timer on the executor of its callable; bind a strand if several threads run the wheel");
     }
 
     void take(callback_timer& other) noexcept {

@@ -21,6 +21,7 @@
 
 #include <cogwheel/asio/detail/wheel_service.hpp>
 #include <cogwheel/asio/locking.hpp>
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
 #include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
@@ -124,7 +125,8 @@ public:
     /// Makes a wheel whose turns run on `executor`.
     /// Errors: std::invalid_argument (options, see wheel_options), std::bad_alloc.
     /// Thread safety: any thread, also while the context runs.
-    explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {}) : executor_(executor) {
+    [[gnu::cold]] explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {})
+        : executor_(executor) {
         options.validate(levelled_wheel<Wheel>);
         impl_ = &detail::open_wheel<impl_type>(detail::context_of(executor), executor, options);
     }
@@ -156,7 +158,7 @@ public:
 
     /// Cancels all pending timers as stop() does: later turns complete the waits with asio::error::operation_aborted.
     /// A handler may destroy the wheel.
-    ~basic_timer_wheel() {
+    [[gnu::cold]] ~basic_timer_wheel() {
         if (impl_ != nullptr) impl_->close();
     }
 
@@ -411,7 +413,7 @@ private:
     };
 
     impl_type& impl() const noexcept {
-        assert(impl_ != nullptr && "a moved-from wheel may only be destroyed or assigned to");
+        COGWHEEL_ASSERT(impl_ != nullptr && "a moved-from wheel may only be destroyed or assigned to");
         return *impl_;
     }
 

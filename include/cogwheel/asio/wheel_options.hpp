@@ -64,7 +64,14 @@ struct wheel_options {
 
     /// Throws std::invalid_argument if an option is bad; the message names the value, the range and the remedy.
     /// `levelled`: whether the options are for a hierarchical wheel.
-    void validate(bool levelled = false) const;
+    void validate(bool levelled = false) const {
+        if (levelled) check_levels(); // a program without such a wheel does not contain this
+        check_others(levelled);
+    }
+
+private:
+    void check_levels() const;
+    void check_others(bool levelled) const;
 };
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

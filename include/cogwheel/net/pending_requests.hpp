@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/net/detail/pending_requests_impl.hpp>
 #include <cogwheel/net/error.hpp>
 #include <cogwheel/net/request_options.hpp>
@@ -135,7 +136,7 @@ public:
 
     /// Completes the request with the error `ec`; otherwise like complete(). Preconditions: `ec` is an error.
     bool fail(const Key& key, const error_code& ec) {
-        assert(ec && "complete() is for success");
+        COGWHEEL_ASSERT(ec && "complete() is for success");
         auto* r = impl().table().find_answered(key);
         if (r == nullptr) return false;
         impl().end(*r, detail::ending::failed, ec);
@@ -155,7 +156,7 @@ public:
     /// number. New requests may be started afterwards, also by the handlers.
     /// Preconditions: `ec` is an error. Complexity: O(in flight). Errors: std::bad_alloc; then all requests continue.
     std::size_t fail_all(const error_code& ec) {
-        assert(ec && "complete() is for success");
+        COGWHEEL_ASSERT(ec && "complete() is for success");
         return impl().end_all(detail::ending::failed, ec);
     }
 
@@ -210,7 +211,7 @@ private:
     }
 
     impl_type& impl() const noexcept {
-        assert(impl_ != nullptr && "moved-from pending_requests may only be destroyed or assigned to");
+        COGWHEEL_ASSERT(impl_ != nullptr && "moved-from pending_requests may only be destroyed or assigned to");
         return *impl_;
     }
 

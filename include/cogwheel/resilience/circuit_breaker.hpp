@@ -22,6 +22,7 @@
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/resilience/detail/breaker_machine.hpp>
 #include <cogwheel/resilience/error.hpp>
@@ -195,7 +196,7 @@ private:
         : impl_(std::move(c)), generation_(generation) {}
 
     void end(detail::verdict v) {
-        assert(impl_ != nullptr && "a call that was refused, or has ended, has no verdict");
+        COGWHEEL_ASSERT(impl_ != nullptr && "a call that was refused, or has ended, has no verdict");
         if (const auto c = std::exchange(impl_, nullptr)) c->ended(v, generation_);
     }
     void abandon() noexcept {

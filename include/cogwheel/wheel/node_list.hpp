@@ -8,9 +8,9 @@
 // its node_table, so keep the nodes of a list in another node_table.
 #pragma once
 
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/timer_node.hpp>
 
-#include <cassert>
 #include <type_traits>
 #include <utility>
 
@@ -27,7 +27,7 @@ public:
     node_list() noexcept { link(end_, end_); }
     node_list(node_list&& other) noexcept : node_list() { take(other); }
     node_list& operator=(node_list&& other) noexcept {
-        assert(empty() && "its nodes would be lost");
+        COGWHEEL_ASSERT(empty() && "its nodes would be lost");
         take(other);
         return *this;
     }
@@ -39,7 +39,7 @@ public:
     /// node has no id meanwhile. Preconditions: the node is neither armed nor in a list or queue. A named node is of a
     /// node_table.
     void push_back(timer_node& node, bool named = true) noexcept {
-        assert(!node.armed());
+        COGWHEEL_ASSERT(!node.armed());
         node_links& links = node_access::links(node);
         link(*previous(end_), links);
         link(links, end_);

@@ -5,10 +5,10 @@
 // allocates nothing, and a node loses its deadline when it is pushed.
 #pragma once
 
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/timer_node.hpp>
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 
 namespace cogwheel::inline v0 {
@@ -23,7 +23,7 @@ public:
 
     /// Appends a node. Preconditions: the node is in no list or queue, and is not armed before it leaves this queue.
     void push(timer_node& node) noexcept {
-        assert(!node.armed());
+        COGWHEEL_ASSERT(!node.armed());
         link(node, nullptr);
         if (head_ == nullptr)
             head_ = &node;

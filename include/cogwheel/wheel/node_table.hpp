@@ -14,13 +14,13 @@
 // On Linux, trim() gives the memory of unused pages back to the system. Not thread-safe.
 #pragma once
 
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/detail/slab_memory.hpp>
 #include <cogwheel/wheel/timer_node.hpp>
 #include <cogwheel/wheel/work_budget.hpp>
 
 #include <array>
 #include <bit>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -73,7 +73,7 @@ public:
     /// its completion function. Preconditions: 0 < bytes <= max_block.
     /// Errors: std::bad_alloc, std::length_error (none of almost 2^32 indices is left); then nothing changes.
     timer_node& allocate(std::size_t bytes, mark m = mark::no) {
-        assert(bytes > 0 && bytes <= max_block && "attach a node of your own for larger timers");
+        COGWHEEL_ASSERT(bytes > 0 && bytes <= max_block && "attach a node of your own for larger timers");
         if (timer_node* node = take_free(bytes, m)) [[likely]]
             return *node;
         refill(class_of(bytes, m));
@@ -95,14 +95,14 @@ public:
     /// been armed 2^30 times or more, retires the block, so that no id names two timers.
     /// Preconditions: the node came from allocate(bytes, m), is not armed, and is in no list or queue.
     void release(timer_node& node, std::size_t bytes, mark m = mark::no) noexcept {
-        assert(!node.armed());
-        assert(pages_[page_of(index(node))].size_class() == class_of(bytes, m) && "not as it was allocated");
+        COGWHEEL_ASSERT(!node.armed());
+        COGWHEEL_ASSERT(pages_[page_of(index(node))].size_class() == class_of(bytes, m) && "not as it was allocated");
         release(node, classes_[class_of(bytes, m)]);
     }
     /// The same for a block whose size and mark the caller does not know. It passes the index, because that of the node
     /// could cost a cache miss.
     void release_block(timer_node& node, std::uint32_t index_of_node) noexcept {
-        assert(!node.armed() && index(node) == index_of_node);
+        COGWHEEL_ASSERT(!node.armed() && index(node) == index_of_node);
         release(node, classes_[pages_[page_of(index_of_node)].size_class()]);
     }
 
@@ -160,7 +160,7 @@ public:
     }
     /// Preconditions: the generation is odd.
     [[gnu::always_inline]] static bool has_name(const timer_node& node, timer_id id) noexcept {
-        assert((id.generation & 1) != 0);
+        COGWHEEL_ASSERT((id.generation & 1) != 0);
         return generation(node) == id.generation;
     }
 

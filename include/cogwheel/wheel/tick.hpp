@@ -8,8 +8,9 @@
 // All conversions saturate. Everything here is O(1), allocates nothing and reads no clock.
 #pragma once
 
+#include <cogwheel/detail/assertion.hpp>
+
 #include <bit>
-#include <cassert>
 #include <chrono>
 #include <compare>
 #include <cstdint>
@@ -146,7 +147,7 @@ public:
     /// Makes a scale of ticks of this length. Preconditions: length > 0.
     explicit constexpr tick_scale(std::chrono::nanoseconds length) noexcept
         : length_(static_cast<std::uint64_t>(length.count())) {
-        assert(length.count() > 0 && "a tick must be longer than zero");
+        COGWHEEL_ASSERT(length.count() > 0 && "a tick must be longer than zero");
     }
 
     constexpr std::chrono::nanoseconds length() const noexcept {

@@ -4,8 +4,9 @@
 // The shape of a hierarchical wheel: for each level, the length of a slot and the number of slots.
 #pragma once
 
+#include <cogwheel/detail/assertion.hpp>
+
 #include <array>
-#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <initializer_list>
@@ -59,7 +60,7 @@ public:
 
     /// Appends a level, coarser than the others. Preconditions: size() < max_levels.
     constexpr void push_back(const wheel_level& level) {
-        assert(size_ < max_levels && "a wheel has at most 16 levels");
+        COGWHEEL_ASSERT(size_ < max_levels && "a wheel has at most 16 levels");
         levels_[size_++] = level;
     }
 

@@ -23,12 +23,12 @@
 // locks" (2002); docs/adr/0015.
 #pragma once
 
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/platform.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 
 #include <array>
 #include <atomic>
-#include <cassert>
 #include <cstdint>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
@@ -68,7 +68,7 @@ public:
             std::atomic<bool>& inside = inside_[number];
             // Acquires what another thread did that had the address of this one, and has ended.
             [[maybe_unused]] const bool again = inside.load(std::memory_order_acquire);
-            assert(!again && "not recursive");
+            COGWHEEL_ASSERT(!again && "not recursive");
             inside.store(true, std::memory_order_relaxed);
             std::atomic_signal_fence(std::memory_order_seq_cst); // the compiler must not exchange these two
             if (owner_.load(std::memory_order_relaxed) == owner) [[likely]]

@@ -296,7 +296,7 @@ void post_to_its_own(const Executor& fallback, F&& handler) {
 }
 
 /// Returns the io_context of an executor, or of a strand on it. Returns nullptr for other contexts, and without typeid.
-inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
+[[gnu::cold]] inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
 #if !COGWHEEL_ASIO_MACRO(NO_TYPEID)
     using direct = asio::io_context::executor_type;
     if (executor.target_type() == typeid(direct)) return &executor.target<direct>()->context();

@@ -22,14 +22,14 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
     how template void __VA_ARGS__::start(const asio::any_io_executor&, const wheel_options&);                          \
     how template void __VA_ARGS__::close(__VA_ARGS__::lock_type&) noexcept;                                            \
     how template void __VA_ARGS__::shutdown(__VA_ARGS__::lock_type&);                                                  \
-    how template void __VA_ARGS__::recycle_if_done(__VA_ARGS__::lock_type&) noexcept;                                  \
+    how template void __VA_ARGS__::end_life(__VA_ARGS__::lock_type&) noexcept;                                         \
     how template void __VA_ARGS__::request_turn();                                                                     \
     how template void __VA_ARGS__::let_run_return() noexcept;                                                          \
     how template void __VA_ARGS__::wake_earlier_by(due_tick);                                                          \
     how template void __VA_ARGS__::plan(tick);                                                                         \
     how template void __VA_ARGS__::plan_for(tick);                                                                     \
-    how template void __VA_ARGS__::wake(std::uint64_t);                                                                \
-    how template void __VA_ARGS__::wake_lost(std::uint64_t) noexcept;                                                  \
+    how template void __VA_ARGS__::woken(std::uint64_t);                                                               \
+    how template void __VA_ARGS__::lost(std::uint64_t) noexcept;                                                       \
     how template void __VA_ARGS__::turn_lost() noexcept;                                                               \
     how template void __VA_ARGS__::replace_lost_turn() noexcept;                                                       \
     how template void __VA_ARGS__::run_turn(__VA_ARGS__::lock_type&, bool);                                            \

@@ -21,15 +21,22 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-/// The object that the driver wakes. `serial` is the number that arm() was given.
+/// The object that the driver wakes. `serial` is the number that arm() was given. The functions are not virtual: each
+/// type of wheel would have tables and type information for them, in programs that have none else.
 class wake_target {
 public:
-    virtual void wake(std::uint64_t serial) = 0;
+    void wake(std::uint64_t serial) { wake_(*this, serial); }
     /// Tells that the wait was destroyed without a call: its executor could not take it, or its context is gone.
-    virtual void wake_lost(std::uint64_t serial) noexcept = 0;
+    void wake_lost(std::uint64_t serial) noexcept { lost_(*this, serial); }
 
 protected:
+    wake_target(void (*wake)(wake_target&, std::uint64_t), void (*lost)(wake_target&, std::uint64_t) noexcept) noexcept
+        : wake_(wake), lost_(lost) {}
     ~wake_target() = default;
+
+private:
+    void (*wake_)(wake_target&, std::uint64_t);
+    void (*lost_)(wake_target&, std::uint64_t) noexcept;
 };
 
 /// Memory for two waits of the driver: the present one, and a replaced one that has not arrived yet. Further waits take

@@ -27,6 +27,7 @@
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/counts/slow_turn.hpp>
 #include <cogwheel/counts/wheel_stats.hpp>
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/level_census.hpp>
 #include <cogwheel/wheel/observed_wheel.hpp>
@@ -39,6 +40,9 @@
 #include <thread>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+
+template <class Clock, class Locking, timing_wheel Wheel>
+class wheel_impl;
 
 template <class Clock, class Locking, timing_wheel Wheel>
 class wheel_engine : public wake_target {
@@ -278,13 +282,10 @@ public:
     }
 
 protected:
-    wheel_engine() = default;
-    ~wheel_engine() = default;
-
-    /// Called when the wheel is closed, has delivered everything, and has no user left.
-    virtual void recycle() noexcept = 0;
-
     // ---- life (wheel_engine_life.hpp) ----
+
+    wheel_engine();
+    ~wheel_engine() = default;
 
     /// Opens the wheel. Errors: std::bad_alloc; the wheel is then not open.
     void start(const asio::any_io_executor& executor, const wheel_options& options);
@@ -421,7 +422,7 @@ private:
             wake_earlier_by(a);
     }
     [[gnu::always_inline]] bool has_to_wake(const due_tick& a) const noexcept {
-        assert(wake_before_ == (turning_ || turn_coming() ? 0 : planned_));
+        COGWHEEL_ASSERT(wake_before_ == (turning_ || turn_coming() ? 0 : planned_));
         // If such a clock was set forward, the driver's wait may still be on its way although its tick has passed.
         if constexpr (!Clock::is_steady)
             if (a.at_once || a.due <= wheel_->now()) return true;
@@ -439,8 +440,8 @@ private:
         note_driver();
     }
 
-    void wake(std::uint64_t serial) override;
-    void wake_lost(std::uint64_t serial) noexcept override;
+    void woken(std::uint64_t serial);
+    void lost(std::uint64_t serial) noexcept;
     void turn_lost() noexcept;
     void replace_lost_turn() noexcept;
 
@@ -458,7 +459,10 @@ private:
             counts_.record_lateness(turn_start_ - time_.start_since_origin(counts_.due()), n);
     }
 
-    void recycle_if_done(lock_type& lock) noexcept;
+    void recycle_if_done(lock_type& lock) noexcept {
+        if (closed_ && !turning_ && !turn_posted_ && ended_.empty() && users_ == 0 && !shut_down_) end_life(lock);
+    }
+    void end_life(lock_type& lock) noexcept;
 
     wheel_time<Clock> time_{std::chrono::milliseconds(1), {}, false};
     bool stopped() const noexcept { return room_ == 0; }

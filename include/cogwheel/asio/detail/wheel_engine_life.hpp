@@ -10,6 +10,11 @@
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
+[[gnu::cold]] wheel_engine<Clock, Locking, Wheel>::wheel_engine()
+    : wake_target([](wake_target& t, std::uint64_t serial) { static_cast<wheel_engine&>(t).woken(serial); },
+                  [](wake_target& t, std::uint64_t serial) noexcept { static_cast<wheel_engine&>(t).lost(serial); }) {}
+
+template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& executor,
                                                               const wheel_options& options) {
     const lock_type lock(mutex_); // a wait of the previous wheel may still arrive
@@ -46,7 +51,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::close(lock_type& lock) noexcept {
+[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::close(lock_type& lock) noexcept {
     if (shut_down_) return;
     closed_ = true;
     COGWHEEL_TRY {
@@ -76,8 +81,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::recycle_if_done(lock_type& lock) noexcept {
-    if (!closed_ || turning_ || turn_posted_ || !ended_.empty() || users_ != 0 || shut_down_) return;
+[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::end_life(lock_type& lock) noexcept {
     closed_ = false;
     driver_.reset();
     ++serial_; // so that the next wheel ignores a wait that has not arrived yet
@@ -91,7 +95,7 @@ void wheel_engine<Clock, Locking, Wheel>::recycle_if_done(lock_type& lock) noexc
     const bool usable = nodes.release_all() && waits.release_all();
     lock.unlock();
     gone.clear(); // without the lock: the receiver of slow turns is the user's code
-    if (usable) recycle();
+    if (usable) static_cast<wheel_impl<Clock, Locking, Wheel>&>(*this).recycle();
     lock.lock();
 }
 

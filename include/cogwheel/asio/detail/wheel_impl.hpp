@@ -20,13 +20,11 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-/// Marks the links of a list of impls that no wheel uses.
-struct idle_impls {};
+template <class Impl>
+class wheel_service;
 
 template <class Clock, class Locking, timing_wheel Wheel>
-class wheel_impl final : public wheel_engine<Clock, Locking, Wheel>,
-                         public list_links<wheel_impl<Clock, Locking, Wheel>>,
-                         public list_links<wheel_impl<Clock, Locking, Wheel>, idle_impls> {
+class wheel_impl final : public wheel_engine<Clock, Locking, Wheel> {
 public:
     using engine = wheel_engine<Clock, Locking, Wheel>;
     using typename engine::from_now;
@@ -35,14 +33,8 @@ public:
     using typename engine::time_point;
     using token_type = basic_timer_token<Clock, Locking, Wheel>;
 
-    /// Takes the impl back once it is closed, has delivered everything, and has no user left.
-    class owner {
-    public:
-        virtual void recycle(wheel_impl&) noexcept = 0;
-
-    protected:
-        ~owner() = default;
-    };
+    /// The owner gets the impl back once it is closed, has delivered everything, and has no user left.
+    using owner = wheel_service<wheel_impl>;
 
     explicit wheel_impl(owner& o) : owner_(o) {}
 
@@ -68,13 +60,13 @@ public:
 
     /// Aborts all pending timers, for a timer_wheel that is destroyed. The owner gets the impl back after their
     /// delivery.
-    void close() noexcept {
+    [[gnu::cold]] void close() noexcept {
         lock_type lock = engine::lock();
         engine::close(lock);
     }
 
     /// Destroys all handlers without a call, for an execution context that shuts down. May be called twice.
-    void shutdown() {
+    [[gnu::cold]] void shutdown() {
         lock_type lock = engine::lock();
         engine::shutdown(lock);
         first_executor_.reset();
@@ -437,7 +429,7 @@ private:
                                                 std::forward<OnCancel>(on_cancel), ec, replaces);
     }
     template <class When>
-    [[gnu::noinline]] bool reschedule_slowly(bool locked, timer_id id, When when) {
+    [[gnu::cold, gnu::noinline]] bool reschedule_slowly(bool locked, timer_id id, When when) {
         if (!locked) mutex_.lock();
         return reschedule_and_unlock(nodes.find(id), when);
     }
@@ -448,7 +440,7 @@ private:
         this->rearm(*node, when);
         return true;
     }
-    [[gnu::noinline]] bool cancel_slowly(bool locked, timer_id id) {
+    [[gnu::cold, gnu::noinline]] bool cancel_slowly(bool locked, timer_id id) {
         if (!locked) mutex_.lock();
         lock_type lock(mutex_, std::adopt_lock);
         return cancel(lock, id);
@@ -458,9 +450,13 @@ private:
         return {};
     }
 
-    void recycle() noexcept override { owner_.recycle(*this); }
+    void recycle() noexcept { owner_.recycle(*this); }
 
+    friend engine;
+    friend owner;
     owner& owner_;
+    wheel_impl* next_ = nullptr;                          // of the owner's
+    wheel_impl* next_idle_ = nullptr;                     // of those that no wheel uses
     std::optional<asio::any_io_executor> first_executor_; // only without a lock: see was_at()
 };
 

@@ -5,17 +5,17 @@
 #pragma once
 
 #include <cogwheel/asio/detail/wheel_impl.hpp>
-#include <cogwheel/detail/linked_list.hpp>
 
 #include COGWHEEL_ASIO_HEADER(execution_context.hpp)
 
 #include <mutex>
+#include <utility>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A service of the execution context. Thread safety: any thread.
 template <class Impl>
-class wheel_service final : public asio::execution_context::service, public Impl::owner {
+class wheel_service final : public asio::execution_context::service {
 public:
     using key_type = wheel_service;
     static inline asio::execution_context::id id;
@@ -23,7 +23,7 @@ public:
     [[gnu::cold]] explicit wheel_service(asio::execution_context& context)
         : asio::execution_context::service(context) {}
     [[gnu::cold]] ~wheel_service() override {
-        while (const Impl* impl = impls_.pop_front()) delete impl;
+        while (impls_ != nullptr) delete std::exchange(impls_, impls_->next_);
     }
 
     /// Opens a wheel in a closed impl, or in a new one. While the context is destroyed, a destructor may call this: the
@@ -36,9 +36,9 @@ public:
         return impl;
     }
 
-    void recycle(Impl& impl) noexcept override {
+    void recycle(Impl& impl) noexcept {
         const std::lock_guard lock(mutex_);
-        idle_.push_back(impl);
+        impl.next_idle_ = std::exchange(idle_, &impl);
     }
 
 private:
@@ -46,25 +46,24 @@ private:
     // stale tokens of its previous wheel may be used there.
     [[gnu::cold]] Impl& acquire(const asio::any_io_executor& executor) {
         const std::lock_guard lock(mutex_);
-        for (Impl* impl = idle_.back(); impl != nullptr; impl = idle_.previous(*impl)) {
-            if (!Impl::concurrent && !impl->was_at(executor)) continue;
-            idle_.erase(*impl);
-            return *impl;
+        for (Impl** at = &idle_; *at != nullptr; at = &(*at)->next_idle_) {
+            if (!Impl::concurrent && !(*at)->was_at(executor)) continue;
+            return *std::exchange(*at, (*at)->next_idle_);
         }
         auto* impl = new Impl(*this);
-        impls_.push_back(*impl);
+        impl->next_ = std::exchange(impls_, impl);
         return *impl;
     }
 
     [[gnu::cold]] void shutdown() noexcept override {
         shut_down_ = true;
-        for (Impl* impl = impls_.front(); impl != nullptr; impl = impls_.next(*impl)) impl->shutdown();
+        for (Impl* impl = impls_; impl != nullptr; impl = impl->next_) impl->shutdown();
     }
 
     std::mutex mutex_;
     bool shut_down_ = false;
-    linked_list<Impl> impls_; // owns them
-    linked_list<Impl, idle_impls> idle_;
+    Impl* impls_ = nullptr; // owns them
+    Impl* idle_ = nullptr;
 };
 
 /// Opens a wheel in an execution context: see wheel_service::open().

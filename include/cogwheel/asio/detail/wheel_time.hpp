@@ -84,7 +84,7 @@ public:
     using time_point = typename Clock::time_point;
 
     /// `with_counter`: delays may count from a reading of the processor's counter (tick_clock.hpp).
-    wheel_time(nanoseconds tick_length, time_point origin, bool with_counter) noexcept
+    [[gnu::cold]] wheel_time(nanoseconds tick_length, time_point origin, bool with_counter) noexcept
         : scale_(tick_length), clock_(origin, with_counter), origin_(origin) {}
 
     /// Returns the present, since the origin.

@@ -13,13 +13,12 @@
 #include <cogwheel/asio/detail/payload.hpp>
 #include <cogwheel/asio/detail/sent_handler.hpp>
 #include <cogwheel/asio/detail/wheel_time.hpp>
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/wheel/node_list.hpp>
 #include <cogwheel/wheel/node_queue.hpp>
 
 #include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
-
-#include <cassert>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
@@ -226,7 +225,7 @@ private:
     // used again.
     void attach() {
         if (attached()) return;
-        assert(static_cast<void*>(static_cast<node_list*>(this)) == static_cast<timer_node*>(this) + 1);
+        COGWHEEL_ASSERT(static_cast<void*>(static_cast<node_list*>(this)) == static_cast<timer_node*>(this) + 1);
         engine_->nodes.attach(*this);
         completion(&end);
     }

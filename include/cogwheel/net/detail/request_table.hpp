@@ -9,11 +9,11 @@
 // keeps its hash. So remove() computes no hash, and cannot throw.
 #pragma once
 
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/linked_list.hpp>
 #include <cogwheel/net/request_options.hpp>
 
 #include <bit>
-#include <cassert>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -77,7 +77,7 @@ public:
     }
     request_table(const request_table&) = delete;
     request_table& operator=(const request_table&) = delete;
-    ~request_table() { assert(stats_.in_flight == 0); }
+    ~request_table() { COGWHEEL_ASSERT(stats_.in_flight == 0); }
 
     struct verdict {
         request_admission what;

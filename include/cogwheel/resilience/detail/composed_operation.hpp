@@ -6,12 +6,12 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
 #include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
 #include COGWHEEL_ASIO_HEADER(recycling_allocator.hpp)
 
-#include <cassert>
 #include <memory>
 #include <new>
 #include <utility>
@@ -99,7 +99,7 @@ public:
 
     /// Records that the handler was made. Called once for each begin().
     void make() noexcept {
-        assert(!made_ && "an operation may use its token once");
+        COGWHEEL_ASSERT(!made_ && "an operation may use its token once");
         made_ = true;
     }
     bool is_held() const noexcept { return (bits_.get() & starting) != 0; }

@@ -13,6 +13,7 @@
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/resilience/detail/attempt_call.hpp>
 #include <cogwheel/resilience/detail/composed_operation.hpp>
@@ -100,7 +101,7 @@ public:
 
     void made(std::uint32_t number) {
         const lock_type lock(mutex_);
-        assert(at(number).now == branch::starting && "an operation may use its token once");
+        COGWHEEL_ASSERT(at(number).now == branch::starting && "an operation may use its token once");
         at(number).now = branch::running;
         ++references_;
     }

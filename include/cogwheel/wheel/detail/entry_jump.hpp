@@ -13,11 +13,11 @@
 // Rejected: the sort of all due entries at once, lowest bits first. It cannot stop, and takes 118 ms for 4M timers.
 #pragma once
 
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/detail/entry_chain.hpp>
 
 #include <array>
 #include <bit>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -56,7 +56,7 @@ public:
     /// most. Preconditions: !empty().
     entry_chain take(unsigned& bits) noexcept {
         [[maybe_unused]] const bool none = empty();
-        assert(!none);
+        COGWHEEL_ASSERT(!none);
         const level& l = deepest();
         bits = l.shift;
         return buckets_[l.first + l.next].detach();
@@ -107,7 +107,7 @@ private:
         const auto first =
             static_cast<std::uint32_t>(depth_ == 0 ? 0 : (1U << first_bits) + (depth_ - 1) * (1U << next_bits));
         levels_[depth_++] = {bits - digit, 1U << digit, 0, first};
-        assert(depth_ <= max_levels);
+        COGWHEEL_ASSERT(depth_ <= max_levels);
     }
 
     std::array<entry_chain, bucket_count> buckets_{};

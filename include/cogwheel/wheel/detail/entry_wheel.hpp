@@ -19,6 +19,7 @@
 // Why entries and not linked timers, with figures: docs/adr/0001. Why rings of the same entries: docs/adr/0006.
 #pragma once
 
+#include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/detail/entry_jump.hpp>
 #include <cogwheel/wheel/detail/slot_ring.hpp>
 #include <cogwheel/wheel/level_census.hpp>
@@ -68,8 +69,8 @@ public:
     /// Does what schedule() does if the entry of an earlier timer of this node serves this one; else changes nothing
     /// and returns false.
     [[gnu::always_inline]] bool take_over(timer_node& node, tick due) noexcept {
-        assert(!node.armed() && "cancel or reschedule a pending timer");
-        assert(due <= tick::max());
+        COGWHEEL_ASSERT(!node.armed() && "cancel or reschedule a pending timer");
+        COGWHEEL_ASSERT(due <= tick::max());
         // The entry serves if it lies in the later half of the time to the deadline. It is still in a slot then. From
         // the earlier half, a timer of a minute would get an entry of a second, which causes an early wake-up.
         if (due.value <= now_ || due.value - filed(node) > (due.value - now_) / 2) [[unlikely]]
@@ -91,7 +92,7 @@ public:
 
     /// Does what reschedule() does if that is a store into the node; else changes nothing and returns false.
     [[gnu::always_inline]] bool postpone(timer_node& node, tick due) noexcept {
-        assert(node.armed() && "schedule a timer that is not pending");
+        COGWHEEL_ASSERT(node.armed() && "schedule a timer that is not pending");
         if (due.value <= now_ || filed(node) > due.value) [[unlikely]]
             return false;
         deadline(node, due.value);
@@ -101,7 +102,7 @@ public:
     /// Disarms `node`; its id becomes stale. The entry stays: the next timer of this node can take it over.
     /// Preconditions: armed. Complexity: O(1).
     void cancel(timer_node& node) noexcept {
-        assert(node.armed() && "only a pending timer can be cancelled");
+        COGWHEEL_ASSERT(node.armed() && "only a pending timer can be cancelled");
         next_generation(node);
         --size_;
     }

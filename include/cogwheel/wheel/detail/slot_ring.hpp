@@ -74,7 +74,7 @@ struct slot_ring {
 
     /// Allocates the slots, once. Errors: std::bad_alloc; then nothing changes.
     void make() {
-        if (slots.empty()) slots.resize(size());
+        if (slots.empty()) slots = std::vector<slot>(size());
     }
 
     /// Adds an entry for tick `at` to slot `s`. Preconditions: make() has been called. Errors: std::bad_alloc; then
