@@ -166,7 +166,7 @@ class Replicated:
             lines += ["repl-diskless-sync yes", "repl-diskless-sync-delay 0"]
             self.nodes.append(Server(os.path.join(directory, f"node{i}"), port, lines, fsync=fsync))
         watch = [f"sentinel monitor mymaster 127.0.0.1 {ports[0]} {sentinels // 2 + 1}",
-                 "sentinel down-after-milliseconds mymaster 1000", "sentinel failover-timeout mymaster 5000"]
+                 "sentinel down-after-milliseconds mymaster 2000", "sentinel failover-timeout mymaster 5000"]
         self.sentinels = [Server(os.path.join(directory, f"sentinel{i}"), port, watch, sentinel=True)
                           for i, port in enumerate(ports[1 + replicas:])]
         self.all = self.nodes + self.sentinels
