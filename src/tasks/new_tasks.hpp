@@ -26,7 +26,7 @@ public:
     /// Gives a task its place and its timer. Returns why the wheel refuses it, or success. If it returns an error or
     /// throws, it has not taken this task.
     error_code admit(const entry_ptr& entry) {
-        all_.reserve(all_.size() + 1);
+        if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 1);
         const auto place = impl_.tasks_.try_emplace(entry->spec.name);
         all_.push_back({entry, &place.first->second, place.second});
         COGWHEEL_TRY {

@@ -123,6 +123,7 @@ public:
     phase at = phase::on_its_way;
     phase kept = phase::on_its_way;   // the phase before `over`, which the storage keeps after stop()
     std::list<std::stop_source> stop; // one element, until this attempt is told to stop
+    bool put_off = false;             // between attempts, the next one is prepared, and waits for the storage
     bool in_pool = false;
     std::string refused; // why the attempt was rejected
     any_token timer;     // the timeout, the limit in line, or the next attempt

@@ -18,7 +18,7 @@ task_record task_recorder::record_of(const task_entry& e) const {
         under_way.attempt = run->attempt();
         const phase at = run->at == phase::over ? run->kept : run->at;
         if (at == phase::between_attempts) {
-            ++under_way.attempt; // the next attempt
+            if (!run->put_off) ++under_way.attempt; // the next attempt
             under_way.retry_at = run->retry_at;
         } else if (at != phase::running && !run->interrupted()) {
             under_way.retry_at = run->scheduled(); // the attempt has not begun

@@ -163,7 +163,7 @@ void task_scheduler_impl::execute(const active_ptr& run) noexcept {
         // An attempt that cannot be stored must not run: recover() would run it again without a report.
         if (const std::string trouble = recorder_.save(*run->of); !trouble.empty()) {
             leave_pool(s, *run);
-            return attempt_over(s, run, task_state::failed, trouble);
+            return put_off(s, run, trouble);
         }
         tally_.attempt_began(run->attempt(), saturating_add(run->began, -run->due_at));
         recorder_.notify(task_event::kind::started, run->name(), {}, run.get());
@@ -212,7 +212,7 @@ void task_scheduler_impl::run_due(active_run& r, std::uint64_t number) noexcept 
                      }));
     } else if (r.at == phase::between_attempts) {
         try {
-            r.next_attempt();
+            if (!std::exchange(r.put_off, false)) r.next_attempt();
         } catch (...) {
             r.set_attempt(r.attempt() + 1);
             return attempt_over(s, run, task_state::failed, message_of(std::current_exception()));
@@ -318,12 +318,25 @@ nanoseconds task_scheduler_impl::pause_before_next(const active_run& r) noexcept
 
 // Lets a run wait for its next attempt.
 void task_scheduler_impl::park(locked_scope& s, const active_ptr& run, nanoseconds delay) noexcept {
-    run->at = phase::between_attempts;
-    run->retry_at = wall_point(saturating_add(wheel_->wall(), delay));
-    const error_code refused = arm(*run, delay);
-    run->due_at = run->timer_due;
+    const error_code refused = wait(*run, delay);
     recorder_.save(*run->of);
     if (refused) cut_off(s, run, refused);
+}
+
+// Lets an attempt wait for a storage that has just failed.
+void task_scheduler_impl::put_off(locked_scope& s, const active_ptr& run, const std::string& trouble) noexcept {
+    disarm(*run);
+    note(run->of->message, trouble);
+    run->put_off = true;
+    if (const error_code refused = wait(*run, storage_pause)) cut_off(s, run, refused);
+}
+
+error_code task_scheduler_impl::wait(active_run& r, nanoseconds delay) noexcept {
+    r.at = phase::between_attempts;
+    r.retry_at = wall_point(saturating_add(wheel_->wall(), delay));
+    const error_code refused = arm(r, delay);
+    r.due_at = r.timer_due;
+    return refused;
 }
 
 // Ends a run without a timer for its next attempt. If the wheel was stopped, recover() continues the run.

@@ -8,8 +8,8 @@
 // that returns to a removed task finds task_entry::gone.
 //
 // A run that has begun can end without memory: it allocated what it needs when it began. A task that comes due without
-// memory for its run comes due again a millisecond later. An attempt that cannot be made has failed. A message that
-// cannot be allocated is replaced by "out of memory".
+// memory for its run comes due again a millisecond later. An attempt that cannot be made has failed, but one that cannot
+// be stored is put off. A message that cannot be allocated is replaced by "out of memory".
 #pragma once
 
 #include "task_pool.hpp"
@@ -99,6 +99,8 @@ private:
     bool retry(locked_scope&, const active_ptr&, const std::string& message) noexcept;
     nanoseconds pause_before_next(const active_run&) noexcept;
     void park(locked_scope&, const active_ptr&, nanoseconds delay) noexcept;
+    void put_off(locked_scope&, const active_ptr&, const std::string& trouble) noexcept;
+    error_code wait(active_run&, nanoseconds delay) noexcept;
     void cut_off(locked_scope&, const active_ptr&, error_code refused) noexcept;
     void run_over(locked_scope&, const active_ptr&, task_state, const std::string& message) noexcept;
     void leave_pool(locked_scope&, active_run&) noexcept;
@@ -109,6 +111,8 @@ private:
     void disarm(active_run&) noexcept;
 
     task_info info_of(const task_entry&) const;
+
+    static constexpr nanoseconds storage_pause = std::chrono::seconds(1);
 
     wall_point wall() const { return wall_point(wheel_->wall()); }
 

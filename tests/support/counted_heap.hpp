@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How often the heap is asked, and a heap that says no. Replaces operator new: included by one file of a program.
+// How often the heap is asked, for how much, and a heap that says no. Replaces operator new: included by one file of a program.
 // Asio's own memory is not counted: it comes from aligned_alloc, wherever Asio could tell that there is one.
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace cogwheel_tests {
 
 // Of this thread: others of the same executable are none of our business.
-inline thread_local std::size_t allocations = 0;
+inline thread_local std::size_t allocations = 0, allocated_bytes = 0;
 inline thread_local bool heap_fails = false;
 
 // Of Asio, for each post() outside of run(): its memory comes from here where it does not find aligned_alloc.
@@ -27,6 +27,7 @@ inline constexpr std::size_t allocations_by_post = 0;
 
 inline void* take_counted(std::size_t bytes, std::size_t alignment) {
     ++allocations;
+    allocated_bytes += bytes;
     if (heap_fails) throw std::bad_alloc();
     if (void* p = take_aligned(alignment, bytes)) return p;
     throw std::bad_alloc();

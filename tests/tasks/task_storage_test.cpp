@@ -82,20 +82,77 @@ TEST_CASE("storage_that_fails_refuses_what_is_added_and_nothing_is_armed") {
     CHECK(tasks.at.wheel.pending() == 0);
 }
 
-TEST_CASE("storage_that_fails_when_a_run_begins_fails_the_attempt") {
+TEST_CASE("storage_that_fails_when_a_run_begins_puts_the_attempt_off_and_takes_none") {
     broken_storage storage;
     storage.broken = false;
     task_rig tasks({.storage = &storage});
-    tasks->define("note", tasks.note(), {.attempts = 2, .backoff = backoff::constant(1s)});
-    tasks->add({.name = "a", .job = "note"});
+    std::vector<std::uint32_t> attempts;
+    tasks->define("job", [&](task_run& run) { attempts.push_back(run.attempt()); }, {.timeout = 500ms});
+    tasks->add({.name = "a", .job = "job"});
     storage.broken = true;
-    tasks.pass(500ms);
-    CHECK(tasks.ran.empty());
+    tasks.pass(10s);
+    CHECK(attempts.empty());
     CHECK(tasks->find("a")->message.find("journal") != std::string::npos);
+    CHECK(tasks->find("a")->failed == 0);
+    CHECK(storage.size() == 1);
     storage.broken = false;
     tasks.pass(1s);
-    CHECK(tasks.ran.size() == 1);
+    CHECK(attempts == std::vector<std::uint32_t>{1});
+    CHECK(tasks->find("a")->state == task_state::completed);
     CHECK(storage.size() == 0);
+}
+
+TEST_CASE("storage_that_fails_until_the_end_of_the_process_leaves_the_run_to_recover") {
+    broken_storage broken;
+    broken.broken = false;
+    {
+        task_rig tasks({.storage = &broken});
+        tasks->define("note", tasks.note(), {.attempts = 2, .backoff = backoff::constant(5s)});
+        tasks->add({.name = "a", .job = "note"});
+        broken.broken = true;
+        tasks.pass(3s);
+        tasks->stop();
+        tasks.pass(20ms);
+        CHECK(tasks.ran.empty());
+    }
+    broken.broken = false;
+    task_rig next({.storage = &broken});
+    std::vector<std::uint32_t> attempts;
+    next->define("note", [&](task_run& run) { attempts.push_back(run.attempt()); });
+    const task_recovery found = next->recover();
+    CHECK(found.tasks == 1);
+    CHECK(found.interrupted.empty());
+    next.pass(1s);
+    CHECK(attempts == std::vector<std::uint32_t>{1});
+    CHECK(broken.size() == 0);
+}
+
+TEST_CASE("storage_that_fails_takes_no_attempt_of_a_retry_and_cancel_ends_what_is_put_off") {
+    broken_storage storage;
+    storage.broken = false;
+    task_rig tasks({.storage = &storage});
+    std::vector<std::uint32_t> attempts;
+    tasks->define("fails", [&](task_run& run) { attempts.push_back(run.attempt()), throw std::runtime_error("again"); },
+                  {.attempts = 3, .backoff = backoff::constant(1s)});
+    tasks->add({.name = "a", .job = "fails"});
+    tasks.pass(500ms);
+    CHECK(attempts == std::vector<std::uint32_t>{1});
+    storage.broken = true;
+    tasks.pass(5s);
+    CHECK(attempts == std::vector<std::uint32_t>{1});
+    tasks->pause("a"); // stored once the storage is well: as an attempt that has not begun
+    storage.broken = false;
+    tasks.pass(5s);
+    CHECK(attempts == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(tasks->find("a")->failed == 1);
+
+    tasks->add({.name = "b", .job = "fails"});
+    storage.broken = true;
+    tasks.pass(500ms);
+    CHECK(tasks->cancel("b") == task_cancel_result::cancelled);
+    tasks.pass(5s);
+    CHECK(attempts.size() == 3);
+    CHECK(tasks.at.wheel.pending() == 0);
 }
 
 TEST_CASE("storage_stop_keeps_a_run_that_waits_for_the_one_before") {
