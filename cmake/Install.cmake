@@ -6,7 +6,14 @@ include(PkgConfig)
 
 set(COGWHEEL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/cogwheel")
 
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cogwheel" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+# A header without its library would be found, and fail at the linker.
+set(absent "")
+foreach(room IN ITEMS observe durable)
+  if(NOT TARGET cogwheel::${room} AND NOT TARGET cogwheel::boost_${room})
+    list(APPEND absent REGEX "/include/cogwheel/${room}$" EXCLUDE)
+  endif()
+endforeach()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cogwheel" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" ${absent})
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 set(about_wheel "the core, timing wheels without Asio")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A class that was written for asio::steady_timer, with one line changed. And what the wheel adds: pushing a limit back
+// A class that was written for asio::steady_timer, with two lines changed. And what the wheel adds: pushing a limit back
 // without aborting who waits for it.
 
 #include "support/command_line.hpp"
@@ -57,5 +57,5 @@ int example() {
 
 int main(int argc, char** argv) {
     return command_line::run(argc, argv, "drop_in_steady_timer",
-                             "A class written for asio::steady_timer, with one line changed.", example);
+                             "A class written for asio::steady_timer, with two lines changed.", example);
 }

@@ -125,6 +125,7 @@ class converter:
         if number:
             raise SystemExit(f"site: {source} has a line that begins with a number and a dot, which makes it a list: {number[0]}")
         original = re.sub(r"\A# .*", "# " + title(source), original)
+        original = re.sub(r"^```mermaid\n.*?^```\n", "", original, flags=re.M | re.S)  # Doxygen shows its source
         text = self.body(source, original)
         text = re.sub(r"^<!-- section (\S+) (.*) -->$", lambda m: self.section(m[1], m[2]), text, flags=re.M)
 
@@ -286,6 +287,17 @@ def remove_empty_summaries(html_directory):
             path.write_text(text, encoding="utf-8")
 
 
+def remove_pages_of_files(html_directory):
+    """Doxygen makes a page, with nothing on it, for each file that holds a guide, and an entry in the search."""
+    for path in html_directory.glob("*_8md.html"):
+        path.unlink()
+    for path in (html_directory / "search").glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        changed = re.sub(r"\n  \['[^\n]*_8md\.html'[^\n]*\]\]\],?(?=\n)", "", text)
+        if changed != text:
+            path.write_text(re.sub(r",(?=\n\];)", "", changed), encoding="utf-8")
+
+
 def restore_ends_of_comments(html_directory):
     """Doxygen 1.9.4 puts something between the star and the slash of */ in a comment, also where it is text."""
     for path in html_directory.glob("*.html"):
@@ -351,6 +363,7 @@ STRIP_FROM_INC_PATH = {root}/include
     done = subprocess.run(["doxygen", "-"], input=options, cwd=root, capture_output=True, text=True, check=False)
     warnings = [line.replace(str(root) + "/", "") for line in done.stderr.splitlines() if line.strip()]
     remove_empty_summaries(directory / "html")
+    remove_pages_of_files(directory / "html")
     remove_guessed_links(directory / "html")
     restore_ends_of_comments(directory / "html")
     found = add_guides(directory / "pages", directory / "html/search")

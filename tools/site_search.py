@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 """Lets the site's search find the words of the guides. Doxygen's own index has the names of the reference and the titles
-of pages. A word leads to the sections that it distinguishes: those whose heading has it, or all if they are few."""
+of pages. A word leads to the sections that it distinguishes: all if they are few, else those whose heading has it and those
+that have it most often. A word of every page distinguishes none."""
 
 import collections
 import html
 import json
 import re
 
-MOST_SECTIONS = 20  # of a word that is in the text of each
+MOST_SECTIONS = 20  # of a word
+COMMON = 120  # sections: a word of more distinguishes none
 
 
 def sections(markdown):
@@ -29,8 +31,9 @@ def sections(markdown):
 
 
 def words(text):
+    """Each word, and how often the text has it."""
     text = re.sub(r"@ref \w+|\{#\w+\}|https?://\S+|&\w+;|<[^>]*>", " ", text)
-    return {w.lower() for w in re.findall(r"[A-Za-z][A-Za-z0-9_]+[A-Za-z0-9]", text)}
+    return collections.Counter(w.lower() for w in re.findall(r"[A-Za-z][A-Za-z0-9_]+[A-Za-z0-9]", text))
 
 
 def read_guides(pages):
@@ -42,13 +45,16 @@ def read_guides(pages):
             place = (f"{page}.html" + (f"#{anchor}" if anchor else ""), title if heading == title else f"{title}: {heading}")
             for word in words(heading):
                 in_heading[word].append(place)
-            for word in words(heading + " " + text):
-                anywhere[word].append(place)
+            for word, times in words(heading + " " + text).items():
+                anywhere[word].append((times, place))
     found = {}
-    for word, places in anywhere.items():
-        chosen = places if len(places) <= MOST_SECTIONS else in_heading.get(word)
-        if chosen:
-            found[word] = chosen
+    for word, counted in anywhere.items():
+        places = [place for _, place in counted]
+        if len(places) > MOST_SECTIONS:
+            often = sorted(counted, key=lambda of: -of[0]) if len(places) <= COMMON else []
+            places = list(dict.fromkeys(in_heading[word] + [place for _, place in often]))[:MOST_SECTIONS]
+        if places:
+            found[word] = places
     return found
 
 
@@ -56,7 +62,7 @@ def entry(word, places):
     """A line of Doxygen's index. Its key is the word, as search.js encodes it, and a suffix that no name of Doxygen's has."""
     key = re.sub(r"[^a-z0-9]", lambda m: f"_{ord(m[0]):02x}", word)
     shown = [[f"../{address}", 1, html.escape(text)] for address, text in places]
-    return [f"{key}_g", [word, *shown]]
+    return [f"{key}_0g", [word, *shown]]
 
 
 def add_guides(pages, search):

@@ -13,7 +13,7 @@ namespace {
 const char* words(errc e) noexcept {
     switch (e) {
     case errc::stopped:
-        return "the timer wheel has been stopped";
+        return "the timer wheel, or the scheduler on it, has been stopped";
     case errc::too_many_timers:
         return "too many timers pending (wheel_options::max_pending)";
     }

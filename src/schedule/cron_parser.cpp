@@ -120,8 +120,8 @@ void cron_parser::macro() {
         if (same(name)) return cron_parser(meaning, out_).parse();
     std::string why = "'";
     why += detail::visible_text(word);
-    refuse(why + "' is unknown; there are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly; of tasks "
-                 "also @every, as in @every 1h30m");
+    refuse(why + "' is unknown; there are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, and "
+                 "for tasks @every, such as @every 1h30m");
 }
 
 // Reads items with commas between them, up to a blank or the end. Returns where the field begins.

@@ -15,7 +15,7 @@ const char* words(schedule_errc e) noexcept {
     case schedule_errc::duplicate_key:
         return "something is scheduled under this key already; remove it first, or ask to replace it";
     case schedule_errc::bad_period:
-        return "the period must be above zero, and given for more than one run";
+        return "the period must be above zero, and several runs need one";
     case schedule_errc::bad_times:
         return "the number of runs must be at least 1";
     case schedule_errc::no_name:

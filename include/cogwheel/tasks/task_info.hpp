@@ -33,8 +33,8 @@ struct task_batch_result {
 
 /// What task_scheduler::recover() returns. The first two lists hold the names of tasks.
 struct task_recovery {
-    std::size_t tasks = 0;                   ///< the number of tasks that continue
-    std::vector<std::string> interrupted{};  ///< each interrupted attempt of a task that continues
+    std::size_t tasks = 0;                   ///< the number of tasks that were read and continue, or have just failed
+    std::vector<std::string> interrupted{};  ///< the task of each interrupted attempt
     std::vector<std::string> unknown_jobs{}; ///< the job is not defined: the task stays stored and does not run
     std::vector<std::string> warnings{};     ///< what the storage and recover() report, in words
 };

@@ -20,7 +20,7 @@ struct task_event {
         retrying,    ///< an attempt has failed, and there will be another one
         completed,   ///< a run was completed
         failed,      ///< a run has failed
-        cancelled,   ///< a run was cancelled
+        cancelled,   ///< a run was cancelled, or stop() has ended it, which leaves it to recover()
         finished,    ///< the task has no further run
         interrupted, ///< recover() found an attempt that was running (interrupted_runs); reported before its job starts
         unrecorded   ///< the storage failed: it holds an older state of the task
@@ -89,8 +89,11 @@ struct pool_options {
 
 /// What recover() does with an attempt that was running when the process ended or the scheduler was stopped.
 enum class interrupted_runs {
-    again, ///< makes the attempt again
-    fail   ///< counts it as failed with schedule_errc::interrupted; there may be further attempts
+    /// Makes the attempt again, however often it was interrupted: it does not count against job_options::attempts. A
+    /// job that ends the process each time it runs is run at each start; it may ask task_run::interrupted().
+    again,
+    /// Counts it as failed with schedule_errc::interrupted; there may be further attempts.
+    fail
 };
 
 /// The options of a task_scheduler.

@@ -66,8 +66,8 @@ auto call_attempt(Operation& operation, [[maybe_unused]] Attempt& attempt, [[may
 template <class T>
 struct only_signature {
     static_assert(!std::same_as<T, T>,
-                  "the operation must return what the asynchronous operation returns that it starts with "
-                  "the token it is given: is a `return` missing?");
+                  "the operation must return what the asynchronous operation returns that it starts with the token it "
+                  "is given, and that one must complete with an error code or an exception: is a `return` missing?");
 };
 template <class First, class Second, class... More>
 struct only_signature<signature_list<First, Second, More...>> {
