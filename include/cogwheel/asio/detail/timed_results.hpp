@@ -97,6 +97,11 @@ inline void report_timeout(std::exception_ptr& e) noexcept {
 }
 template <class T>
 void report_timeout(T&) noexcept {}
+/// The results as one, for as_tuple around a timeout.
+template <class First, class... Rest>
+void report_timeout(std::tuple<First, Rest...>& all) noexcept {
+    report_timeout(std::get<0>(all));
+}
 
 /// A handler with its results. It keeps the handler's associations.
 template <class Handler, class Results>

@@ -94,8 +94,10 @@ public:
 private:
     template <class Handler, class... Args>
     void start(Initiation initiation, Handler&& handler, Args&&... args) const {
-        static_assert(knows_executor<Initiation> || place::named,
-                      "this operation does not say its executor: name a wheel, timeout_after(wheel, delay, token)");
+        static_assert(
+            knows_executor<Initiation> || place::named,
+            "this operation does not say its executor: name a wheel, timeout_after(wheel, delay, token). If an "
+            "adapter of its token hides it, put that inside: timeout_after(delay, as_tuple(token))");
         const executor_type io_executor = executor_of(initiation, spec_.place);
         spec_.template start<Signatures...>(std::forward<Handler>(handler), io_executor, [&](auto&& timed) {
             std::move(initiation)(std::forward<decltype(timed)>(timed), std::forward<Args>(args)...);
