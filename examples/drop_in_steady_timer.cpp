@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A class that was written for asio::steady_timer, with two lines changed. And what the wheel adds: pushing a limit back
-// without aborting who waits for it.
+// A class that was written for asio::steady_timer, with two lines changed. And what the wheel adds: pushing a limit
+// back without aborting who waits for it.
 
 #include "support/command_line.hpp"
 

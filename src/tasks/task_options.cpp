@@ -25,6 +25,9 @@ void task_scheduler_options::validate() const {
     if (misfire_grace < zero) refuse("misfire_grace is " + detail::words(misfire_grace) + ", but must be zero or more");
     if (recheck <= zero)
         refuse("recheck is " + detail::words(recheck) + ", but must be above zero; a minute suits most schedules");
+    if (storage_pause <= zero)
+        refuse("storage_pause is " + detail::words(storage_pause) +
+               ", but must be above zero; a second suits a full disk");
     if (pool.threads > most_threads)
         refuse("pool.threads is " + std::to_string(pool.threads) + ", but must be 0 (as many as the machine has) .. " +
                std::to_string(most_threads));

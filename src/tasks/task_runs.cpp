@@ -328,7 +328,7 @@ void task_scheduler_impl::put_off(locked_scope& s, const active_ptr& run, const 
     disarm(*run);
     note(run->of->message, trouble);
     run->put_off = true;
-    if (const error_code refused = wait(*run, storage_pause)) cut_off(s, run, refused);
+    if (const error_code refused = wait(*run, options_.storage_pause)) cut_off(s, run, refused);
 }
 
 error_code task_scheduler_impl::wait(active_run& r, nanoseconds delay) noexcept {

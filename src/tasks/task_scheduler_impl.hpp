@@ -8,8 +8,8 @@
 // that returns to a removed task finds task_entry::gone.
 //
 // A run that has begun can end without memory: it allocated what it needs when it began. A task that comes due without
-// memory for its run comes due again a millisecond later. An attempt that cannot be made has failed, but one that cannot
-// be stored is put off. A message that cannot be allocated is replaced by "out of memory".
+// memory for its run comes due again a millisecond later. An attempt that cannot be made has failed, but one that
+// cannot be stored is put off. A message that cannot be allocated is replaced by "out of memory".
 #pragma once
 
 #include "task_pool.hpp"
@@ -111,8 +111,6 @@ private:
     void disarm(active_run&) noexcept;
 
     task_info info_of(const task_entry&) const;
-
-    static constexpr nanoseconds storage_pause = std::chrono::seconds(1);
 
     wall_point wall() const { return wall_point(wheel_->wall()); }
 

@@ -100,7 +100,9 @@ void calendar_cancelled(trial& t) {
 class task_trial {
 public:
     explicit task_trial(trial& t, cogwheel::task_storage* storage = nullptr)
-        : trial_(t), scheduler(t.wheel, {.executor = t.io.get_executor(), .history = 2, .storage = storage}) {}
+        : trial_(t),
+          scheduler(t.wheel,
+                    {.executor = t.io.get_executor(), .history = 2, .storage = storage, .storage_pause = 1ms}) {}
 
     void add(const char* name, cogwheel::task_trigger when, cogwheel::job_options options = {}, int failures = 0,
              cogwheel::task_overlap overlap = cogwheel::task_overlap::forbid) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How often the heap is asked, for how much, and a heap that says no. Replaces operator new: included by one file of a program.
-// Asio's own memory is not counted: it comes from aligned_alloc, wherever Asio could tell that there is one.
+// How often the heap is asked, for how much, and a heap that says no. Replaces operator new: included by one file of a
+// program. Asio's own memory is not counted: it comes from aligned_alloc, wherever Asio could tell that there is one.
 #pragma once
 
 #include "support/aligned_memory.hpp"

@@ -26,6 +26,7 @@ TEST_CASE("task_options_by_default_are_as_their_headers_say") {
     CHECK(options.pool.queue == 1024);
     CHECK((options.pool.when_full.what() == full_policy::kind::wait));
     CHECK(options.misfire_grace == 1s);
+    CHECK(options.storage_pause == 1s);
     CHECK(options.recheck == 1min);
 }
 

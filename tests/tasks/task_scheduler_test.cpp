@@ -286,6 +286,10 @@ TEST_CASE("task_scheduler_lets_run_return_and_holds_it_while_jobs_run") {
 }
 
 TEST_CASE("task_scheduler_refuses_options_with_a_sentence") {
+    CHECK_THROWS_WITH_AS(task_scheduler_options{.storage_pause = 0s}.validate(),
+                         "cogwheel::task_scheduler_options: storage_pause is 0s, but must be above zero; a second "
+                         "suits a full disk",
+                         std::invalid_argument);
     CHECK_THROWS_WITH_AS(task_scheduler_options{.misfire_grace = -1s}.validate(),
                          "cogwheel::task_scheduler_options: misfire_grace is -1s, but must be zero or more",
                          std::invalid_argument);

@@ -68,7 +68,7 @@ TEST_CASE("task_trigger_every_as_text") {
     CHECK(fault("@every 106752d").second.find("must not exceed 106751d") != std::string::npos);
     CHECK(fault("@every 99999999999999999999ns").second.find("must not exceed") != std::string::npos);
     CHECK(fault("@every 0s").second.find("must be above zero") != std::string::npos);
-    CHECK(fault("@everyday").second.find("as in @every 1h30m") != std::string::npos);
+    CHECK(fault("@everyday").second.find("such as @every 1h30m") != std::string::npos);
 }
 
 TEST_CASE("task_trigger_zone_before_the_expression") {

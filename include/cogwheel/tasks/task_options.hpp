@@ -120,6 +120,8 @@ struct task_scheduler_options {
     /// Where the scheduler stores the tasks whose job is defined by name. Default: nowhere. Lifetime: outlives the
     /// scheduler.
     task_storage* storage = nullptr;
+    /// How long an attempt is put off, again and again, whose start the storage cannot save. Above zero.
+    std::chrono::nanoseconds storage_pause = std::chrono::seconds(1);
     interrupted_runs interrupted = interrupted_runs::again;
 
     task_observer* observer = nullptr;

@@ -126,8 +126,8 @@ public:
     task_stats stats() const;
 
     /// Continues the tasks of the storage. Runs that came due while no scheduler ran follow their misfire policy. An
-    /// attempt that was running is made again, or counts as failed (task_scheduler_options::interrupted); with that, the
-    /// task may have failed. Jobs may run before this returns: prepare what they need first.
+    /// attempt that was running is made again, or counts as failed (task_scheduler_options::interrupted); with that,
+    /// the task may have failed. Jobs may run before this returns: prepare what they need first.
     /// Complexity: O(stored tasks).
     /// Errors: std::invalid_argument (no storage), the storage's exceptions, std::system_error (stopped),
     ///   std::bad_alloc.

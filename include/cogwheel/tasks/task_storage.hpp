@@ -36,7 +36,7 @@ struct task_record {
 /// Preconditions: a storage does not call the scheduler.
 /// Errors: any exception. add() and add_all() pass on those of save() and save_all(), and add nothing; recover() passes
 ///   on those of load(). The observer learns of all others (task_event::unrecorded). An attempt whose start cannot be
-///   saved does not begin; it is put off for a second, again and again.
+///   saved does not begin; it is put off (task_scheduler_options::storage_pause).
 class task_storage {
 public:
     struct contents {
