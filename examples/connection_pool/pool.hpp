@@ -10,7 +10,7 @@
 //
 // - acquire() reuses the connection that was released last, so that the others can expire; else it opens one; else, at
 //   max_connections, it waits its turn: first come, first served, and timed_out at its deadline.
-// - Who waits gets a connection or timed_out, never both, and no connection is lost between the two.
+// - A waiting call gets a connection or timed_out, never both, and no connection is lost between the two.
 // - A connection that idles for idle_limit is closed; so is one whose peer closes it, or speaks out of turn.
 // - Timers: one for each idle connection, one for each who waits, none for a connection in use.
 //
@@ -134,7 +134,7 @@ public:
         co_return mine;
     }
 
-    /// Who waits gets operation_aborted, idle connections are closed, those in use when they come back.
+    /// Waiting calls get operation_aborted, idle connections are closed, those in use when they come back.
     void close() {
         closed_ = true;
         while (!idle_.empty()) drop(idle_.begin());

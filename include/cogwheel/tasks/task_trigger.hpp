@@ -42,7 +42,7 @@ public:
         return task_trigger(kind::once, saturate_to_ns(delay), {}, 1);
     }
 
-    /// Returns a trigger with one run, at a date of the wall clock.
+    /// Returns a trigger with one run, at a date of the wall clock; a date after 2262 is the last one of 2262.
     template <class Duration>
     static task_trigger at(std::chrono::sys_time<Duration> date) {
         return task_trigger(kind::date, saturate_to_ns(date.time_since_epoch()), {}, 1);

@@ -24,7 +24,7 @@ public:
 
     static time_point now() noexcept;
 
-    /// Moves the time by `by`; saturates. Each wheel whose planned wake-up has come posts one turn to its executor. A
+    /// Moves the time on; saturates. Each wheel whose planned wake-up has come posts one turn to its executor. A
     /// negative `by` moves the time back: wheels then do not advance until the clock has caught up.
     static void advance(duration by);
 
