@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 HEADERS = """
-#include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/session_group.hpp>
 #include <asio/io_context.hpp>
 """
@@ -35,6 +35,8 @@ MISTAKES = [
     ("wheel.async_wait(1s, [] {});", "the_handler_takes_an_error_code_else_write_schedule"),
     ("cogwheel::local_timer_wheel own{io}; cogwheel::session_group sessions{own};", "write_local_session_group"),
     ("wheel.schedule(5, [] {});", "a_delay_needs_a_unit_write_schedule_5s_f"),
+    ("cogwheel::timeout_after(5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_after_5s_token"),
+    ("cogwheel::timeout_after(wheel, 5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_after_5s_token"),
 ]
 
 DETECTION = """

@@ -30,6 +30,8 @@
 #include <cogwheel/asio/detail/timed_handler.hpp>
 #include <cogwheel/asio/detail/timed_token.hpp>
 
+#include <concepts>
+
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// A timer that cancels the operation.
@@ -104,6 +106,11 @@ auto timeout_after(std::chrono::duration<Rep, Period> delay,
                    detail::call_site where = detail::call_site::here()) {
     return detail::timed(detail::spec_in_context<Wheel>(saturate_to_ns(delay), type, true, where));
 }
+
+template <std::integral N, class... More>
+mistake::a_delay_needs_a_unit_write_timeout_after_5s_token timeout_after(N, More&&...) = delete;
+template <any_timer_wheel Wheel, std::integral N, class... More>
+mistake::a_delay_needs_a_unit_write_timeout_after_5s_token timeout_after(const Wheel&, N, More&&...) = delete;
 
 /// The same as timeout_after(), with a point in time.
 template <any_timer_wheel Wheel, detail::not_a_type Token>
