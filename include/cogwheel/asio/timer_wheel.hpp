@@ -46,7 +46,7 @@ namespace mistake {
 struct write_wheel_io_tick_10ms {};
 struct the_handler_takes_an_error_code_else_write_schedule;
 struct a_delay_needs_a_unit_write_schedule_5s_f;
-struct a_delay_needs_a_unit_write_timeout_after_5s_token;
+struct a_delay_needs_a_unit_write_timeout_after_5s_token {};
 struct for_a_point_in_time_write_schedule_at;
 struct f_takes_no_argument_for_an_error_code_write_async_wait;
 } // namespace mistake
