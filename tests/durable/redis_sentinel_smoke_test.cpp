@@ -29,7 +29,8 @@ TEST_CASE("redis_sentinel_failover_is_followed") {
     REQUIRE(eventually([&] { return subscribed == 1; }));
 
     group.master.kill();
-    REQUIRE(eventually([&] { return rig.command(c, {"SET", "k", "w"}).reply.text() == "OK"; }));
+    REQUIRE(
+        eventually([&] { return rig.command(c, {"SET", "k", "w"}).reply.text() == "OK"; }, std::chrono::seconds(90)));
     // The sentinels close all connections of a new master, also those that have just been made.
     CHECK(eventually([&] { return group.replica.call({"GET", "k"}) == "w"; }));
     REQUIRE(eventually([&] { return subscribed >= 2; }));
