@@ -93,8 +93,9 @@ subprojects() {
 links_its_rooms() {
     local foreign
     foreign=$(comm -12 \
-        <(find "$1"/src/CMakeFiles/cogwheel*.dir/{net,resilience,schedule,counts,calendar,tasks,durable} -name '*.o' \
-            ! -name 'longest_turns.*' -exec nm --defined-only --extern-only {} + |
+        <(find "$1"/src/CMakeFiles/cogwheel*.dir/{net,resilience,schedule,counts,calendar} \
+            "$1"/src/CMakeFiles/cogwheel*_{tasks,durable}.dir -name '*.o' ! -name 'longest_turns.*' \
+            -exec nm --defined-only --extern-only {} + |
             awk '$2 == "T" { print $3 }' | sort -u) \
         <(nm --defined-only "$2" | awk '{ print $3 }' | sort -u) | c++filt)
     [[ -z $foreign ]] && return
