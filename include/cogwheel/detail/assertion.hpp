@@ -5,8 +5,6 @@
 // functions are longer than all other texts of a small program. NDEBUG leaves it out.
 #pragma once
 
-#include <cogwheel/detail/assertion.hpp>
-
 namespace cogwheel::inline v0::detail {
 
 /// Prints the text to stderr, and ends the program by std::abort().

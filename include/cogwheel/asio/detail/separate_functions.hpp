@@ -28,8 +28,8 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
     how template void __VA_ARGS__::wake_earlier_by(due_tick);                                                          \
     how template void __VA_ARGS__::plan(tick);                                                                         \
     how template void __VA_ARGS__::plan_for(tick);                                                                     \
-    how template void __VA_ARGS__::woken(std::uint64_t);                                                               \
-    how template void __VA_ARGS__::lost(std::uint64_t) noexcept;                                                       \
+    how template void __VA_ARGS__::wait_over(std::uint64_t);                                                           \
+    how template void __VA_ARGS__::wait_lost(std::uint64_t) noexcept;                                                  \
     how template void __VA_ARGS__::turn_lost() noexcept;                                                               \
     how template void __VA_ARGS__::replace_lost_turn() noexcept;                                                       \
     how template void __VA_ARGS__::run_turn(__VA_ARGS__::lock_type&, bool);                                            \

@@ -30,8 +30,9 @@ public:
     void wake_lost(std::uint64_t serial) noexcept { lost_(*this, serial); }
 
 protected:
-    wake_target(void (*woken)(wake_target&, std::uint64_t), void (*lost)(wake_target&, std::uint64_t) noexcept) noexcept
-        : wake_(woken), lost_(lost) {}
+    wake_target(void (*wake_up)(wake_target&, std::uint64_t),
+                void (*lost)(wake_target&, std::uint64_t) noexcept) noexcept
+        : wake_(wake_up), lost_(lost) {}
     ~wake_target() = default;
 
 private:

@@ -440,8 +440,8 @@ private:
         note_driver();
     }
 
-    void woken(std::uint64_t serial);
-    void lost(std::uint64_t serial) noexcept;
+    void wait_over(std::uint64_t serial);
+    void wait_lost(std::uint64_t serial) noexcept;
     void turn_lost() noexcept;
     void replace_lost_turn() noexcept;
 

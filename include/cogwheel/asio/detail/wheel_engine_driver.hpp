@@ -67,7 +67,7 @@ void wheel_engine<Clock, Locking, Wheel>::plan_for(tick due) {
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::woken(std::uint64_t serial) {
+void wheel_engine<Clock, Locking, Wheel>::wait_over(std::uint64_t serial) {
     lock_type lock(mutex_);
     bool woken = false;
     if (serial == serial_) {
@@ -89,7 +89,7 @@ void wheel_engine<Clock, Locking, Wheel>::woken(std::uint64_t serial) {
 // A failing post or arm() calls these two with the lock held. So they check serial_ and turn_posted_ without the
 // lock: the engine sets both only after the post or arm() has succeeded.
 template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::lost(std::uint64_t serial) noexcept {
+[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::wait_lost(std::uint64_t serial) noexcept {
     if (serial != serial_) return;
     lock_type lock(mutex_);
     wait_cancelled_ = false;

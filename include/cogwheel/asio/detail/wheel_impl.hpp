@@ -455,7 +455,7 @@ private:
     friend engine;
     friend owner;
     owner& owner_;
-    wheel_impl* next_ = nullptr;                          // of the owner's
+    wheel_impl* next_ = nullptr;                          // of all that the owner has
     wheel_impl* next_idle_ = nullptr;                     // of those that no wheel uses
     std::optional<asio::any_io_executor> first_executor_; // only without a lock: see was_at()
 };
