@@ -10,8 +10,8 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
-const char* words(errc e) noexcept {
-    switch (e) {
+const char* words_of_wheel(int code) noexcept {
+    switch (static_cast<errc>(code)) {
     case errc::stopped:
         return "the timer wheel, or the scheduler on it, has been stopped";
     case errc::too_many_timers:
@@ -23,7 +23,7 @@ const char* words(errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& error_category() noexcept {
-    static const detail::errc_category<errc> category("cogwheel", words);
+    static const detail::errc_category category("cogwheel", words_of_wheel);
     return category;
 }
 

@@ -5,6 +5,7 @@
 
 #if COGWHEEL_LINUX
 #include <array>
+#include <cstring>
 #include <ctime>
 #include <string_view>
 
@@ -35,14 +36,12 @@ std::chrono::nanoseconds counter::unslewed() noexcept {
     std::array<char, 64> name{};
     const ssize_t length = ::read(file, name.data(), name.size());
     ::close(file);
-    if (length <= 0) return false;
-    std::string_view source(name.data(), static_cast<std::size_t>(length));
-    if (source.back() == '\n') source.remove_suffix(1);
 #if COGWHEEL_X86_64
-    return source == "tsc";
+    constexpr std::string_view trusted = "tsc\n";
 #else
-    return source == "arch_sys_counter";
+    constexpr std::string_view trusted = "arch_sys_counter\n";
 #endif
+    return length == std::ssize(trusted) && std::memcmp(name.data(), trusted.data(), trusted.size()) == 0;
 }
 
 #endif

@@ -3,12 +3,12 @@
 //
 // Checks the options of a wheel. The message for a bad option says what to do.
 #include "../detail/error_text.hpp"
+#include "../detail/throwing.hpp"
 
 #include <cogwheel/asio/wheel_options.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
 #include <bit>
-#include <stdexcept>
 #include <string>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
@@ -16,7 +16,7 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 namespace {
 
 [[noreturn, gnu::cold]] void refuse(const char* why, std::initializer_list<detail::any_integer> numbers) {
-    throw std::invalid_argument(detail::error_text("cogwheel::wheel_options: ").add(why, numbers).c_str());
+    detail::throw_invalid_argument(detail::error_text("cogwheel::wheel_options: ").add(why, numbers).c_str());
 }
 
 } // namespace

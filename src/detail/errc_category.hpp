@@ -12,17 +12,17 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-/// An error category. Errc is its enumeration. `words` returns the message of a value, or nullptr for an unknown value.
-template <class Errc>
+/// An error category. `words` returns the message of a code, or nullptr for an unknown one. No template, so that a
+/// program with several categories has one class.
 class errc_category final : public sys::error_category {
 public:
-    using words_function = const char* (*)(Errc) noexcept;
+    using words_function = const char* (*)(int) noexcept;
 
     constexpr errc_category(const char* name, words_function words) noexcept : name_(name), words_(words) {}
 
     const char* name() const noexcept override { return name_; }
     [[gnu::cold]] std::string message(int code) const override {
-        const char* text = words_(static_cast<Errc>(code));
+        const char* text = words_(code);
         return text != nullptr ? text : error_text("unknown ").add(name_).add(" error %", {code}).c_str();
     }
 

@@ -8,8 +8,8 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
-const char* words_of_callback(callback_errc e) noexcept {
-    switch (e) {
+const char* words_of_callback(int code) noexcept {
+    switch (static_cast<callback_errc>(code)) {
     case callback_errc::bad_url:
         return "the url of a callback is not http://host[:port]/path in visible ASCII, of at most 2,000 bytes";
     case callback_errc::bad_scheme:
@@ -59,7 +59,7 @@ const char* words_of_callback(callback_errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& callback_category() noexcept {
-    static const detail::errc_category<callback_errc> category("cogwheel.callback", words_of_callback);
+    static const detail::errc_category category("cogwheel.callback", words_of_callback);
     return category;
 }
 

@@ -8,8 +8,8 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
-const char* words(durable_errc e) noexcept {
-    switch (e) {
+const char* words_of_durable(int code) noexcept {
+    switch (static_cast<durable_errc>(code)) {
     case durable_errc::durability_unknown:
         return "the replicas have not confirmed the change in time: it may be lost";
     case durable_errc::durability_refused:
@@ -59,7 +59,7 @@ const char* words(durable_errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& durable_category() noexcept {
-    static const detail::errc_category<durable_errc> category("cogwheel.durable", words);
+    static const detail::errc_category category("cogwheel.durable", words_of_durable);
     return category;
 }
 

@@ -22,8 +22,8 @@ constexpr std::string_view secret_prefix = "whsec_", version_prefix = "v1,";
 constexpr std::size_t digest_bytes = 32;
 using digest = std::array<unsigned char, digest_bytes>;
 
-const char* words_of_webhook(webhook_errc e) noexcept {
-    switch (e) {
+const char* words_of_webhook(int code) noexcept {
+    switch (static_cast<webhook_errc>(code)) {
     case webhook_errc::no_key:
         return "there is no key to verify the webhook with";
     case webhook_errc::bad_id:
@@ -114,7 +114,7 @@ std::string signature_of(const digest& d) { return std::string(version_prefix) +
 } // namespace
 
 const detail::sys::error_category& webhook_category() noexcept {
-    static const detail::errc_category<webhook_errc> category("cogwheel.webhook", words_of_webhook);
+    static const detail::errc_category category("cogwheel.webhook", words_of_webhook);
     return category;
 }
 

@@ -10,8 +10,8 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
-const char* words(net_errc e) noexcept {
-    switch (e) {
+const char* words_of_net(int code) noexcept {
+    switch (static_cast<net_errc>(code)) {
     case net_errc::duplicate_key:
         return "a request with this key is in flight already";
     case net_errc::too_many_requests:
@@ -23,7 +23,7 @@ const char* words(net_errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& net_category() noexcept {
-    static const detail::errc_category<net_errc> category("cogwheel.net", words);
+    static const detail::errc_category category("cogwheel.net", words_of_net);
     return category;
 }
 

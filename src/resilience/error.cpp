@@ -8,14 +8,16 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
-const char* words(resilience_errc e) noexcept {
-    return e == resilience_errc::circuit_open ? "not called: the circuit breaker is open" : nullptr;
+const char* words_of_resilience(int code) noexcept {
+    return static_cast<resilience_errc>(code) == resilience_errc::circuit_open
+               ? "not called: the circuit breaker is open"
+               : nullptr;
 }
 
 } // namespace
 
 const detail::sys::error_category& resilience_category() noexcept {
-    static const detail::errc_category<resilience_errc> category("cogwheel.resilience", words);
+    static const detail::errc_category category("cogwheel.resilience", words_of_resilience);
     return category;
 }
 

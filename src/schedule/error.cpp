@@ -10,8 +10,8 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 namespace {
 
-const char* words(schedule_errc e) noexcept {
-    switch (e) {
+const char* words_of_schedule(int code) noexcept {
+    switch (static_cast<schedule_errc>(code)) {
     case schedule_errc::duplicate_key:
         return "something is scheduled under this key already; remove it first, or ask to replace it";
     case schedule_errc::bad_period:
@@ -43,7 +43,7 @@ const char* words(schedule_errc e) noexcept {
 } // namespace
 
 const detail::sys::error_category& schedule_category() noexcept {
-    static const detail::errc_category<schedule_errc> category("cogwheel.schedule", words);
+    static const detail::errc_category category("cogwheel.schedule", words_of_schedule);
     return category;
 }
 

@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The rarely called functions of node_table: those that make pages, and those for embedded nodes.
+#include "../detail/throwing.hpp"
+
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/node_table.hpp>
 
 #include <algorithm>
 #include <new>
-#include <stdexcept>
 #include <utility>
 
 namespace cogwheel::inline v0 {
@@ -20,7 +21,7 @@ constexpr std::uint64_t max_pages = (std::uint64_t{1} << 32) / node_table::page_
 node_table::~node_table() { release_all(); }
 
 std::uint32_t node_table::new_page(std::size_t stride, std::size_t class_index) {
-    if (pages_.size() >= max_pages) throw std::length_error("cogwheel: 2^32 timers are the limit of one wheel");
+    if (pages_.size() >= max_pages) detail::throw_length_error("cogwheel: 2^32 timers are the limit of one wheel");
     if (pages_.size() == pages_.capacity()) pages_.reserve(std::max<std::size_t>(16, 2 * pages_.size()));
     const auto base = reinterpret_cast<std::uintptr_t>(memory_.take(page_size * stride));
     pages_.push_back({.origin = base - pages_.size() * page_size * stride,

@@ -83,8 +83,8 @@ TEST_CASE("interval_ticks_every_period_and_says_when_each_was_due") {
     CHECK(at.wheel.pending() == 0); // nobody awaits the fifth
 }
 
-TEST_CASE("interval_a_million_periods_on_a_wheel_are_a_million_ticks") {
-    const std::int64_t periods = COGWHEEL_WINDOWS ? 10'000 : 1'000'000; // there, each takes calls of the system
+TEST_CASE("interval_a_hundred_thousand_periods_on_a_wheel_are_as_many_ticks") {
+    const std::int64_t periods = COGWHEEL_WINDOWS ? 10'000 : 100'000; // there, each takes calls of the system
     virtual_wheel at({.tick = 10ms});
     ticking every(at.wheel, {.period = 10ms});
     const point start = manual_clock::now();

@@ -102,32 +102,32 @@ public:
     /// later expiry usually costs one store. Returns false if the wheel has stopped, or has max_pending timers.
     /// Errors: std::bad_alloc; nothing changes.
     template <class Rep, class Period>
-    [[gnu::always_inline]] bool schedule(std::chrono::duration<Rep, Period> delay) {
+    COGWHEEL_ALWAYS_INLINE bool schedule(std::chrono::duration<Rep, Period> delay) {
         return schedule_on(*engine_, detail::from_present{saturate_to_ns(delay)});
     }
     /// The same, counted from `now`, the caller's clock reading. This saves a reading.
     template <class Rep, class Period>
-    [[gnu::always_inline]] bool schedule(std::chrono::duration<Rep, Period> delay, time_point now) {
+    COGWHEEL_ALWAYS_INLINE bool schedule(std::chrono::duration<Rep, Period> delay, time_point now) {
         return schedule_on(*engine_, detail::from_now<clock_type>{saturate_to_ns(delay), now});
     }
     /// The same, with a point in time.
-    [[gnu::always_inline]] bool schedule_at(time_point at) { return schedule_on(*engine_, at); }
+    COGWHEEL_ALWAYS_INLINE bool schedule_at(time_point at) { return schedule_on(*engine_, at); }
 
     /// Returns whether the timer was pending. If so, the callable does not run.
-    [[gnu::always_inline]] bool cancel() noexcept { return cancel_on(*engine_); }
+    COGWHEEL_ALWAYS_INLINE bool cancel() noexcept { return cancel_on(*engine_); }
 
     /// These three are the same for a caller that has the wheel at hand. If the timer is not in the cache, the work on
     /// the wheel does not wait for it: with a million timers, this saves a third.
     /// Preconditions: it is the timer's wheel.
     template <class Rep, class Period>
-    [[gnu::always_inline]] bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
+    COGWHEEL_ALWAYS_INLINE bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
         return schedule_on(detail::impl_of(wheel), detail::from_present{saturate_to_ns(delay)});
     }
     template <class Rep, class Period>
-    [[gnu::always_inline]] bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, time_point now) {
+    COGWHEEL_ALWAYS_INLINE bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, time_point now) {
         return schedule_on(detail::impl_of(wheel), detail::from_now<clock_type>{saturate_to_ns(delay), now});
     }
-    [[gnu::always_inline]] bool cancel(const Wheel& wheel) noexcept { return cancel_on(detail::impl_of(wheel)); }
+    COGWHEEL_ALWAYS_INLINE bool cancel(const Wheel& wheel) noexcept { return cancel_on(detail::impl_of(wheel)); }
 
     /// Returns whether the callable will run, unless the timer is cancelled or moved.
     bool pending() const noexcept {
@@ -149,7 +149,7 @@ private:
 
     // always_inline: see wheel_impl::schedule()
     template <class When>
-    [[gnu::always_inline]] bool schedule_on(engine& e, When when) {
+    COGWHEEL_ALWAYS_INLINE bool schedule_on(engine& e, When when) {
         prefetch();
         detail::due_tick a{};
         if (!engine::is_usual(when)) [[unlikely]]
@@ -171,7 +171,7 @@ private:
         }
         return e.unlock_with(true);
     }
-    [[gnu::always_inline]] void prefetch() const noexcept {
+    COGWHEEL_ALWAYS_INLINE void prefetch() const noexcept {
         __builtin_prefetch(this, 1); // the lock and the counter would wait for the line
     }
     // Not inlined, so that the usual case saves no registers for it.
@@ -195,7 +195,7 @@ private:
         return schedule_and_unlock(e, e.due_at(when));
     }
 
-    [[gnu::always_inline]] bool cancel_on(engine& e) noexcept {
+    COGWHEEL_ALWAYS_INLINE bool cancel_on(engine& e) noexcept {
         prefetch();
         if (!e.try_lock()) [[unlikely]]
             return cancel_slowly(false, e);

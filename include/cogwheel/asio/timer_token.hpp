@@ -72,22 +72,22 @@ public:
     /// Errors: std::bad_alloc, only with an on_cancel callable; the timer stays pending.
     // always_inline, as all that follows: see wheel_impl::schedule(). A delay that the caller writes as a constant is
     // converted and checked by the compiler then.
-    [[gnu::always_inline]] bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
+    COGWHEEL_ALWAYS_INLINE bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
 
     /// Moves the timer to `delay` from now. Returns false if it is not pending. In addition to a clock reading
     /// and the wheel's lock, a later expiry usually costs one store.
     /// Errors: std::bad_alloc; the timer keeps its expiry.
     template <class Rep, class Period>
-    [[gnu::always_inline]] bool reschedule(std::chrono::duration<Rep, Period> delay) const {
+    COGWHEEL_ALWAYS_INLINE bool reschedule(std::chrono::duration<Rep, Period> delay) const {
         return target_ != nullptr && target_->reschedule(id_, detail::from_present{saturate_to_ns(delay)});
     }
     /// The same, counted from `now`, the caller's clock reading. This saves a reading, which is most of the cost.
     template <class Rep, class Period>
-    [[gnu::always_inline]] bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
+    COGWHEEL_ALWAYS_INLINE bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
         return target_ != nullptr && target_->reschedule(id_, detail::from_now<Clock>{saturate_to_ns(delay), now});
     }
     /// The same, with a point in time.
-    [[gnu::always_inline]] bool reschedule_at(time_point at) const {
+    COGWHEEL_ALWAYS_INLINE bool reschedule_at(time_point at) const {
         return target_ != nullptr && target_->reschedule(id_, at);
     }
 

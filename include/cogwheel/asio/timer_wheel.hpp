@@ -200,7 +200,7 @@ public:
     ///   (errc).
     /// Complexity: O(1) and a clock reading. Errors: std::bad_alloc.
     template <class Rep, class Period, detail::schedulable<token_type> F>
-    [[gnu::always_inline]] token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f,
+    COGWHEEL_ALWAYS_INLINE token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f,
                                                const detail::error_output& ec = {}) {
         impl_type& s = impl();
         return s.schedule(detail::from_present{saturate_to_ns(delay)}, std::forward<F>(f), detail::no_callable(),
@@ -265,7 +265,7 @@ public:
     /// The same as schedule(), with the delay counted from `now`, the caller's clock reading. This saves a reading,
     /// which is most of the cost.
     template <class Rep, class Period, std::invocable F>
-    [[gnu::always_inline]] token_type schedule_from(time_point now, std::chrono::duration<Rep, Period> delay, F&& f) {
+    COGWHEEL_ALWAYS_INLINE token_type schedule_from(time_point now, std::chrono::duration<Rep, Period> delay, F&& f) {
         impl_type& s = impl();
         return s.schedule(from_now{saturate_to_ns(delay), now}, std::forward<F>(f), detail::no_callable(), nullptr);
     }

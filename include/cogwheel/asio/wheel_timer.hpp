@@ -233,7 +233,7 @@ private:
     }
 
     // Called before a clock reading, which waits for earlier loads, but not for prefetches (docs/adr/0005).
-    [[gnu::always_inline]] void prefetch() const noexcept {
+    COGWHEEL_ALWAYS_INLINE void prefetch() const noexcept {
         __builtin_prefetch(this, 1);
         __builtin_prefetch(&expiry_, 1);
     }

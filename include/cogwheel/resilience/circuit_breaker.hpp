@@ -36,8 +36,7 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 template <class WheelImpl>
 class circuit_breaker_impl : public std::enable_shared_from_this<circuit_breaker_impl<WheelImpl>> {
     using clock = typename WheelImpl::clock_type;
-    using mutex = typename WheelImpl::lock_type::mutex_type;
-    using lock_type = std::unique_lock<mutex>;
+    using lock_type = typename WheelImpl::lock_type;
 
 public:
     using observer = std::function<void(circuit_state)>;
@@ -140,7 +139,7 @@ private:
         if (lock.owns_lock() && machine_.generation() == generation && !retired_) set_timer(); // a clock stepped back
     }
 
-    mutable mutex mutex_;
+    mutable typename lock_type::mutex_type mutex_;
     wheel_hold<WheelImpl> state_;
     breaker_machine machine_;
     small_random own_random_;

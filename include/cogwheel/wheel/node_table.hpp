@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/detail/slab_memory.hpp>
 #include <cogwheel/wheel/timer_node.hpp>
 #include <cogwheel/wheel/work_budget.hpp>
@@ -81,7 +82,7 @@ public:
     }
 
     /// The same, but returns nullptr if that needs a new page.
-    [[gnu::always_inline]] timer_node* take_free(std::size_t bytes, mark m) noexcept {
+    COGWHEEL_ALWAYS_INLINE timer_node* take_free(std::size_t bytes, mark m) noexcept {
         free_blocks& c = classes_[class_of(bytes, m)];
         timer_node* node = c.free;
         if (node != nullptr) [[likely]]
@@ -130,7 +131,7 @@ public:
 
     /// Returns the node that `id` names, or nullptr if the id is stale. Accepts any value.
     // always_inline: each call of a token needs it.
-    [[gnu::always_inline]] timer_node* find(timer_id id) const noexcept {
+    COGWHEEL_ALWAYS_INLINE timer_node* find(timer_id id) const noexcept {
         if (id.index >= limit_ || (id.generation & 1) == 0) [[unlikely]]
             return nullptr;
         const page& p = pages_[page_of(id.index)];
@@ -141,14 +142,14 @@ public:
     }
 
     /// The same, but returns nullptr too if the node is embedded. Preconditions: the generation is odd.
-    [[gnu::always_inline]] timer_node* find_block(timer_id id) const noexcept {
+    COGWHEEL_ALWAYS_INLINE timer_node* find_block(timer_id id) const noexcept {
         timer_node* node = block_at(id.index);
         if (node == nullptr || !has_name(*node, id)) [[unlikely]]
             return nullptr;
         return node;
     }
     /// The two halves of find_block(). The first one does not read the node, so it does not wait for it.
-    [[gnu::always_inline]] timer_node* block_at(std::uint32_t index) const noexcept {
+    COGWHEEL_ALWAYS_INLINE timer_node* block_at(std::uint32_t index) const noexcept {
         if (index >= limit_) [[unlikely]]
             return nullptr;
         const page& p = pages_[page_of(index)];
@@ -159,7 +160,7 @@ public:
         return node;
     }
     /// Preconditions: the generation is odd.
-    [[gnu::always_inline]] static bool has_name(const timer_node& node, timer_id id) noexcept {
+    COGWHEEL_ALWAYS_INLINE static bool has_name(const timer_node& node, timer_id id) noexcept {
         COGWHEEL_ASSERT((id.generation & 1) != 0);
         return generation(node) == id.generation;
     }
@@ -181,15 +182,15 @@ public:
 
     /// These three functions prefetch a timer in steps, for a caller with a batch: its place (only embedded nodes have
     /// one), its node, and the target of the pointer behind an embedded node (only with adjacent::pointer).
-    [[gnu::always_inline]] void prefetch_place(std::uint32_t index) const noexcept {
+    COGWHEEL_ALWAYS_INLINE void prefetch_place(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
         if (p.stride == sizeof(place)) __builtin_prefetch(p.at(index));
     }
-    [[gnu::always_inline]] void prefetch_node(std::uint32_t index) const noexcept {
+    COGWHEEL_ALWAYS_INLINE void prefetch_node(std::uint32_t index) const noexcept {
         __builtin_prefetch(find(index), 1);
     }
 
-    [[gnu::always_inline]] void prefetch_adjacent(std::uint32_t index) const noexcept {
+    COGWHEEL_ALWAYS_INLINE void prefetch_adjacent(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
         if (adjacent_ == adjacent::unknown || p.stride != sizeof(place)) return;
         if (const timer_node* node = find(p, index)) {

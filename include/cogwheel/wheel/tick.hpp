@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
+#include <cogwheel/detail/platform.hpp>
 
 #include <bit>
 #include <chrono>
@@ -47,7 +48,17 @@ public:
         // 2^(63 + shift) / value, rounded up. So a quotient is too large by less than 1 / value, and rounds down to
         // the same.
         shift_ = static_cast<unsigned>(std::bit_width(value - 1));
-        factor_ = static_cast<std::uint64_t>(((wide{1} << (63 + shift_)) - 1) / value + 1);
+        // Bit by bit: for a division of 128 bits, compilers call a function of their own library.
+        std::uint64_t rest = (std::uint64_t{1} << shift_) - value;
+        factor_ = 1;
+        for (int bit = 0; bit < 63; ++bit) {
+            rest *= 2;
+            factor_ *= 2;
+            if (rest < value) continue;
+            rest -= value;
+            ++factor_;
+        }
+        if (rest != 0) ++factor_;
 #endif
     }
     constexpr std::uint64_t value() const noexcept { return value_; }
@@ -111,7 +122,7 @@ constexpr std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> 
 // always_inline: a constant costs nothing then. For any other delay, the compiler knows after the one comparison that
 // the result lies between zero and 146 years.
 template <class Rep, class Period>
-[[gnu::always_inline]] constexpr std::chrono::nanoseconds
+COGWHEEL_ALWAYS_INLINE constexpr std::chrono::nanoseconds
 saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
     using std::chrono::nanoseconds;
     using factor = std::ratio_divide<Period, std::nano>;

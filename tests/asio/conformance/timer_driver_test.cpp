@@ -93,6 +93,7 @@ TEST_CASE("driver_arming_fails_the_wait_throws_the_others_are_not_forgotten") {
                     std::bad_alloc);
     script::the().fail = false;
     CHECK(destroyed == 1);
+    CHECK_FALSE(signal.slot().has_handler());
     CHECK(s.wheel.pending() == 1);
     CHECK(s.other.cancel() == 0);
     s.other.async_wait(must_complete({}, &again));

@@ -35,7 +35,7 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 /// Names a thread by the address of its thread control block: an address that it alone has as long as it runs. Zero if
 /// that is not known here.
-[[gnu::always_inline]] inline std::uintptr_t this_thread_block() noexcept {
+COGWHEEL_ALWAYS_INLINE inline std::uintptr_t this_thread_block() noexcept {
     std::uintptr_t at = 0;
     // Volatile: a coroutine may go on on another thread, and must not remember the address of the last one.
 #if COGWHEEL_X86_64
@@ -57,12 +57,12 @@ public:
     biased_mutex(const biased_mutex&) = delete;
     biased_mutex& operator=(const biased_mutex&) = delete;
 
-    [[gnu::always_inline]] void lock() noexcept {
+    [[gnu::noinline]] void lock() noexcept { // short paths use try_lock()
         if (!try_lock()) [[unlikely]]
             lock_slowly();
     }
     /// Returns false also if no thread has the mutex, but another one is its owner: lock() then revokes that.
-    [[gnu::always_inline]] bool try_lock() noexcept {
+    COGWHEEL_ALWAYS_INLINE bool try_lock() noexcept {
         const std::uintptr_t me = this_thread_block(), owner = owner_.load(std::memory_order_relaxed);
         if (const std::uintptr_t number = owner ^ me; number < most_owners) [[likely]] {
             std::atomic<bool>& inside = inside_[number];
@@ -83,12 +83,12 @@ public:
         note(me);
         return true;
     }
-    [[gnu::always_inline]] void unlock() noexcept {
+    COGWHEEL_ALWAYS_INLINE void unlock() noexcept {
         if (release()) [[unlikely]]
             wake_one();
     }
     /// Unlocks. If this returns true, a thread may sleep: then call wake_one().
-    [[gnu::always_inline]] bool release() noexcept {
+    COGWHEEL_ALWAYS_INLINE bool release() noexcept {
         if (bias_ != nullptr) [[likely]] {
             bias_->store(false, std::memory_order_release); // who waits for this looks again by itself
             return false;
@@ -119,7 +119,7 @@ private:
 
     static constexpr word without_barrier = word{1} << 31; // in sleepers_: each unlock() needs a fence
 
-    [[gnu::always_inline]] void note(std::uintptr_t me) noexcept { others_ |= me ^ last_; }
+    COGWHEEL_ALWAYS_INLINE void note(std::uintptr_t me) noexcept { others_ |= me ^ last_; }
     bool take() noexcept;
     bool lock_soon() noexcept;
     void lock_slowly() noexcept;

@@ -87,7 +87,7 @@ public:
     /// Does what create() does with a block from the table's free list, around arm(node), which returns whether it has
     /// armed the node. Returns nullptr if arm() returns false, or no block is free; nothing has changed then.
     template <class Arm, class... Args>
-    [[gnu::always_inline]] static timer_node* create_armed(node_table& table, Arm arm, Args&&... args) noexcept {
+    COGWHEEL_ALWAYS_INLINE static timer_node* create_armed(node_table& table, Arm arm, Args&&... args) noexcept {
         timer_node* node = table.take_free(size, mark);
         if (node == nullptr) [[unlikely]]
             return nullptr;

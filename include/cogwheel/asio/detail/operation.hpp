@@ -107,7 +107,7 @@ public:
 
     /// The same with a block that is free, and armed by arm(node): see block::create_armed().
     template <class Arm, class... Args>
-    [[gnu::always_inline]] static timer_node* create_armed(Engine& engine, Arm arm, Args&&... args) noexcept {
+    COGWHEEL_ALWAYS_INLINE static timer_node* create_armed(Engine& engine, Arm arm, Args&&... args) noexcept {
         timer_node* node = block::create_armed(table(engine), arm, std::forward<Args>(args)...);
         if (node != nullptr) [[likely]]
             node->completion(&end);
@@ -131,7 +131,7 @@ public:
         }
         // It was never pending: the next timer of this node gets another id than the one in its cancellation slot.
         if (c.how == outcome::stopped || c.how == outcome::rejected) node_table::forget_ended(node);
-        if (c.how == outcome::collected) return collect(node, c.engine);
+        if (c.how == outcome::collected) return c.engine.template defer_collected<Payload::kind>(node);
         const relock_on_exit relock(c.lock);
         {
             Payload payload =
@@ -145,11 +145,6 @@ public:
     static Payload& payload(timer_node& node) noexcept { return block::payload(node); }
 
 private:
-    [[gnu::noinline]] static void collect(timer_node& node, Engine& engine) noexcept { // keeps end() short
-        engine.template note_cancel<Payload::kind>(node);
-        engine.defer(outcome::aborted, node);
-    }
-
     static node_table& table(Engine& engine) noexcept {
         if constexpr (Payload::listed)
             return engine.waits;

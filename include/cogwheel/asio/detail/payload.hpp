@@ -99,6 +99,25 @@ private:
     Handler handler_;
 };
 
+// Parts of start_waiting() that name no type of a handler, so that they are compiled once for all of them.
+
+/// Connects a wait with the slot of its handler. Releases the lock meanwhile. Errors: std::bad_alloc; the lock may be
+/// released then.
+template <class Target, class Engine, class Slot>
+void connect_waiting(Engine& engine, typename Engine::lock_type& lock, timer_node& node, Slot& slot) {
+    const timer_id id = node.next_id();
+    lock.unlock();
+    slot.template emplace<slot_handler<Engine, Target>>(engine, id);
+    lock.lock();
+}
+/// Destroys a wait that could not begin. Takes the lock if it is released.
+template <class Engine>
+[[gnu::cold]] void destroy_waiting(Engine& engine, typename Engine::lock_type& lock, timer_node& node) {
+    if (!lock.owns_lock()) lock.lock();
+    typename Engine::completion_context c{engine, lock, outcome::destroyed};
+    node.complete(&c);
+}
+
 /// Starts a wait. Makes its node, connects it with `slot`, that of the handler, and calls begin(node, connected) under
 /// the lock. begin() makes the wait pending, or defers its completion. Handler tracking shows the wait as one of
 /// `object`.
@@ -114,20 +133,13 @@ void start_waiting(Engine& engine, [[maybe_unused]] void* object, Slot slot, Han
     COGWHEEL_ASIO_MACRO(HANDLER_CREATION)((asio::query(engine.executor(), asio::execution::context), op::payload(node),
                                            Payload::listed ? "wheel_timer" : "timer_wheel", object, 0, "async_wait"));
     COGWHEEL_TRY {
-        if (slot.is_connected()) {
-            // Before the timer can fire: after that the slot may no longer exist.
-            const timer_id id = node.next_id();
-            lock.unlock();
-            slot.template emplace<slot_handler<Engine, Target>>(engine, id);
-            lock.lock();
-        }
+        // Before the timer can fire: after that the slot may no longer exist.
+        if (slot.is_connected()) connect_waiting<Target>(engine, lock, node, slot);
         begin(node, slot.is_connected());
     }
     COGWHEEL_CATCH {
         if (slot.is_connected()) slot.clear();
-        if (!lock.owns_lock()) lock.lock();
-        typename Engine::completion_context c{engine, lock, outcome::destroyed};
-        node.complete(&c);
+        destroy_waiting(engine, lock, node);
         COGWHEEL_RETHROW;
     }
 }

@@ -103,7 +103,7 @@ public:
     }
 
     /// Returns the time since the origin.
-    nanoseconds read() const noexcept { return saturating_add(ns_of(Clock::now()), -origin_); }
+    [[gnu::noinline]] nanoseconds read() const noexcept { return saturating_add(ns_of(Clock::now()), -origin_); }
     /// The same, and not_before() continues from there.
     nanoseconds exact() noexcept {
         if constexpr (counter::exists)
@@ -119,7 +119,7 @@ public:
     }
     /// Sets `now` to what not_before() returns, unless that needs a new anchor: then returns false. The caller's path
     /// has no call of a function in it then, and saves no registers.
-    [[gnu::always_inline]] bool try_not_before(nanoseconds& now) const noexcept {
+    COGWHEEL_ALWAYS_INLINE bool try_not_before(nanoseconds& now) const noexcept {
         if constexpr (counter::exists) {
             const std::uint64_t age = counter::read() - anchor_count_;
             const nanoseconds by_anchor = by_count(age), floor = floor_;
@@ -132,7 +132,7 @@ public:
     }
     /// The same on any thread, without the lock. Also returns false while another thread sets the anchor. What it
     /// returns may go back by less than `most_ahead` when the anchor changes.
-    [[gnu::always_inline]] bool try_not_before_unlocked([[maybe_unused]] nanoseconds& now) const noexcept {
+    COGWHEEL_ALWAYS_INLINE bool try_not_before_unlocked([[maybe_unused]] nanoseconds& now) const noexcept {
         if constexpr (counter::exists) {
             const std::uint64_t version = version_.load();
             const std::uint64_t anchor_count = anchor_count_.load();

@@ -48,12 +48,12 @@ public:
         if (bytes <= sizeof(place::space))
             for (place& p : places_)
                 if (!p.taken.exchange(true, std::memory_order_acquire)) return p.space;
-        return ::operator new(bytes);
+        return std::allocator<std::byte>().allocate(bytes);
     }
-    void give(void* memory) noexcept {
+    void give(void* memory, std::size_t bytes) noexcept {
         for (place& p : places_)
             if (memory == p.space) return p.taken.store(false, std::memory_order_release);
-        ::operator delete(memory);
+        std::allocator<std::byte>().deallocate(static_cast<std::byte*>(memory), bytes);
     }
 
 private:
@@ -75,7 +75,7 @@ struct driver_allocator {
     driver_allocator(const driver_allocator<U>& other) noexcept : memory(other.memory) {}
 
     T* allocate(std::size_t n) { return static_cast<T*>(memory->take(n * sizeof(T))); }
-    void deallocate(T* p, std::size_t) noexcept { memory->give(p); }
+    void deallocate(T* p, std::size_t n) noexcept { memory->give(p, n * sizeof(T)); }
 
     template <class U>
     bool operator==(const driver_allocator<U>& other) const noexcept {

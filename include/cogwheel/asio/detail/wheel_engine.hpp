@@ -21,6 +21,7 @@
 #include <cogwheel/asio/detail/operation.hpp>
 #include <cogwheel/asio/detail/probe.hpp>
 #include <cogwheel/asio/detail/turn_watch.hpp>
+#include <cogwheel/asio/detail/unchecked_lock.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
 #include <cogwheel/asio/detail/wheel_extension.hpp>
 #include <cogwheel/asio/detail/wheel_time.hpp>
@@ -49,7 +50,7 @@ class wheel_engine : public wake_target {
 public:
     using clock_type = Clock;
     static constexpr bool concurrent = Locking::concurrent;
-    using lock_type = std::unique_lock<typename Locking::mutex>;
+    using lock_type = unchecked_lock<typename Locking::mutex>;
     using guard = std::lock_guard<typename Locking::mutex>; // costs less: it always has the lock
     using time_point = typename Clock::time_point;
     using nanoseconds = std::chrono::nanoseconds;
@@ -59,19 +60,16 @@ public:
     wheel_engine(const wheel_engine&) = delete;
     wheel_engine& operator=(const wheel_engine&) = delete;
 
-    lock_type lock() {
-        mutex_.lock(); // unique_lock::lock() would first check for mistakes that cannot happen here
-        return lock_type(mutex_, std::adopt_lock);
-    }
+    lock_type lock() { return lock_type(mutex_); }
     typename Locking::mutex& mutex() noexcept { return mutex_; }
 
     // For the short paths. These call functions only at their end, for the rare cases, so that they save no registers.
 
     /// Takes the lock, unless that takes longer: another thread has it, or is the mutex's owner.
-    [[gnu::always_inline]] bool try_lock() noexcept { return mutex_.try_lock(); }
+    COGWHEEL_ALWAYS_INLINE bool try_lock() noexcept { return mutex_.try_lock(); }
     /// Releases the lock, and returns `result`.
     template <class T>
-    [[gnu::always_inline]] T unlock_with(T result) noexcept {
+    COGWHEEL_ALWAYS_INLINE T unlock_with(T result) noexcept {
         if constexpr (requires { mutex_.release(); }) {
             if (mutex_.release()) [[unlikely]]
                 return wake_one_with(result);
@@ -81,7 +79,7 @@ public:
         return result;
     }
     /// The same after a timer was cancelled. Returns true.
-    [[gnu::always_inline]] bool unlock_after_cancel() noexcept {
+    COGWHEEL_ALWAYS_INLINE bool unlock_after_cancel() noexcept {
         if (wheel_->size() == 0) [[unlikely]]
             return unlock_empty();
         return unlock_with(true);
@@ -113,20 +111,20 @@ public:
     }
     /// Returns false for a delay that needs due_at().
     template <class When>
-    [[gnu::always_inline]] static bool is_usual(When when) noexcept {
+    COGWHEEL_ALWAYS_INLINE static bool is_usual(When when) noexcept {
         return wheel_time<Clock>::is_usual(when);
     }
     /// Sets `due` to what due_at() returns, or returns false: see wheel_time::try_at().
     /// Preconditions: is_usual(when).
     template <class When>
-    [[gnu::always_inline]] bool try_due_at(When when, due_tick& due) noexcept {
+    COGWHEEL_ALWAYS_INLINE bool try_due_at(When when, due_tick& due) noexcept {
         return time_.try_at(*wheel_, when, due);
     }
 
     /// Does what arm() does if that takes a few stores: no wake-up to plan, no new entry. Otherwise changes nothing and
     /// returns false.
     template <timer_kind Kind>
-    [[gnu::always_inline]] bool try_arm(timer_node& node, const due_tick& a) noexcept {
+    COGWHEEL_ALWAYS_INLINE bool try_arm(timer_node& node, const due_tick& a) noexcept {
         if constexpr (wheel_with_short_path<Wheel>)
             if (!has_to_wake(a) && wheel_->take_over(node, a.due)) [[likely]] {
                 ++counts_.of(Kind).scheduled;
@@ -137,7 +135,7 @@ public:
     }
     /// The same for rearm(). The driver may have to wake earlier although the node's entry serves: it was armed for the
     /// deadline, and an entry that was taken over may lie before that.
-    [[gnu::always_inline]] bool try_rearm(timer_node& node, const due_tick& a) noexcept {
+    COGWHEEL_ALWAYS_INLINE bool try_rearm(timer_node& node, const due_tick& a) noexcept {
         if constexpr (wheel_with_short_path<Wheel>)
             if (!has_to_wake(a) && wheel_->postpone(node, a.due)) [[likely]] {
                 COGWHEEL_PROBE(3, reschedule, this, &node, a.due.value);
@@ -148,7 +146,7 @@ public:
 
     /// Arms a disarmed node. Errors: those of the core wheel, of a post, of the driver; nothing changes.
     template <timer_kind Kind, class When>
-    [[gnu::always_inline]] void arm(timer_node& node, When when) {
+    COGWHEEL_ALWAYS_INLINE void arm(timer_node& node, When when) {
         const due_tick a = time_.at(*wheel_, when);
         wake_by(a); // first, because it may fail
         COGWHEEL_TRY { wheel_->schedule(node, a.due); }
@@ -177,7 +175,7 @@ public:
 
     /// The part of disarm() before unlock_after_cancel().
     template <timer_kind Kind>
-    [[gnu::always_inline]] void remove(timer_node& node) noexcept {
+    COGWHEEL_ALWAYS_INLINE void remove(timer_node& node) noexcept {
         ++counts_.of(Kind).cancelled;
         wheel_->cancel(node);                   // late: the caller reads size() next
         COGWHEEL_PROBE(2, cancel, this, &node); // at the end: after a probe, the compiler loads again what it knew
@@ -185,9 +183,16 @@ public:
 
     /// Disarms the node; the next turn completes it. Errors: those of request_turn(); the timer stays pending.
     template <timer_kind Kind>
-    void abort(timer_node& node) {
+    [[gnu::noinline]] void abort(timer_node& node) { // end() of each type of handler calls it last
         request_turn_to_abort();
         disarm<Kind>(node);
+        defer(outcome::aborted, node);
+    }
+
+    /// The same for a node that was disarmed with all others: see outcome::collected.
+    template <timer_kind Kind>
+    [[gnu::noinline]] void defer_collected(timer_node& node) noexcept { // as above
+        note_cancel<Kind>(node);
         defer(outcome::aborted, node);
     }
 
@@ -220,7 +225,7 @@ public:
     }
 
     /// Ends the turn if its last handler stopped the context. Complexity: takes a lock of the context.
-    void check_loop_stopped() noexcept {
+    [[gnu::noinline]] void check_loop_stopped() noexcept { // each type of handler has a function that calls it
         if (loop_ != nullptr && loop_->stopped()) [[unlikely]] {
             loop_stopped_ = true;
             wheel_->interrupt();
@@ -256,7 +261,7 @@ public:
     time_point start_of(tick t) const noexcept { return time_.start_of(t); }
     time_point not_before() noexcept { return time_.not_before(); }
     /// The same without the lock, on any thread that may use the wheel.
-    [[gnu::always_inline]] time_point not_before_unlocked() noexcept {
+    COGWHEEL_ALWAYS_INLINE time_point not_before_unlocked() noexcept {
         time_point now;
         return time_.try_not_before_unlocked(now) ? now : not_before_slowly();
     }
@@ -362,26 +367,7 @@ private:
 
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    /// A turn on its way through the executor.
-    class posted_turn {
-    public:
-        explicit posted_turn(wheel_engine& e) noexcept : engine_(&e) {}
-        posted_turn(posted_turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)) {}
-        posted_turn& operator=(posted_turn&&) = delete;
-        ~posted_turn() {
-            if (engine_ != nullptr) engine_->turn_lost();
-        }
-        void operator()() {
-            wheel_engine& e = *std::exchange(engine_, nullptr);
-            lock_type lock = e.lock();
-            e.turn_posted_ = false;
-            e.note_driver();
-            e.run_turn(lock);
-        }
-
-    private:
-        wheel_engine* engine_;
-    };
+    class posted_turn;
 
     template <class T>
     [[gnu::noinline]] T wake_one_with(T result) noexcept {
@@ -408,7 +394,7 @@ private:
     bool turn_coming() const noexcept { return turn_posted_ || wait_cancelled_; }
 
     // To be called after each change of what it reads.
-    void note_driver() noexcept { wake_before_ = turning_ || turn_coming() ? 0 : planned_; }
+    [[gnu::noinline]] void note_driver() noexcept { wake_before_ = turning_ || turn_coming() ? 0 : planned_; }
 
     [[gnu::noinline]] admission reject() noexcept {
         counts_.reject();
@@ -417,11 +403,11 @@ private:
 
     // Makes sure that a turn comes in time. During a turn it does nothing: the end of the turn arms the driver.
     // always_inline: g++ may otherwise call it from reschedule(), for 13 instructions more.
-    [[gnu::always_inline]] void wake_by(const due_tick& a) {
+    COGWHEEL_ALWAYS_INLINE void wake_by(const due_tick& a) {
         if (has_to_wake(a)) [[unlikely]]
             wake_earlier_by(a);
     }
-    [[gnu::always_inline]] bool has_to_wake(const due_tick& a) const noexcept {
+    COGWHEEL_ALWAYS_INLINE bool has_to_wake(const due_tick& a) const noexcept {
         COGWHEEL_ASSERT(wake_before_ == (turning_ || turn_coming() ? 0 : planned_));
         // If such a clock was set forward, the driver's wait may still be on its way although its tick has passed.
         if constexpr (!Clock::is_steady)
@@ -433,7 +419,7 @@ private:
     void plan_for(tick due);
 
     // Makes the driver's wait come as a turn now. Preconditions: a wait is planned.
-    void cancel_wait() noexcept {
+    [[gnu::noinline]] void cancel_wait() noexcept {
         driver_->cancel_wait();
         planned_ = never;
         wait_cancelled_ = true;
@@ -454,14 +440,16 @@ private:
     void end_turn(lock_type& lock, bool more);
     nanoseconds present() const noexcept { return time_.present(); }
     // Records the lateness of the timers that have fired since the last call, which were due at one tick.
-    void record_lateness() noexcept {
+    [[gnu::noinline]] void record_lateness() noexcept {
         if (const std::uint64_t n = counts_.fired() - counts_.recorded(); n != 0)
             counts_.record_lateness(turn_start_ - time_.start_since_origin(counts_.due()), n);
     }
 
     void recycle_if_done(lock_type& lock) noexcept {
-        if (closed_ && !turning_ && !turn_posted_ && ended_.empty() && users_ == 0 && !shut_down_) end_life(lock);
+        if (closed_) [[unlikely]]
+            recycle_unless_used(lock);
     }
+    void recycle_unless_used(lock_type& lock) noexcept;
     void end_life(lock_type& lock) noexcept;
 
     wheel_time<Clock> time_{std::chrono::milliseconds(1), {}, false};

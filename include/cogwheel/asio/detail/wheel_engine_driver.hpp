@@ -9,6 +9,28 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
+/// A turn on its way through the executor.
+template <class Clock, class Locking, timing_wheel Wheel>
+class wheel_engine<Clock, Locking, Wheel>::posted_turn {
+public:
+    explicit posted_turn(wheel_engine& e) noexcept : engine_(&e) {}
+    posted_turn(posted_turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)) {}
+    posted_turn& operator=(posted_turn&&) = delete;
+    ~posted_turn() {
+        if (engine_ != nullptr) engine_->turn_lost();
+    }
+    [[gnu::noinline]] void operator()() { // Asio calls it in two places
+        wheel_engine& e = *std::exchange(engine_, nullptr);
+        lock_type lock = e.lock();
+        e.turn_posted_ = false;
+        e.note_driver();
+        e.run_turn(lock);
+    }
+
+private:
+    wheel_engine* engine_;
+};
+
 template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::request_turn() {
     if (turning_ || turn_coming() || shut_down_) return;
@@ -91,7 +113,7 @@ void wheel_engine<Clock, Locking, Wheel>::wait_over(std::uint64_t serial) {
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::wait_lost(std::uint64_t serial) noexcept {
     if (serial != serial_) return;
-    lock_type lock(mutex_);
+    const guard lock(mutex_);
     wait_cancelled_ = false;
     planned_ = never;
     note_driver();
@@ -101,7 +123,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::turn_lost() noexcept {
     if (!turn_posted_) return;
-    lock_type lock(mutex_);
+    const guard lock(mutex_);
     turn_posted_ = false;
     note_driver();
     replace_lost_turn();

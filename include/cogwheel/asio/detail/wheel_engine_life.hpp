@@ -18,7 +18,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& executor,
                                                               const wheel_options& options) {
-    const lock_type lock(mutex_); // a wait of the previous wheel may still arrive
+    const guard lock(mutex_); // a wait of the previous wheel may still arrive
     nodes.prefer_huge_pages(options.huge_pages);
     waits.prefer_huge_pages(options.huge_pages);
     COGWHEEL_TRY {
@@ -38,7 +38,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
                               kind == tick_clock_kind::counter || (kind == tick_clock_kind::automatic && coarse));
     room_ = options.max_pending;
     work_per_turn_ = options.work_per_turn;
-    counts_ = {};
+    std::construct_at(&counts_); // an assignment would copy 9 KB
     closed_ = false;
     note_driver();
     consider_bias();
@@ -82,6 +82,11 @@ template <class Clock, class Locking, timing_wheel Wheel>
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>
+[[gnu::cold, gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::recycle_unless_used(lock_type& lock) noexcept {
+    if (!turning_ && !turn_posted_ && ended_.empty() && users_ == 0 && !shut_down_) end_life(lock);
+}
+
+template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::end_life(lock_type& lock) noexcept {
     closed_ = false;
     driver_.reset();
@@ -94,10 +99,10 @@ template <class Clock, class Locking, timing_wheel Wheel>
     wheel_extensions gone = std::move(extensions_);
     executor_ = nullptr;
     const bool usable = nodes.release_all() && waits.release_all();
+    const relock_on_exit relock(lock);
     lock.unlock();
     gone.clear(); // without the lock: the receiver of slow turns is the user's code
     if (usable) static_cast<wheel_impl<Clock, Locking, Wheel>&>(*this).recycle();
-    lock.lock();
 }
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

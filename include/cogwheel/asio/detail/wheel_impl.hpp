@@ -81,25 +81,14 @@ public:
     void start_wait(Handler&& handler, When when) {
         start_waiting<waiting_handler<std::decay_t<Handler>>, wheel_impl>(
             static_cast<engine&>(*this), this, asio::get_associated_cancellation_slot(handler),
-            std::forward<Handler>(handler), [&](timer_node& node, bool) {
-                const admission how = this->admit();
-                if (how == admission::accepted) {
-                    if constexpr (std::invocable<When&, timer_id>)
-                        this->template arm<timer_kind::wait>(node, when(node.next_id()));
-                    else
-                        this->template arm<timer_kind::wait>(node, when);
-                } else {
-                    this->request_turn();
-                    this->defer(outcome_of(how), node);
-                }
-            });
+            std::forward<Handler>(handler), begin_wait<When>{*this, when});
     }
 
     /// Schedules a callable. Returns an empty token if the wheel takes no timer. Sets *ec, unless it is nullptr.
     /// `replaces`: see admit().
     // always_inline: with a million timers, each instruction costs almost a nanosecond (docs/adr/0014).
     template <class When, class F, class OnCancel>
-    [[gnu::always_inline]] token_type schedule(When when, F&& f, OnCancel&& on_cancel, error_code* ec,
+    COGWHEEL_ALWAYS_INLINE token_type schedule(When when, F&& f, OnCancel&& on_cancel, error_code* ec,
                                                bool replaces = false) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<engine, payload>;
@@ -194,7 +183,7 @@ public:
         return n;
     }
 
-    [[gnu::always_inline]] bool cancel(timer_id id) {
+    COGWHEEL_ALWAYS_INLINE bool cancel(timer_id id) {
         if (!this->try_lock()) [[unlikely]]
             return cancel_slowly(false, id);
         timer_node* node = nodes.find_block(id);
@@ -221,7 +210,7 @@ public:
 
     /// Moves a pending timer. Returns false if the id is stale. Errors: those of rearm().
     template <class When>
-    [[gnu::always_inline]] bool reschedule(timer_id id, When when) {
+    COGWHEEL_ALWAYS_INLINE bool reschedule(timer_id id, When when) {
         if (!engine::is_usual(when)) [[unlikely]]
             return reschedule_slowly(false, id, when);
         if (!this->try_lock()) [[unlikely]]
@@ -370,6 +359,25 @@ private:
         else
             return self_calling<std::decay_t<F>, token_type>{std::forward<F>(f)};
     }
+
+    // Names no type of a handler: see begin_waiting().
+    template <class When>
+    struct begin_wait {
+        wheel_impl& self;
+        When when;
+        void operator()(timer_node& node, bool) {
+            const admission how = self.admit();
+            if (how == admission::accepted) {
+                if constexpr (std::invocable<When&, timer_id>)
+                    self.template arm<timer_kind::wait>(node, when(node.next_id()));
+                else
+                    self.template arm<timer_kind::wait>(node, when);
+            } else {
+                self.request_turn();
+                self.defer(outcome_of(how), node);
+            }
+        }
+    };
 
     static constexpr std::int64_t trim_at_a_time = 16'384; // units of work: about 0.1 ms
     // So many slots take about 20 us if they are not in the cache, so many nodes about 50 us.

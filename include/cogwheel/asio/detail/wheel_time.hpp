@@ -94,7 +94,7 @@ public:
     /// Returns a point that is not before the present, for deadlines.
     time_point not_before() noexcept { return point_after(origin_, clock_.not_before()); }
     /// The same on any thread, without the lock. Returns false if it needs the lock: see tick_clock.
-    [[gnu::always_inline]] bool try_not_before_unlocked(time_point& now) const noexcept {
+    COGWHEEL_ALWAYS_INLINE bool try_not_before_unlocked(time_point& now) const noexcept {
         nanoseconds since{};
         if (!clock_.try_not_before_unlocked(since)) return false;
         now = point_after(origin_, since);
@@ -128,7 +128,7 @@ public:
     /// Sets `due` to what at() returns, or returns false: for what is beyond 146 years, or before the origin, or if
     /// tick_clock::try_not_before() does. Preconditions: is_usual(w).
     template <class Wheel, class When>
-    [[gnu::always_inline]] bool try_at(const Wheel& wheel, When w, due_tick& due) noexcept {
+    COGWHEEL_ALWAYS_INLINE bool try_at(const Wheel& wheel, When w, due_tick& due) noexcept {
         if constexpr (Clock::is_steady && std::is_same_v<When, from_present>) {
             nanoseconds now{};
             if (!clock_.try_not_before(now)) [[unlikely]]
@@ -147,17 +147,17 @@ public:
 
     // always_inline, as in arm() and schedule(): with several callers, g++ would call it, for 6 instructions more.
     template <class Wheel>
-    [[gnu::always_inline]] due_tick at(const Wheel& wheel, from_present w) noexcept {
+    COGWHEEL_ALWAYS_INLINE due_tick at(const Wheel& wheel, from_present w) noexcept {
         // At once means in the next turn, which may not have reached the tick of not_before() yet.
         if (!Clock::is_steady || !is_usual(w)) return after(wheel, w.delay, clock_.exact());
         return {scale_.due(clock_.not_before(), w.delay), false};
     }
     template <class Wheel>
-    [[gnu::always_inline]] static due_tick at(const Wheel&, due_tick a) noexcept {
+    COGWHEEL_ALWAYS_INLINE static due_tick at(const Wheel&, due_tick a) noexcept {
         return a;
     }
     template <class Wheel>
-    [[gnu::always_inline]] due_tick at(const Wheel& wheel, from_now<Clock> w) const noexcept {
+    COGWHEEL_ALWAYS_INLINE due_tick at(const Wheel& wheel, from_now<Clock> w) const noexcept {
         return after(wheel, w.delay, since_origin(w.now));
     }
     template <class Wheel>
@@ -186,7 +186,7 @@ private:
     static constexpr nanoseconds longest_usual = nanoseconds::max() / 2;
 
     // The same as since_origin() for a point from the origin to longest_usual after it; else returns false.
-    [[gnu::always_inline]] bool try_since_origin(time_point t, nanoseconds& since) const noexcept {
+    COGWHEEL_ALWAYS_INLINE bool try_since_origin(time_point t, nanoseconds& since) const noexcept {
         nanoseconds::rep difference = 0;
         const bool overflow = __builtin_sub_overflow(saturate_to_ns(t.time_since_epoch()).count(),
                                                      saturate_to_ns(origin_.time_since_epoch()).count(), &difference);
@@ -196,7 +196,7 @@ private:
 
     // If the clock was turned back, a delay counts from the wheel's present tick, so that no timer is early.
     template <class Wheel>
-    [[gnu::always_inline]] due_tick after(const Wheel& wheel, nanoseconds delay, nanoseconds now) const noexcept {
+    COGWHEEL_ALWAYS_INLINE due_tick after(const Wheel& wheel, nanoseconds delay, nanoseconds now) const noexcept {
         if constexpr (!Clock::is_steady)
             if (const nanoseconds present = scale_.start_of(wheel.now()); now < present) now = present;
         if (delay <= nanoseconds::zero()) return {scale_.now(now), true};

@@ -193,7 +193,7 @@ private:
 
     // Adds a wait. If the wheel refuses it, the next turn completes it. `named`: it gets an id.
     // Inlined by force: several callers would otherwise keep the compiler from it.
-    [[gnu::always_inline]] void enter(timer_node& wait, time_point when, bool at_once, bool named) {
+    COGWHEEL_ALWAYS_INLINE void enter(timer_node& wait, time_point when, bool at_once, bool named) {
         if (empty()) {
             if (const admission how = engine_->admit(); how != admission::accepted) {
                 engine_->request_turn();

@@ -29,8 +29,7 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 template <class Impl, class Executor, class Function, class Signature, class Handler>
 class hedge_operation {
     using clock = typename Impl::clock_type;
-    using mutex = typename Impl::lock_type::mutex_type;
-    using lock_type = std::unique_lock<mutex>;
+    using lock_type = typename Impl::lock_type;
     using results = typename Signature::results;
 
     struct branch {
@@ -400,7 +399,7 @@ private:
 
     working_executor<executor_type> executor_; // destroyed last: other members may need its context
     wheel_hold<Impl> state_;
-    mutex mutex_;
+    typename lock_type::mutex_type mutex_;
     std::size_t references_ = 1;                             // one for the initiating function
     std::thread::id initiator_ = std::this_thread::get_id(); // while the initiating function runs
     std::exception_ptr trouble_;                             // the first exception in the initiating function

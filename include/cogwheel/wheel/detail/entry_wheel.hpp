@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/detail/entry_jump.hpp>
 #include <cogwheel/wheel/detail/slot_ring.hpp>
 #include <cogwheel/wheel/level_census.hpp>
@@ -58,7 +59,7 @@ public:
     /// Arms `node`. A timer due at or before now() is overdue: it counts as due now, and fires in the next advance().
     /// Preconditions: the node is in the node_table, and not armed; due <= tick::max(). Complexity: O(1).
     /// Errors: std::bad_alloc; then the node stays disarmed.
-    [[gnu::always_inline]] void schedule(timer_node& node, tick due) {
+    COGWHEEL_ALWAYS_INLINE void schedule(timer_node& node, tick due) {
         if (take_over(node, due)) [[likely]]
             return;
         next_generation(node);
@@ -68,7 +69,7 @@ public:
 
     /// Does what schedule() does if the entry of an earlier timer of this node serves this one; else changes nothing
     /// and returns false.
-    [[gnu::always_inline]] bool take_over(timer_node& node, tick due) noexcept {
+    COGWHEEL_ALWAYS_INLINE bool take_over(timer_node& node, tick due) noexcept {
         COGWHEEL_ASSERT(!node.armed() && "cancel or reschedule a pending timer");
         COGWHEEL_ASSERT(due <= tick::max());
         // The entry serves if it lies in the later half of the time to the deadline. It is still in a slot then. From
@@ -91,7 +92,7 @@ public:
     }
 
     /// Does what reschedule() does if that is a store into the node; else changes nothing and returns false.
-    [[gnu::always_inline]] bool postpone(timer_node& node, tick due) noexcept {
+    COGWHEEL_ALWAYS_INLINE bool postpone(timer_node& node, tick due) noexcept {
         COGWHEEL_ASSERT(node.armed() && "schedule a timer that is not pending");
         if (due.value <= now_ || filed(node) > due.value) [[unlikely]]
             return false;
@@ -298,7 +299,7 @@ private:
     void put_anywhere(entry, std::uint64_t at, std::uint64_t from);
     bool keep_if_all_future(chunk&) noexcept;
     void forget(entry, timer_node*) noexcept;
-    [[gnu::always_inline]] inline void prefetch_ahead(const chunk&, std::uint32_t position) const noexcept;
+    COGWHEEL_ALWAYS_INLINE inline void prefetch_ahead(const chunk&, std::uint32_t position) const noexcept;
 
     bool confirm_low(slot_ring&, std::size_t slot_index, std::uint32_t& allowance) noexcept;
     slot_ring* next_to_sweep() noexcept;

@@ -59,7 +59,7 @@ struct slot_ring {
         : mask(std::bit_ceil(count) - 1),
           occupied(mask + 1),
           slot_ticks(length),
-          shift(std::has_single_bit(length) ? std::countr_zero(length) : -1) {}
+          shift(std::bit_ceil(length) == length ? std::countr_zero(length) : -1) {}
 
     std::size_t size() const noexcept { return mask + 1; }
 
