@@ -47,11 +47,36 @@ void everything_on(Wheel& wheel) {
     wheel.async_wait(5s, [](std::error_code) {});
     CHECK(cogwheel_tests::counts_agree(wheel.stats()));
     CHECK(wheel.stats().fired == 1);
+    CHECK(wheel.pending() == 0);
     wheel.stop();
 }
 
-inline void everything(cogwheel_tests::virtual_wheel& w, cogwheel::timer_wheel& wheel) {
+template <class Clock, class Locking, class Core, class Executor>
+asio::awaitable<void> waits_on(cogwheel::basic_timer_wheel<Clock, Locking, Core, Executor>& wheel) {
+    using namespace std::chrono_literals;
+    co_await wheel.async_wait(5ms, asio::use_awaitable);
+    cogwheel::basic_wheel_timer<Clock, Locking, Core, Executor> timer(wheel, 1h);
+    timer.expires_after(5us);
+    timer.async_wait([](std::error_code) {});
+    co_await timer.async_wait(asio::use_awaitable);
+    asio::steady_timer operation(co_await asio::this_coro::executor);
+    co_await operation.async_wait(cogwheel::timeout_after(wheel, 5ms, asio::use_awaitable));
+}
+
+template <class A, class B>
+void compared(A a, B b) {
+    const A c = a;
+    CHECK(a == b);
+    CHECK(a == B(b));
+    CHECK(c == B(b));
+    CHECK(A(a) == b);
+    CHECK(A(a) == B(b));
+}
+
+inline void everything(cogwheel_tests::virtual_wheel& w) {
+    using namespace std::chrono_literals;
     everything_on(w.wheel);
+    cogwheel::timer_wheel wheel{w.io};
     everything_on(wheel);
     cogwheel::testing::manual_local_timer_wheel local(w.io);
     everything_on(local);
@@ -68,9 +93,21 @@ inline void everything(cogwheel_tests::virtual_wheel& w, cogwheel::timer_wheel& 
     asio::dispatch(executor, [] {});
     asio::co_spawn(w.io, coroutine(), asio::detached);
     asio::co_spawn(executor, coroutine(), asio::detached);
+    asio::co_spawn(w.io, waits_on(w.wheel), asio::detached);
+    asio::co_spawn(w.io, waits_on(local), asio::detached);
     CHECK(std::error_code() == asio::error::operation_aborted);
     CHECK(std::vector<int>(1) == std::vector<int>(2));
     CHECK(std::string("a") == "b");
+    compared(1, 1);
+    compared(std::size_t(1), 1);
+    compared(std::size_t(1), std::size_t(1));
+    compared(std::int64_t(1), 1);
+    compared(true, true);
+    compared(std::chrono::nanoseconds(1), std::chrono::nanoseconds(1));
+    compared(std::chrono::nanoseconds(1), 1ms);
+    compared(std::string("a"), std::string("b"));
+    compared(std::error_code(), asio::error::operation_aborted);
+    CHECK(std::chrono::nanoseconds(1) == 1s);
     CHECK(w.run() == 1);
 }
 
