@@ -2,11 +2,14 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Plans the levels of a wheel. entry_wheel does the rest.
+#include "../detail/error_text.hpp"
+#include "../detail/throwing.hpp"
+
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
 
 #include <algorithm>
 #include <span>
-#include <stdexcept>
+#include <string>
 
 namespace cogwheel::inline v0 {
 
@@ -31,7 +34,8 @@ struct hierarchical_wheel::plan {
 
     static plan of(const wheel_levels& levels) {
         if (levels.empty()) return of(default_slots);
-        if (const std::string fault = levels.fault(); !fault.empty()) throw std::invalid_argument("cogwheel: " + fault);
+        if (const std::string fault = levels.fault(); !fault.empty())
+            detail::throw_invalid_argument(detail::error_text("cogwheel: ").add(fault.c_str()).c_str());
         plan p;
         p.slots = levels[0].slots;
         for (const wheel_level& level : std::span(levels).subspan(1))
