@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #if COGWHEEL_LINUX
+#include <array>
 #include <string_view>
 
 #include <unistd.h>
@@ -16,11 +17,12 @@
 namespace cogwheel::inline v0::detail {
 
 void assertion_failed(const char* text) noexcept {
-#if COGWHEEL_LINUX // by what most programs contain anyway
-    for (const std::string_view part : {"cogwheel: assertion failed: ", text, "\n"}) {
-        const auto written = ::write(STDERR_FILENO, part.data(), part.size());
-        static_cast<void>(written);
-    }
+#if COGWHEEL_LINUX // by what most programs contain anyway, and in one piece
+    std::array<char, 400> line{};
+    std::size_t length = 0;
+    for (const std::string_view part : {"cogwheel: assertion failed: ", text, "\n"})
+        for (const char c : part.substr(0, line.size() - length)) line[length++] = c;
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), length);
 #else
     std::fprintf(stderr, "cogwheel: assertion failed: %s\n", text);
 #endif

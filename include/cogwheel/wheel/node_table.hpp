@@ -97,7 +97,8 @@ public:
     /// Preconditions: the node came from allocate(bytes, m), is not armed, and is in no list or queue.
     void release(timer_node& node, std::size_t bytes, mark m = mark::no) noexcept {
         COGWHEEL_ASSERT(!node.armed());
-        COGWHEEL_ASSERT(pages_[page_of(index(node))].size_class() == class_of(bytes, m) && "not as it was allocated");
+        [[maybe_unused]] const std::size_t allocated_as = pages_[page_of(index(node))].size_class();
+        COGWHEEL_ASSERT(class_of(bytes, m) == allocated_as);
         release(node, classes_[class_of(bytes, m)]);
     }
     /// The same for a block whose size and mark the caller does not know. It passes the index, because that of the node

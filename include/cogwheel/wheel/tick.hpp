@@ -156,10 +156,7 @@ constexpr std::chrono::nanoseconds saturating_add(std::chrono::nanoseconds a, st
 class tick_scale {
 public:
     /// Makes a scale of ticks of this length. Preconditions: length > 0.
-    explicit constexpr tick_scale(std::chrono::nanoseconds length) noexcept
-        : length_(static_cast<std::uint64_t>(length.count())) {
-        COGWHEEL_ASSERT(length.count() > 0 && "a tick must be longer than zero");
-    }
+    explicit constexpr tick_scale(std::chrono::nanoseconds length) noexcept : length_(checked(length)) {}
 
     constexpr std::chrono::nanoseconds length() const noexcept {
         return std::chrono::nanoseconds(static_cast<std::int64_t>(length_.value()));
@@ -194,6 +191,10 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t checked(std::chrono::nanoseconds length) noexcept {
+        COGWHEEL_ASSERT(length.count() > 0 && "a tick must be longer than zero");
+        return static_cast<std::uint64_t>(length.count());
+    }
     detail::divisor length_;
 };
 

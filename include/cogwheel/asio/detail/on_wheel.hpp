@@ -8,6 +8,7 @@
 // - wheel_hold: keeps the impl in use, so that the timer_wheel may be destroyed first.
 // - operation, payload: a node with the handler or callable that its completion calls.
 // - wheel_timer_impl: a timer that several waits share.
+// - unchecked_lock: what the engine's lock() returns, for a mutex of their own.
 // - back_link: finds the operation of a cancellation slot, if the operation still exists.
 #pragma once
 
@@ -15,6 +16,7 @@
 #include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/pin_bits.hpp>
 #include <cogwheel/asio/detail/timed_results.hpp>
+#include <cogwheel/asio/detail/unchecked_lock.hpp>
 #include <cogwheel/asio/detail/wheel_timer_impl.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 

@@ -22,6 +22,7 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
     how template void __VA_ARGS__::start(const asio::any_io_executor&, const wheel_options&);                          \
     how template void __VA_ARGS__::close(__VA_ARGS__::lock_type&) noexcept;                                            \
     how template void __VA_ARGS__::shutdown(__VA_ARGS__::lock_type&);                                                  \
+    how template void __VA_ARGS__::recycle_unless_used(__VA_ARGS__::lock_type&) noexcept;                              \
     how template void __VA_ARGS__::end_life(__VA_ARGS__::lock_type&) noexcept;                                         \
     how template void __VA_ARGS__::request_turn();                                                                     \
     how template void __VA_ARGS__::let_run_return() noexcept;                                                          \

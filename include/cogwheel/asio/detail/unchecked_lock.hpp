@@ -8,9 +8,9 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-/// Holds a mutex until the end of the scope. As std::unique_lock, which would check for mistakes in each call, and
-/// throw: each type of handler has functions with such calls.
-/// Preconditions: lock() only without, unlock() only with the lock.
+/// Holds a mutex until the end of the scope. Like std::unique_lock, but without its checks, each of which can throw:
+/// each type of handler has functions with such calls. It cannot be moved.
+/// Preconditions: lock() only without, unlock() only with the lock; neither of a lock of no mutex.
 template <class Mutex>
 class [[nodiscard]] unchecked_lock {
 public:

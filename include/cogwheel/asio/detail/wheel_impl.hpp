@@ -360,7 +360,7 @@ private:
             return self_calling<std::decay_t<F>, token_type>{std::forward<F>(f)};
     }
 
-    // Names no type of a handler: see begin_waiting().
+    // Names no type of a handler, so that those of one type of delay share it: see start_waiting().
     template <class When>
     struct begin_wait {
         wheel_impl& self;

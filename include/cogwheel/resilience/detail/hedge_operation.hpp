@@ -7,8 +7,8 @@
 // no attempt is used after its end. The timer's callable holds no reference: it finds the operation by an id. So it may
 // stay in a wheel that does not turn any more.
 //
-// Attempts may end on several threads at once. A lock of the wheel's kind guards the decisions, and is not held during
-// any call of a function object or handler.
+// Attempts may end on several threads at once. A lock guards the decisions, unless the wheel has none, and is not held
+// during any call of a function object or handler.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -21,7 +21,9 @@
 #include <cogwheel/resilience/detail/hedge_machine.hpp>
 #include <cogwheel/resilience/hedge_options.hpp>
 
+#include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
@@ -29,7 +31,10 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 template <class Impl, class Executor, class Function, class Signature, class Handler>
 class hedge_operation {
     using clock = typename Impl::clock_type;
-    using lock_type = typename Impl::lock_type;
+    // Not the wheel's type, whose unlock() reads the mutex after another thread may have locked it: here that thread
+    // may be the one that destroys the operation.
+    using mutex = std::conditional_t<Impl::concurrent, std::mutex, typename Impl::lock_type::mutex_type>;
+    using lock_type = unchecked_lock<mutex>;
     using results = typename Signature::results;
 
     struct branch {
@@ -399,7 +404,7 @@ private:
 
     working_executor<executor_type> executor_; // destroyed last: other members may need its context
     wheel_hold<Impl> state_;
-    typename lock_type::mutex_type mutex_;
+    mutex mutex_;
     std::size_t references_ = 1;                             // one for the initiating function
     std::thread::id initiator_ = std::this_thread::get_id(); // while the initiating function runs
     std::exception_ptr trouble_;                             // the first exception in the initiating function
