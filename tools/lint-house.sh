@@ -207,6 +207,16 @@ check_bugs() {
     done
 }
 
+# What a document tells the reader to run can be run.
+check_commands() {
+    local file command
+    files '\.md$' | while IFS= read -r file; do
+        { grep -oE '^(bench|tools|tests|service)/[A-Za-z_/]+(\.(py|sh))? ' "$file" || true; } | while IFS= read -r command; do
+            [[ -x ${command% } ]] || finding "$file: tells to run ${command% }, which is not executable"
+        done
+    done
+}
+
 check_spaces() {
     local file line
     text | while IFS= read -r file; do
@@ -228,6 +238,7 @@ check_licence
 check_sleeps
 check_comment_width
 check_light_headers
+check_commands
 check_spaces
 check_bugs
 [[ ! -s $findings ]]
