@@ -108,7 +108,7 @@ TEST_CASE("threads_attempts_that_end_at_once_complete_their_hedge_once") {
                     },
                     token);
             };
-            async_hedge(wheel, {.attempts = 2, .delay = 1ms}, operation, [&](std::error_code ec, const hedge_result&) {
+            async_hedge(wheel, {.delay = 1ms, .attempts = 2}, operation, [&](std::error_code ec, const hedge_result&) {
                 CHECK_FALSE(ec);
                 ++completed;
             });
