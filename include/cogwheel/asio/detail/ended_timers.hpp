@@ -32,7 +32,7 @@ public:
     }
     void erase_cancellation(pending_cancellation& c) noexcept { cancellations_.erase(c); }
 
-    [[gnu::noinline]] bool empty() const noexcept {
+    [[gnu::noinline]] bool empty() const noexcept { // several times in a turn
         for (const prefetching_queue& q : ended_)
             if (!q.empty()) return false;
         return cancellations_.empty();

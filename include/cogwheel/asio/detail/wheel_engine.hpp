@@ -191,7 +191,7 @@ public:
 
     /// The same for a node that was disarmed with all others: see outcome::collected.
     template <timer_kind Kind>
-    [[gnu::noinline]] void defer_collected(timer_node& node) noexcept { // as above
+    [[gnu::noinline]] void defer_collected(timer_node& node) noexcept { // as abort()
         note_cancel<Kind>(node);
         defer(outcome::aborted, node);
     }
@@ -394,6 +394,7 @@ private:
     bool turn_coming() const noexcept { return turn_posted_ || wait_cancelled_; }
 
     // To be called after each change of what it reads.
+    // Not inlined, as what else turns and the driver's waits call in several places, but no short path of a timer.
     [[gnu::noinline]] void note_driver() noexcept { wake_before_ = turning_ || turn_coming() ? 0 : planned_; }
 
     [[gnu::noinline]] admission reject() noexcept {
