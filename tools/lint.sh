@@ -9,7 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
 
 readonly llvm=${LLVM:-14} formatter=${FORMATTER:-19}
-analysed='(src|service)/CMakeFiles/[^/]*|tests/CMakeFiles/wheel_tests\.dir'
+analysed='(src|service)/CMakeFiles/[^/]*|tests/CMakeFiles/wheel_(model_)?tests\.dir'
 case "$*" in
 '') ;;
 --all) analysed+='|examples/CMakeFiles/[^/]*' ;;

@@ -80,7 +80,7 @@ std::size_t entry_wheel::due(tick at, std::size_t limit) const noexcept {
 }
 
 const char* entry_wheel::check_invariants() const {
-    std::vector<std::uint32_t> covered; // the number of entries that cover each index
+    std::vector<bool> covered; // whether an entry covers each index
     std::size_t armed = 0, entries = 0;
     const char* fault = nullptr;
     const auto expect = [&](bool holds, const char* what) {
@@ -91,7 +91,7 @@ const char* entry_wheel::check_invariants() const {
             static_cast<std::uint32_t>(filed(*node)) != e.tick)
             return;
         if (covered.size() <= e.index) covered.resize(e.index + 1);
-        ++covered[e.index];
+        covered[e.index] = true;
     };
     const auto check = [&](const slot_ring& ring) {
         for (std::size_t s = 0; s < ring.slots.size(); ++s) {
@@ -153,7 +153,7 @@ const char* entry_wheel::check_invariants() const {
     overdue_.for_each(count_overdue);
     overdue_new_.for_each(count_overdue);
     nodes_.for_each([&](const timer_node& node) {
-        const bool led_to = index(node) < covered.size() && covered[index(node)] != 0;
+        const bool led_to = index(node) < covered.size() && covered[index(node)];
         if (!node.armed()) {
             expect(led_to || is_overdue(filed(node)) || filed(node) <= now_,
                    "a dead timer without the entry to take over");

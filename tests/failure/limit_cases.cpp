@@ -16,6 +16,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
 
+#include <exception>
 #include <memory>
 #include <optional>
 
@@ -225,6 +226,16 @@ void refused(trial& t) {
     end(t);
 }
 
+void refused_with_an_exception(trial& t) {
+    t.wheel.stop();
+    t.begin();
+    t.start([&](watched h) {
+        auto token = cogwheel::timeout_after(t.wheel, 1ms, std::move(h));
+        asio::async_initiate<decltype(token), void(std::exception_ptr)>([](auto&&) {}, token);
+    });
+    end(t);
+}
+
 } // namespace
 } // namespace limit_case
 
@@ -245,7 +256,8 @@ test_cases limit_cases() {
             {"timeout_after, cancelled by its slot", cancelled_by_slot},
             {"timeout_after, cancel_all", wheels_timers_cancelled},
             {"timeout_after, wheel destroyed", wheel_destroyed},
-            {"timeout_after, refused", refused}};
+            {"timeout_after, refused", refused},
+            {"timeout_after, refused with an exception", refused_with_an_exception}};
 }
 
 } // namespace failure

@@ -60,7 +60,7 @@ class context_wheel_service;
 
 /// What schedule() takes: a callable without arguments, or one that takes the token of its timer.
 template <class F, class Token>
-concept schedulable = std::invocable<F> || std::invocable<F, Token>;
+concept schedulable = callable<F> || callable<F, Token>;
 
 template <class T, class Executor>
 concept context_for =
@@ -167,7 +167,7 @@ public:
 
     // Before the function that it warns of: Clang 19 lists the candidates in this order.
     template <class Rep, class Period, class F>
-        requires(!std::invocable<F, error_code> && std::invocable<F>) // in this order: some tokens take anything
+        requires(!detail::callable<F, error_code> && detail::callable<F>) // in this order: some tokens take anything
     mistake::the_handler_takes_an_error_code_else_write_schedule async_wait(std::chrono::duration<Rep, Period>,
                                                                             F&&) = delete;
 

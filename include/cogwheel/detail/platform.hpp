@@ -61,3 +61,10 @@
 #else
 #define COGWHEEL_ALWAYS_INLINE
 #endif
+
+// std::is_trivially_destructible_v, for which the compiler reads ten templates of the standard library.
+#ifdef __clang__
+#define COGWHEEL_TRIVIALLY_DESTRUCTIBLE(...) __is_trivially_destructible(__VA_ARGS__)
+#else
+#define COGWHEEL_TRIVIALLY_DESTRUCTIBLE(...) __has_trivial_destructor(__VA_ARGS__)
+#endif

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wheel that takes no timer, or ends while operations are limited by it.
+#include "support/handler_archetypes.hpp"
 #include "support/noted_executor.hpp"
 #include "support/scripted_operation.hpp"
 
@@ -47,6 +48,38 @@ TEST_CASE_TEMPLATE("wheel_full_too_many_timers_and_the_next_fits_again", Wheel, 
     r.run();
     CHECK(second.times == 2);
     CHECK(second.bytes == 2);
+}
+
+TEST_CASE_TEMPLATE("refused_then_the_wheel_is_destroyed_and_its_memory_used_again", Wheel, BOTH_WHEELS) {
+    asio::io_context io, other;
+    std::optional<Wheel> wheel(io);
+    scripted_read read(other.get_executor());
+    read_result result;
+    wheel->stop();
+    read.async_run(timeout_after(*wheel, 10ms, result.handler()));
+    wheel.reset();
+    run_ready(io);
+    Wheel next(io);
+    bool fired = false;
+    next.schedule(0ms, [&] { fired = true; });
+    run_ready(io);
+    CHECK(fired);
+    CHECK(result.times == 0);
+    run_ready(other);
+    CHECK(result.times == 1);
+    CHECK(result.ec == errc::stopped);
+}
+
+TEST_CASE_TEMPLATE("refused_and_never_called_handler_is_destroyed_with_its_context", Wheel, BOTH_WHEELS) {
+    int destroyed = 0;
+    {
+        timeout_rig<Wheel> r;
+        r.wheel.stop();
+        r.read.async_run(
+            timeout_after(r.wheel, 10ms, [no = must_not_run(&destroyed)](std::error_code ec, std::size_t) { no(ec); }));
+        CHECK(destroyed == 0);
+    }
+    CHECK(destroyed == 1);
 }
 
 TEST_CASE_TEMPLATE("refused_with_an_exception_pointer_says_why", Wheel, BOTH_WHEELS) {

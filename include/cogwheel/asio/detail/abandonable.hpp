@@ -36,17 +36,6 @@ inline constexpr bool all_own_their_data = false;
 template <class... Results>
 inline constexpr bool all_own_their_data<std::tuple<Results...>> = (owns_its_data<Results> && ...);
 
-/// Makes the results of an operation that did not complete itself.
-template <class Results>
-Results failed_results(const error_code& ec) {
-    Results r;
-    if constexpr (std::same_as<std::tuple_element_t<0, Results>, error_code>)
-        std::get<0>(r) = ec;
-    else
-        std::get<0>(r) = std::make_exception_ptr(sys::system_error(ec));
-    return r;
-}
-
 /// What the operation, the timer and the slot share. It outlives the handler, so its memory is not of the handler's
 /// allocator.
 template <class Impl, class Handler, class IoExecutor, class Results>
@@ -195,7 +184,7 @@ private:
     void refuse(admission how) {
         claimed_ = true;
         clear_slot();
-        post_refusal<Handler, Results>(io_executor_, how, take());
+        fail(error_of(how));
     }
 
     // If the timer fired on another thread meanwhile, delivers that. Errors: std::bad_alloc; the handler is destroyed.
@@ -203,7 +192,10 @@ private:
         if ((initiation_.fetch_and(~under_way, std::memory_order_acq_rel) & failed) == 0) return;
         token_.cancel();
         clear_slot();
-        handler_with_results<Handler, Results> bound{take(), failed_results<Results>(error_)};
+        fail(error_);
+    }
+    void fail(const error_code& ec) {
+        handler_with_results<Handler, Results> bound{take(), failed_results<Results>(ec)};
         post_to_its_own(io_executor_, std::move(bound));
     }
 
@@ -219,7 +211,7 @@ private:
     void complete(Results results) {
         token_.cancel();
         clear_slot();
-        std::apply(take(), std::move(results));
+        call_with(take(), std::move(results));
     }
     void drop() noexcept {
         token_.cancel();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/wheel/node_table.hpp>
 
@@ -17,6 +18,26 @@
 #include <utility>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+
+/// A block of the table, which gets it back at the end of the scope unless it is kept. It names no payload, so it is
+/// compiled once for all of them.
+class table_block {
+public:
+    table_block(node_table& table, timer_node& node, std::size_t size, node_table::mark mark) noexcept
+        : table_(table), node_(&node), size_(size), mark_(mark) {}
+    table_block(const table_block&) = delete;
+    table_block& operator=(const table_block&) = delete;
+    ~table_block() {
+        if (node_ != nullptr) table_.release(*node_, size_, mark_);
+    }
+    void keep() noexcept { node_ = nullptr; }
+
+private:
+    node_table& table_;
+    timer_node* node_;
+    std::size_t size_;
+    node_table::mark mark_;
+};
 
 /// Payload::allocator_type: void for memory of the table, else the type of Payload::get_allocator().
 template <class Payload>
@@ -37,7 +58,7 @@ class block {
 
 public:
     /// Whether release() is enough to end a timer without a delivery.
-    static constexpr bool trivial = pooled && std::is_trivially_destructible_v<Payload>;
+    static constexpr bool trivial = pooled && COGWHEEL_TRIVIALLY_DESTRUCTIBLE(Payload);
     /// Whether the table marks the block: a token then cancels the timer without a call of its function.
     static constexpr node_table::mark mark = [] {
         if constexpr (requires { Payload::ends_by_release; })
@@ -50,16 +71,10 @@ public:
     template <class Allocator, class... Args>
     static timer_node& create(node_table& table, [[maybe_unused]] const Allocator& a, Args&&... args) {
         if constexpr (pooled) {
-            struct undo {
-                node_table& table;
-                timer_node* node;
-                ~undo() {
-                    if (node != nullptr) table.release(*node, size, mark);
-                }
-            } made{table, &table.allocate(size, mark)};
-            timer_node& node = *made.node;
+            timer_node& node = table.allocate(size, mark);
+            table_block made(table, node, size, mark);
             ::new (static_cast<void*>(&node + 1)) Payload(std::forward<Args>(args)...);
-            made.node = nullptr;
+            made.keep();
             return node;
         } else {
             own_allocator memory(a);
@@ -82,7 +97,7 @@ public:
 
     /// Whether create_armed() may be called with these arguments.
     template <class... Args>
-    static constexpr bool is_pooled_noexcept = pooled && std::is_nothrow_constructible_v<Payload, Args...>;
+    static constexpr bool is_pooled_noexcept = pooled && noexcept(Payload(std::declval<Args>()...));
 
     /// Does what create() does with a block from the table's free list, around arm(node), which returns whether it has
     /// armed the node. Returns nullptr if arm() returns false, or no block is free; nothing has changed then.
@@ -119,34 +134,41 @@ public:
     /// Preconditions: the lock is held.
     /// Effects: keeps the lock if the memory is the table's, else releases it: the allocator may be the user's code.
     template <class Lock, class F>
-    static auto take_out(node_table& table, Lock& lock, timer_node& node, F f) {
-        struct freeing {
-            node_table& table;
-            Lock& lock;
-            timer_node& node;
-            own_allocator memory;
-            ~freeing() {
-                if constexpr (pooled) {
-                    payload(node).~Payload();
-                    table.release(node, size, mark);
-                } else {
-                    table.detach(node);
-                    if (lock.owns_lock()) lock.unlock();
-                    auto& own = reinterpret_cast<own_block&>(node);
-                    own.~own_block();
-                    own_traits::deallocate(memory, &own, 1);
-                }
-            }
-        };
+    static auto take_out(node_table& table, [[maybe_unused]] Lock& lock, timer_node& node, F f) {
         Payload& p = payload(node);
-        const freeing freed{table, lock, node, memory_of(p)}; // gets the allocator before the payload moves
-        return f(p);
+        if constexpr (pooled) {
+            const table_block freed(table, node, size, mark);
+            const destroying ended{p};
+            return f(p);
+        } else {
+            const freeing<Lock> freed{table, lock, node, memory_of(p)}; // gets the allocator before the payload moves
+            return f(p);
+        }
     }
 
     /// Frees a block whose payload needs no destructor. Preconditions: trivial.
     static void release(node_table& table, timer_node& node) noexcept { table.release(node, size, mark); }
 
 private:
+    struct destroying {
+        Payload& p;
+        ~destroying() { p.~Payload(); }
+    };
+    template <class Lock>
+    struct freeing {
+        node_table& table;
+        Lock& lock;
+        timer_node& node;
+        own_allocator memory;
+        ~freeing() {
+            table.detach(node);
+            if (lock.owns_lock()) lock.unlock();
+            auto& own = reinterpret_cast<own_block&>(node);
+            own.~own_block();
+            own_traits::deallocate(memory, &own, 1);
+        }
+    };
+
     static own_allocator memory_of([[maybe_unused]] const Payload& p) {
         if constexpr (std::is_void_v<allocator>)
             return {};

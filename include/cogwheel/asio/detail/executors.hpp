@@ -82,6 +82,11 @@ private:
 
 // ---- on the way to an executor ----
 
+/// Whether f(args...) compiles. std::invocable also takes pointers to members, and costs ten templates of the standard
+/// library for each type of f.
+template <class F, class... Args>
+concept callable = requires(F&& f, Args&&... args) { static_cast<F&&>(f)(static_cast<Args&&>(args)...); };
+
 /// A nullary handler without its associated executor. asio::post(executor, f) and dispatch() go to `executor`, and then
 /// to the associated executor of f. If both are the same, and it always queues, f would pass through its queue twice.
 template <class F>
@@ -288,11 +293,7 @@ bool same_executor(const A& a, const B& b) noexcept {
 /// Posts a handler to its associated executor, else to `fallback`.
 template <class Executor, class F>
 void post_to_its_own(const Executor& fallback, F&& handler) {
-    if constexpr (has_executor<std::decay_t<F>>)
-        way_to(asio::get_associated_executor(handler, fallback), asio::any_io_executor(fallback))
-            .post(std::forward<F>(handler));
-    else
-        asio::post(fallback, std::forward<F>(handler));
+    way_to(asio::get_associated_executor(handler, fallback), fallback).post(std::forward<F>(handler));
 }
 
 /// Returns the io_context of an executor, or of a strand on it. Returns nullptr for other contexts, and without typeid.

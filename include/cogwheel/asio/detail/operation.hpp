@@ -125,9 +125,12 @@ public:
                 node.completion(nullptr); // the mark of a timer that has fired: see has_fired()
             }
         if (c.how == outcome::discarded) { // not of a marked block: see wheel_impl::cancel()
-            if constexpr (!Payload::silent) return c.engine.template abort<Payload::kind>(node);
-            c.engine.template disarm<Payload::kind>(node);
-            if constexpr (block::trivial) return block::release(table(c.engine), node);
+            if constexpr (!Payload::silent) {
+                return c.engine.template abort<Payload::kind>(node);
+            } else {
+                c.engine.template disarm<Payload::kind>(node);
+                if constexpr (block::trivial) return block::release(table(c.engine), node);
+            }
         }
         // It was never pending: the next timer of this node gets another id than the one in its cancellation slot.
         if (c.how == outcome::stopped || c.how == outcome::rejected) node_table::forget_ended(node);

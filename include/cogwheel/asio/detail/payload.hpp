@@ -171,9 +171,11 @@ public:
     static constexpr bool ends_by_release = silent; // its token needs no call of the function
 
     template <class G, class H>
-    scheduled_callable(G&& f, H&& on_cancel, const asio::any_io_executor& wheel_executor) noexcept(
-        std::is_nothrow_constructible_v<F, G> && std::is_nothrow_constructible_v<OnCancel, H> && !has_executor<F> &&
-        !has_executor<OnCancel>)
+    scheduled_callable(G&& f, H&& on_cancel,
+                       const asio::any_io_executor& wheel_executor) noexcept(noexcept(F(std::declval<G>())) &&
+                                                                             noexcept(OnCancel(std::declval<H>())) &&
+                                                                             !has_executor<F> &&
+                                                                             !has_executor<OnCancel>)
         : work_(f, wheel_executor),
           cancel_work_(on_cancel, wheel_executor),
           f_(std::forward<G>(f)),

@@ -56,17 +56,19 @@ public:
         lock_type lock = engine.lock();
         if (engine.is_shut_down()) return; // the context destroys all handlers, so this one too
         const admission how = engine.admit();
-        if constexpr (can_fail<Signatures...>)
-            if (how != admission::accepted) {
-                lock.unlock();
-                using results = typename signature_traits<std::tuple_element_t<0, std::tuple<Signatures...>>>::results;
-                return post_refusal<Handler, results>(io_executor, how, std::forward<H>(handler));
-            }
         timer_node& node = block::create(engine.nodes, asio::get_associated_allocator(handler), engine,
                                          std::forward<H>(handler), io_executor, type, report);
         node.completion(&end);
         timed_operation& self = block::payload(node);
         engine.join();
+        if constexpr (can_fail<Signatures...>)
+            if (how != admission::accepted) {
+                lock.unlock();
+                using results = typename signature_traits<std::tuple_element_t<0, std::tuple<Signatures...>>>::results;
+                owner pointer(self); // abandons if an exception comes before the results are there
+                self.results_.template emplace<results>(failed_results<results>(error_of(how)));
+                return pointer.release().refuse();
+            }
         if constexpr (Engine::concurrent) self.pins_.set(initiating);
         const typename base::initiation ending{self}; // unpins
         owner pointer(self);                          // abandons if an exception comes before the operation owns it
@@ -142,7 +144,7 @@ private:
     void finish_stored(lock_type& lock, Results results) {
         if constexpr (std::tuple_size_v<Results> != 0)
             if (timed_out_ && report_) report_timeout(std::get<0>(results));
-        std::apply(take_handler(lock), std::move(results));
+        call_with(take_handler(lock), std::move(results));
     }
     // Moves the handler out, frees the block and releases the lock.
     Handler take_handler(lock_type& lock) {

@@ -103,6 +103,26 @@ void report_timeout(std::tuple<First, Rest...>& all) noexcept {
     report_timeout(std::get<0>(all));
 }
 
+/// Makes the results of an operation that did not complete itself. Preconditions: the first one is an error_code or an
+/// exception_ptr.
+template <class Results>
+Results failed_results(const error_code& ec) {
+    Results r;
+    if constexpr (std::same_as<std::tuple_element_t<0, Results>, error_code>)
+        std::get<0>(r) = ec;
+    else
+        std::get<0>(r) = std::make_exception_ptr(sys::system_error(ec));
+    return r;
+}
+
+/// Calls a handler with its results. std::apply() also calls pointers to members, and costs more to compile for it.
+template <class Handler, class... Results>
+void call_with(Handler&& handler, std::tuple<Results...>&& results) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        std::forward<Handler>(handler)(std::get<I>(std::move(results))...);
+    }(std::index_sequence_for<Results...>());
+}
+
 /// A handler with its results. It keeps the handler's associations.
 template <class Handler, class Results>
 struct handler_with_results {
@@ -110,7 +130,7 @@ struct handler_with_results {
     Handler handler;
     Results results;
 
-    void operator()() { std::apply(std::move(handler), std::move(results)); }
+    void operator()() { call_with(std::move(handler), std::move(results)); }
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -118,6 +118,13 @@ protected:
         }
     }
 
+    // Posts the stored results of an operation that does not start, because the wheel takes no timer. Nobody else knows
+    // the operation: this needs no lock. Errors: those of the post; the handler is then destroyed.
+    void refuse() {
+        pins_.set(completed | parked);
+        actions_.post(*this, delivery()); // which may end the operation before this returns
+    }
+
     // Ends the timer. Preconditions: those of a node's function.
     void end(timer_node& node, completion_context& c) {
         if (is_early(c.how)) c.engine.template end_early<timer_kind::timeout>(c.how, node);

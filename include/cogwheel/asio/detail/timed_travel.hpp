@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a timed_operation needs to reach its executor: the work that keeps its executors running meanwhile, what becomes
-// of an emission, and the refusal of an operation that does not start.
+// What a timed_operation needs to reach its executor: the work that keeps its executors running meanwhile, and what
+// becomes of an emission.
 #pragma once
 
 #include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/payload.hpp>
-#include <cogwheel/asio/detail/timed_results.hpp>
-#include <cogwheel/asio/error.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 
 #include <optional>
 #include <thread>
-#include <utility>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
@@ -57,19 +54,5 @@ struct timed_sending {
     enum { none, begun, dropped } fate = none;
     std::thread::id thread = std::this_thread::get_id();
 };
-
-/// Posts the handler of an operation that does not start, because the wheel takes no timer. The first result is the
-/// wheel's error code. Preconditions: the first result is an error_code or an exception_ptr.
-template <class Handler, class Results, class IoExecutor, class H>
-void post_refusal(const IoExecutor& io_executor, admission how, H&& handler) {
-    const error_code ec = error_of(how);
-    Results r;
-    if constexpr (std::same_as<std::tuple_element_t<0, Results>, error_code>)
-        std::get<0>(r) = ec;
-    else
-        std::get<0>(r) = std::make_exception_ptr(sys::system_error(ec));
-    handler_with_results<Handler, Results> bound{std::forward<H>(handler), std::move(r)};
-    post_to_its_own(io_executor, std::move(bound));
-}
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

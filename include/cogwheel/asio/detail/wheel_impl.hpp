@@ -92,7 +92,7 @@ public:
                                                bool replaces = false) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
         using op = operation<engine, payload>;
-        if constexpr (std::invocable<F> && op::template is_pooled_noexcept<F, OnCancel, const asio::any_io_executor&>) {
+        if constexpr (callable<F> && op::template is_pooled_noexcept<F, OnCancel, const asio::any_io_executor&>) {
             const auto slowly = [&](bool locked) {
                 return schedule_slowly<by_value<F>, by_value<OnCancel>>(
                     locked, when, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
@@ -354,7 +354,7 @@ private:
     /// Returns f, or a callable that passes it the token of its timer.
     template <class F>
     static decltype(auto) wrapped(F&& f) {
-        if constexpr (std::invocable<F>)
+        if constexpr (callable<F>)
             return std::forward<F>(f);
         else
             return self_calling<std::decay_t<F>, token_type>{std::forward<F>(f)};
@@ -418,8 +418,10 @@ private:
     // A callable that can stay in registers should not be written to the stack for a call that rarely happens: to read
     // it from there in other pieces than it was written, the processor waits until all earlier stores are in the cache.
     template <class F, class Value = std::decay_t<F>>
-    using by_value = std::conditional_t<
-        std::is_trivially_copyable_v<Value> && std::is_move_constructible_v<Value> && sizeof(Value) <= 64, Value, F&&>;
+    using by_value =
+        std::conditional_t<std::is_trivially_copyable_v<Value> && sizeof(Value) <= 64 && requires(Value&& v) {
+            Value(std::move(v));
+        }, Value, F&&>;
 
     // The rare cases. They take the lock, or take it over if `locked`. Not inlined, so that the usual case saves no
     // registers for them.
