@@ -5,7 +5,16 @@
 // the same. Nothing calls these functions: what they use is compiled with the header.
 #pragma once
 
+#include "support/accept_loop.hpp"
+#include "support/address.hpp"
 #include "support/command_line.hpp"
+#include "support/descriptor_limit.hpp"
+#include "support/listen.hpp"
+#include "support/output.hpp"
+#include "support/spawned.hpp"
+#include "support/statistics_signal.hpp"
+#include "support/steady_write.hpp"
+#include "support/watch_endpoint.hpp"
 
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
@@ -17,6 +26,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,7 +69,14 @@ inline void everything(asio::io_context& io) {
     token.cancel();
     wheel.async_wait(5s, [](std::error_code) {});
     wheel.stop();
-    fmt::print("{} {}\n", wheel.stats().fired, std::string());
+    watch_endpoint<cogwheel::timer_wheel> endpoint(executor, wheel, {}, {}, {});
+    endpoint.start();
+    endpoint.stop();
+    asio::co_spawn(executor, coroutine(wheel, socket), rethrow);
+    output::complain("{} {}", endpoint.endpoint(), wheel.stats().fired);
+    std::string text;
+    fmt::format_to(std::back_inserter(text), "{:>5} {:.3f}", wheel.stats().fired, 0.5);
+    fmt::print("{} {}\n", wheel.stats().fired, text);
     io.run();
 }
 
