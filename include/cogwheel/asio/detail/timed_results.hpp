@@ -119,7 +119,7 @@ Results failed_results(const error_code& ec) {
 template <class Handler, class... Results>
 void call_with(Handler&& handler, std::tuple<Results...>&& results) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-        std::forward<Handler>(handler)(std::get<I>(std::move(results))...);
+        std::forward<Handler>(handler)(std::forward<Results>(std::get<I>(results))...);
     }(std::index_sequence_for<Results...>());
 }
 
