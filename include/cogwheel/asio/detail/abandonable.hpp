@@ -211,7 +211,7 @@ private:
     void complete(Results results) {
         token_.cancel();
         clear_slot();
-        call_with(take(), std::move(results));
+        detail::call_with(take(), std::move(results));
     }
     void drop() noexcept {
         token_.cancel();

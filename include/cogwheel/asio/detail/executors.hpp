@@ -10,6 +10,7 @@
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
 #include COGWHEEL_ASIO_HEADER(associated_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(bind_allocator.hpp)
 #include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/allocator.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/blocking.hpp)
@@ -178,7 +179,8 @@ class way_to {
                                      asio::can_require<const Executor&, asio::execution::blocking_t::never_t>::value;
     using first = std::conditional_t<straight, Executor, asio::any_io_executor>;
 
-    static const first& choose(const Executor& own, const asio::any_io_executor& other) noexcept {
+    template <class Other>
+    static const auto& choose(const Executor& own, [[maybe_unused]] const Other& other) noexcept {
         if constexpr (straight)
             return own;
         else
@@ -186,7 +188,8 @@ class way_to {
     }
 
 public:
-    way_to(const Executor& own, const asio::any_io_executor& other) : first_(choose(own, other)) {}
+    template <class Other>
+    way_to(const Executor& own, const Other& other) : first_(choose(own, other)) {}
 
     /// Preconditions: the executor is the handler's associated executor.
     template <class F>
@@ -205,7 +208,7 @@ public:
         if constexpr (straight)
             post_plain(own, allocator, std::move(call));
         else
-            asio::post(other, asio::bind_executor(own, std::move(call)));
+            asio::post(other, asio::bind_executor(own, asio::bind_allocator(allocator, std::move(call))));
     }
 
 private:

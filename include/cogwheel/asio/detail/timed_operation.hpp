@@ -44,8 +44,7 @@ public:
     timed_operation(Engine& engine, H&& handler, const IoExecutor& io_executor, asio::cancellation_type type,
                     bool report)
         : base(engine, actions, type, report), handler_(std::forward<H>(handler)) {
-        if constexpr (!has_executor<Handler>)
-            if (!is_executor(engine.executor(), io_executor)) io_executor_.emplace(io_executor);
+        if (!is_executor(engine.executor(), io_executor)) io_executor_.emplace(io_executor);
     }
 
     /// Arms the timer and starts the operation by `initiate(owner)`. Errors: std::bad_alloc; those of `initiate`.
@@ -111,11 +110,14 @@ private:
     // Returns the executor that calls the handler and emits the signal.
     executor_type executor() const {
         if constexpr (has_executor<Handler>)
-            return asio::get_associated_executor(handler_, engine_.executor());
+            return asio::get_associated_executor(handler_, any_executor()); // a type may have one, and an object none
         else if constexpr (std::is_same_v<IoExecutor, asio::any_io_executor>)
             return io_executor_ ? *io_executor_ : engine_.executor();
         else
             return io_executor_ ? *io_executor_ : *engine_.executor().template target<IoExecutor>();
+    }
+    asio::any_io_executor any_executor() const {
+        return io_executor_ ? asio::any_io_executor(*io_executor_) : engine_.executor();
     }
     // Returns whether a turn of the wheel runs on that executor.
     bool is_on_wheel_executor() const {
@@ -144,7 +146,7 @@ private:
     void finish_stored(lock_type& lock, Results results) {
         if constexpr (std::tuple_size_v<Results> != 0)
             if (timed_out_ && report_) report_timeout(std::get<0>(results));
-        call_with(take_handler(lock), std::move(results));
+        detail::call_with(take_handler(lock), std::move(results));
     }
     // Moves the handler out, frees the block and releases the lock.
     Handler take_handler(lock_type& lock) {
@@ -167,8 +169,7 @@ private:
         dispatch_plain(executor, allocator, std::move(call));
     }
     static void post(base& b, operation_call&& call) {
-        const asio::any_io_executor wheel = of(b).engine_.executor();
-        way_to<executor_type>::post(of(b).executor(), wheel, of(b).get_allocator(), std::move(call));
+        way_to<executor_type>::post(of(b).executor(), of(b).any_executor(), of(b).get_allocator(), std::move(call));
     }
     static pending_cancellation& make_pending(base& b) noexcept {
         return of(b).results_.template emplace<pending_cancellation>();

@@ -130,7 +130,7 @@ struct handler_with_results {
     Handler handler;
     Results results;
 
-    void operator()() { call_with(std::move(handler), std::move(results)); }
+    void operator()() { detail::call_with(std::move(handler), std::move(results)); }
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
