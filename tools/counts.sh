@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# counts.sh PROGRAM [--write]: compares the instructions per operation of each script of the program with
+# counts.sh PROGRAM LIBRARIES [--write]: compares the instructions per operation of each script of the program with
 # bench/counts/baseline. Unlike times, counts are repeatable: a count above the baseline by more than the margin is a
-# failure. --write makes the present counts the baseline.
+# failure. --write makes the present counts the baseline. Then compares the size of the smallest program with its floor.
 set -euo pipefail
-readonly program=$1 baseline=bench/counts/baseline margin=3 # percent
+readonly program=$1 libraries=$2 baseline=bench/counts/baseline margin=3 # percent
 compiler=$(c++ -dumpfullversion) # the baseline's first line names its compiler
 
 # instructions SCRIPT ROUNDS
@@ -22,7 +22,7 @@ while read -r script operations; do
     measured+=("$script $(((two - one) * 10 / operations))")
 done < <("$program")
 
-if [[ ${2:-} == --write ]]; then
+if [[ ${3:-} == --write ]]; then
     { printf 'g++ %s\n' "$compiler" && printf '%s\n' "${measured[@]}"; } >"$baseline"
     cat "$baseline"
     exit 0
@@ -50,4 +50,6 @@ for line in "${measured[@]}"; do
     fi
     printf '%-22s %8d.%d %8d.%d  %s\n' "$script" $((${was:-0} / 10)) $((${was:-0} % 10)) $((now / 10)) $((now % 10)) "$word"
 done
+printf '\nthe smallest program, stripped, with at most 1.15 times the size of the floor\n'
+CXX=c++ bench/compile/compare.py 0 '' "$libraries" || failed=1
 exit "$failed"

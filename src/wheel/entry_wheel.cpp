@@ -17,15 +17,10 @@ struct entry_wheel::turn {
     std::uint64_t fired = 0;
 };
 
-entry_wheel::entry_wheel(node_table& nodes, std::size_t slots, const std::vector<outer_ring>& outer, tick now)
-    : nodes_(nodes),
-      now_(now.value),
-      walked_(now.value),
-      reach_(outer.empty() ? horizon : std::bit_ceil(slots)),
-      near_(slots, 1) {
+entry_wheel::entry_wheel(node_table& nodes, std::size_t slots, tick now)
+    : nodes_(nodes), now_(now.value), walked_(now.value), near_(slots, 1) {
     COGWHEEL_ASSERT(slots >= 1 && slots <= max_slots);
     near_.make();
-    for (const outer_ring& ring : outer) outer_.emplace_back(ring.slots, ring.slot_ticks);
     chunks_.prefer_huge_pages(nodes.prefers_huge_pages());
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace cogwheel::inline v0 {
 
@@ -23,12 +24,12 @@ constexpr std::size_t default_slots = 64;
 
 struct hierarchical_wheel::plan {
     std::size_t slots = 0;
-    std::vector<outer_ring> outer;
+    std::vector<detail::slot_ring> outer;
 
     static plan of(std::size_t slots) {
         plan p;
         p.slots = std::bit_ceil(std::max(slots, fewest_slots));
-        for (std::uint64_t reach = p.slots; reach <= horizon; reach *= p.slots) p.outer.push_back({reach, p.slots});
+        for (std::uint64_t reach = p.slots; reach <= horizon; reach *= p.slots) p.outer.emplace_back(p.slots, reach);
         return p;
     }
 
@@ -39,7 +40,7 @@ struct hierarchical_wheel::plan {
         plan p;
         p.slots = levels[0].slots;
         for (const wheel_level& level : std::span(levels).subspan(1))
-            p.outer.push_back({static_cast<std::uint64_t>(level.tick / levels[0].tick), level.slots});
+            p.outer.emplace_back(level.slots, static_cast<std::uint64_t>(level.tick / levels[0].tick));
         return p;
     }
 };
@@ -50,7 +51,8 @@ hierarchical_wheel::hierarchical_wheel(node_table& nodes, std::size_t slots, tic
 hierarchical_wheel::hierarchical_wheel(node_table& nodes, const wheel_levels& levels, tick now)
     : hierarchical_wheel(nodes, plan::of(levels), now) {}
 
-hierarchical_wheel::hierarchical_wheel(node_table& nodes, const plan& p, tick now)
-    : entry_wheel(nodes, p.slots, p.outer, now) {}
+hierarchical_wheel::hierarchical_wheel(node_table& nodes, plan p, tick now) : entry_wheel(nodes, p.slots, now) {
+    add_outer(std::move(p.outer));
+}
 
 } // namespace cogwheel::inline v0

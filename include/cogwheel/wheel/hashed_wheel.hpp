@@ -33,7 +33,7 @@ public:
     /// Makes an empty wheel whose present tick is `now`. Rounds `slots` up to a power of two.
     /// Preconditions: 1 <= slots <= max_slots (65,536); no other wheel uses `nodes`. Errors: std::bad_alloc.
     /// Lifetime: `nodes` outlives the wheel.
-    hashed_wheel(node_table& nodes, std::size_t slots, tick now = {}) : entry_wheel(nodes, slots, {}, now) {}
+    hashed_wheel(node_table& nodes, std::size_t slots, tick now = {}) : entry_wheel(nodes, slots, now) {}
 };
 
 static_assert(timing_wheel<hashed_wheel>);

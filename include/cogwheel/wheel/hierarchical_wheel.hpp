@@ -41,7 +41,7 @@ public:
 
 private:
     struct plan;
-    hierarchical_wheel(node_table& nodes, const plan&, tick now);
+    hierarchical_wheel(node_table& nodes, plan, tick now);
 };
 
 static_assert(timing_wheel<hierarchical_wheel>);

@@ -101,7 +101,7 @@ public:
 
     /// Makes this thread the owner if it alone has locked the mutex for long enough; the first time, at once.
     /// Preconditions: this thread has locked the mutex.
-    void consider_bias() noexcept {
+    COGWHEEL_ALWAYS_INLINE void consider_bias() noexcept {
         if (bias_ == nullptr)
             bias_if_alone();
         else

@@ -19,24 +19,12 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
 // One by one: a program that links the whole class would contain functions that it never calls. `how` is extern, or
 // nothing, to compile them. `...` is the engine's type.
 #define COGWHEEL_SEPARATE_ENGINE(how, ...)                                                                             \
-    how template void __VA_ARGS__::start(const asio::any_io_executor&, const wheel_options&);                          \
     how template void __VA_ARGS__::close(__VA_ARGS__::lock_type&) noexcept;                                            \
     how template void __VA_ARGS__::shutdown(__VA_ARGS__::lock_type&);                                                  \
-    how template void __VA_ARGS__::recycle_unless_used(__VA_ARGS__::lock_type&) noexcept;                              \
-    how template void __VA_ARGS__::end_life(__VA_ARGS__::lock_type&) noexcept;                                         \
     how template void __VA_ARGS__::request_turn();                                                                     \
     how template void __VA_ARGS__::let_run_return() noexcept;                                                          \
     how template void __VA_ARGS__::wake_earlier_by(due_tick);                                                          \
-    how template void __VA_ARGS__::plan(tick);                                                                         \
-    how template void __VA_ARGS__::plan_for(tick);                                                                     \
-    how template void __VA_ARGS__::wait_over(std::uint64_t);                                                           \
-    how template void __VA_ARGS__::wait_lost(std::uint64_t) noexcept;                                                  \
-    how template void __VA_ARGS__::turn_lost() noexcept;                                                               \
-    how template void __VA_ARGS__::replace_lost_turn() noexcept;                                                       \
-    how template void __VA_ARGS__::run_turn(__VA_ARGS__::lock_type&, bool);                                            \
-    how template bool __VA_ARGS__::turn(__VA_ARGS__::lock_type&, bool);                                                \
-    how template void __VA_ARGS__::deliver_ended(__VA_ARGS__::lock_type&, std::uint32_t&);                             \
-    how template void __VA_ARGS__::end_turn(__VA_ARGS__::lock_type&, bool);
+    how template void __VA_ARGS__::cancel_wait() noexcept;
 
 /// For both locking policies of a wheel of the core.
 #define COGWHEEL_SEPARATE_FUNCTIONS(how, wheel)                                                                        \

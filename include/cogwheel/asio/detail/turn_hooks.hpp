@@ -71,6 +71,7 @@ public:
     std::shared_ptr<stats_board> board;
 
     void attach(Engine& engine) noexcept { engine_ = &engine; }
+    void shut_down() noexcept override {} // drop() does it
 
     /// Sets who receives slow turns; nullptr: no receiver. Returns the former one, to be destroyed without the lock.
     receiver receive(const slow_turn_options& options, receiver to) noexcept {

@@ -38,7 +38,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
                               kind == tick_clock_kind::counter || (kind == tick_clock_kind::automatic && coarse));
     room_ = options.max_pending;
     work_per_turn_ = options.work_per_turn;
-    std::construct_at(&counts_); // an assignment would copy 9 KB
+    ::new (&counts_) engine_counts; // an assignment would copy 9 KB
     closed_ = false;
     note_driver();
     consider_bias();

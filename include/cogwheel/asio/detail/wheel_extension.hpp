@@ -29,12 +29,12 @@ type_key key_of() noexcept {
 inline bool same_type(type_key a, type_key b) noexcept { return a == b; }
 #endif
 
-/// The base of an extension.
+/// The base of an extension. It is abstract, so that no wheel without extensions contains its functions.
 class wheel_extension {
 public:
     virtual ~wheel_extension() = default;
     /// Gives back what belongs to other services of the execution context, which is being destroyed.
-    virtual void shut_down() noexcept {}
+    virtual void shut_down() noexcept = 0;
 
 private:
     friend class wheel_extensions;
@@ -71,7 +71,7 @@ public:
         return nullptr;
     }
 
-    void shut_down() noexcept {
+    COGWHEEL_ALWAYS_INLINE void shut_down() noexcept {
         for (wheel_extension* e = first_; e != nullptr; e = e->next_) e->shut_down();
     }
     void clear() noexcept {

@@ -43,7 +43,7 @@ public:
     /// Opens the wheel. Errors: std::bad_alloc; the owner has the impl back then.
     void open(const asio::any_io_executor& executor, const wheel_options& options) {
         COGWHEEL_TRY {
-            if constexpr (!engine::concurrent) first_executor_.emplace(executor);
+            if constexpr (!engine::concurrent) first_executor_ = executor;
             engine::start(executor, options);
         }
         COGWHEEL_CATCH {
@@ -55,7 +55,7 @@ public:
     /// Returns whether this impl may be opened on `executor`. An impl without a lock stays with its first executor,
     /// where its stale tokens may still be used.
     bool was_at(const asio::any_io_executor& executor) const noexcept {
-        return !first_executor_ || *first_executor_ == executor;
+        return !first_executor_ || first_executor_ == executor;
     }
 
     /// Aborts all pending timers, for a timer_wheel that is destroyed. The owner gets the impl back after their
@@ -69,7 +69,7 @@ public:
     [[gnu::cold]] void shutdown() {
         lock_type lock = engine::lock();
         engine::shutdown(lock);
-        first_executor_.reset();
+        first_executor_ = nullptr;
     }
 
     // ---- timers ----
@@ -465,9 +465,9 @@ private:
     friend engine;
     friend owner;
     owner& owner_;
-    wheel_impl* next_ = nullptr;                          // of all that the owner has
-    wheel_impl* next_idle_ = nullptr;                     // of those that no wheel uses
-    std::optional<asio::any_io_executor> first_executor_; // only without a lock: see was_at()
+    wheel_impl* next_ = nullptr;           // of all that the owner has
+    wheel_impl* next_idle_ = nullptr;      // of those that no wheel uses
+    asio::any_io_executor first_executor_; // only without a lock: see was_at()
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -113,7 +113,7 @@ public:
 
     /// Returns the tick that has been reached: rounds down.
     tick reached(nanoseconds since_origin) const noexcept { return scale_.now(since_origin); }
-    tick reached() const noexcept { return reached(present()); }
+    COGWHEEL_ALWAYS_INLINE tick reached() const noexcept { return reached(present()); }
 
     // ---- the tick at which a timer of `wheel` is due ----
 

@@ -40,6 +40,8 @@ public:
     /// Returns the factor. Thread safety: any thread.
     double factor() const noexcept { return factor_.load(std::memory_order_relaxed); }
 
+    void shut_down() noexcept override {}
+
     void join(member& m) noexcept {
         members_.push_front(m);
         ++monitors_;

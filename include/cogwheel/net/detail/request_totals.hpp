@@ -17,6 +17,8 @@ class request_totals final : public wheel_extension {
 public:
     request_stats counts;
 
+    void shut_down() noexcept override {}
+
     void started() noexcept {
         ++counts.started;
         ++counts.in_flight;

@@ -197,14 +197,16 @@ public:
     const char* check_invariants() const;
 
 protected:
-    /// A ring of slots beyond the first one.
-    struct outer_ring {
-        std::uint64_t slot_ticks; // a multiple of the previous ring's; at most a revolution of the previous ring
-        std::size_t slots;
-    };
-    /// Makes an empty wheel that stands at `now`. It rounds numbers of slots up to powers of two.
+    /// Makes an empty wheel that stands at `now`. It rounds `slots` up to a power of two.
     /// Preconditions: 1 <= slots <= max_slots; no other wheel uses `nodes`. Errors: std::bad_alloc.
-    entry_wheel(node_table& nodes, std::size_t slots, const std::vector<outer_ring>& outer, tick now);
+    entry_wheel(node_table& nodes, std::size_t slots, tick now);
+    /// Adds the rings beyond the first one.
+    /// Preconditions: the wheel is new; the slot_ticks of each ring are a multiple of the previous ring's, and at most
+    /// a revolution of that ring.
+    void add_outer(std::vector<slot_ring> rings) noexcept {
+        outer_ = std::move(rings);
+        reach_ = reach();
+    }
     ~entry_wheel();
 
     // The farthest distance of an entry, because an entry holds 32 bits of its tick. advance() files a timer that is
@@ -325,7 +327,7 @@ private:
     node_table& nodes_;
     std::uint64_t now_;    // the latest tick given to advance()
     std::uint64_t walked_; // advance() has taken the due entries out of all slots up to this tick, or a jump does so
-    std::uint64_t reach_;  // near_ takes entries up to this many ticks ahead; zero while a jump gathers
+    std::uint64_t reach_ = horizon; // near_ takes entries up to this many ticks ahead; zero while a jump gathers
     std::size_t size_ = 0;
     std::size_t entries_ = 0; // in slots, ready_, descending_ and jump_; without the overdue entries
     slot_ring near_;          // slots of one tick
