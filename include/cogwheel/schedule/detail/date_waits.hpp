@@ -118,6 +118,7 @@ public:
     };
     void join(Engine&, member&) noexcept {}
     void leave(member&) noexcept {}
+    void shut_down() noexcept override {}
 };
 
 /// The date of one wait. Keeps the impl of its wheel, because the timer_wheel may be destroyed between two readings.
