@@ -9,7 +9,7 @@
 //     #include <cogwheel/src.hpp>
 //
 // If no file includes it, the linker misses functions of wheel_engine, and open_wheel. The file compiles the usual
-// wheels, whether they are used or not; the linker's --gc-sections removes those that are not.
+// wheels, whether they are used or not; -ffunction-sections and the linker's --gc-sections remove those that are not.
 #pragma once
 
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The functions of the usual wheels that no handler's type enters. With COGWHEEL_SEPARATE_COMPILATION, only the file
-// that includes <cogwheel/src.hpp> compiles them; else each file compiles those that it uses. Wheels of other types are
-// compiled where they are used, in either case.
+// The functions of the usual wheels that files of a program call, and no handler's type enters. With
+// COGWHEEL_SEPARATE_COMPILATION, only the file that includes <cogwheel/src.hpp> compiles them; else each file compiles
+// those that it uses. Wheels of other types are compiled where they are used, in either case.
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
@@ -16,11 +16,12 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types cannot have any
-// One by one: a program that links the whole class would contain functions that it never calls. `how` is extern, or
-// nothing, to compile them. `...` is the engine's type.
+// One by one: a program that links the whole class would contain functions that it never calls. What only these call is
+// compiled with them, and mostly into them. `how` is extern, or nothing, to compile them. `...` is the engine's type.
 #define COGWHEEL_SEPARATE_ENGINE(how, ...)                                                                             \
     how template void __VA_ARGS__::close(__VA_ARGS__::lock_type&) noexcept;                                            \
     how template void __VA_ARGS__::shutdown(__VA_ARGS__::lock_type&);                                                  \
+    how template void __VA_ARGS__::recycle_unless_used(__VA_ARGS__::lock_type&) noexcept;                              \
     how template void __VA_ARGS__::request_turn();                                                                     \
     how template void __VA_ARGS__::let_run_return() noexcept;                                                          \
     how template void __VA_ARGS__::wake_earlier_by(due_tick);                                                          \
