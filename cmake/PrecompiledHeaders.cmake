@@ -32,6 +32,12 @@ function(cogwheel_precompiled target header)
   endif()
 endfunction()
 
+# The same with what examples have in common, and programs that tests start.
+function(cogwheel_precompiled_as_examples target)
+  cogwheel_precompiled(${target} examples/support/precompiled.hpp
+    cogwheel::observe $<TARGET_NAME_IF_EXISTS:cogwheel::tasks> fmt::fmt)
+endfunction()
+
 # The functions of the header, and the templates that it instantiates, are compiled once, and not in each file that uses them: an
 # example takes a third less, a unit of tests a tenth. With Clang, for programs without sanitizers. An installed library cannot need
 # the result.

@@ -20,18 +20,10 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-constexpr std::int64_t ns_per_ms = 1'000'000;
 constexpr auto time_is_fresh = std::chrono::seconds(30);
 constexpr std::uint32_t most_a_page = 1'000, audit_page = 500;
 
 } // namespace
-
-task_trigger::wall_point point_of(std::int64_t ms) noexcept {
-    constexpr std::int64_t most = nanoseconds::max().count() / ns_per_ms;
-    return task_trigger::wall_point(nanoseconds(std::clamp(ms, -most, most) * ns_per_ms));
-}
-
-std::int64_t ms_of(nanoseconds d) noexcept { return std::chrono::ceil<std::chrono::milliseconds>(d).count(); }
 
 durable_queue_impl::durable_queue_impl(const timer_wheel& wheel, strand on, durable_options options,
                                        std::unique_ptr<task_store> store)

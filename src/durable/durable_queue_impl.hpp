@@ -4,6 +4,7 @@
 // A queue without its public face. Its coroutines run on one strand, and each keeps the impl alive.
 #pragma once
 
+#include "milliseconds.hpp"
 #include "server_clock.hpp"
 #include "task_store.hpp"
 
@@ -123,9 +124,5 @@ private:
 };
 
 bool repeats(const task_trigger&) noexcept;
-/// Converts ms since 1970. Saturates.
-task_trigger::wall_point point_of(std::int64_t ms) noexcept;
-/// Converts to ms, rounded up, so that nothing is early.
-std::int64_t ms_of(std::chrono::nanoseconds) noexcept;
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -4,6 +4,8 @@
 // See run_plan.hpp.
 #include "run_plan.hpp"
 
+#include "milliseconds.hpp"
+
 #include <cogwheel/resilience/random.hpp>
 #include <cogwheel/schedule/recurrence.hpp>
 
@@ -16,18 +18,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-constexpr std::int64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t most_counted = 1'000;
-
-constexpr nanoseconds ns_of(std::int64_t ms) noexcept {
-    constexpr std::int64_t most = nanoseconds::max().count() / ns_per_ms;
-    return nanoseconds(std::clamp(ms, -most, most) * ns_per_ms);
-}
-
-constexpr std::int64_t ms_of(nanoseconds point) noexcept {
-    const std::int64_t whole = point.count() / ns_per_ms;
-    return point.count() > whole * ns_per_ms ? whole + 1 : whole;
-}
 
 // FNV-1a
 std::uint64_t hash_of(std::string_view id) noexcept {
