@@ -28,10 +28,10 @@ task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::share
         t.job.clear(); // a task with its own job has no name to find that job by
     }
     const entry_ptr old = entry_named(t.name);
-    if (((old != nullptr && !old->ended) || idle_.contains(t.name)) && policy != on_duplicate::replace) {
-        if (policy == on_duplicate::reject) refused = schedule_errc::duplicate_key;
-        return nullptr;
-    }
+    const bool exists = (old != nullptr && !old->ended) || idle_.contains(t.name);
+    const bool ending = old != nullptr && old->cancelled && !old->ended; // only its job still runs: nothing to keep
+    if (exists && policy == on_duplicate::reject) refused = schedule_errc::duplicate_key;
+    if (refused || (exists && policy == on_duplicate::keep && !ending)) return nullptr;
     auto entry = std::make_shared<task_entry>(shared_from_this(), std::move(t), std::move(job), options_.misfire_grace);
     if (const auto until = entry->spec.when.until())
         entry->machine.ends_at(point_of(*wheel_, entry->spec.when, *until));

@@ -7,8 +7,10 @@
 #include "support/threads.hpp"
 
 #include <cogwheel/resilience/circuit_breaker.hpp>
-#include <cogwheel/resilience/retry_policy.hpp>
+#include <cogwheel/resilience/retry.hpp>
 
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -293,4 +295,43 @@ TEST_CASE("resilience_errors_have_a_category_and_messages") {
     CHECK(ec.message() == "not called: the circuit breaker is open");
     CHECK(std::error_code(99, resilience_category()).message() == "unknown cogwheel.resilience error 99");
     CHECK_FALSE(is_transient(ec));
+}
+
+TEST_CASE("breaker_call_cancelled_after_its_deadline_has_failed") {
+    breaker_rig<manual_timer_wheel> r;
+    basic_circuit_breaker breaker(r.wheel);
+    const auto until = basic_deadline<manual_clock>::after(5s);
+    const std::error_code cancelled = asio::error::operation_aborted;
+    breaker.allow().ended(cancelled, until);
+    breaker.allow().ended(cancelled, {}); // which never passes
+    CHECK(breaker.stats().abandoned == 2);
+    r.pass(5s);
+    breaker.allow().ended({}, until);
+    CHECK(breaker.stats().succeeded == 1);
+    breaker.allow().ended(cancelled, until);
+    breaker.allow().ended(asio::error::connection_reset, until);
+    CHECK(breaker.stats().failed == 2);
+    CHECK(breaker.stats().abandoned == 2);
+}
+
+TEST_CASE("breaker_opens_for_a_server_that_does_not_answer_the_attempts_of_a_retry") {
+    breaker_rig<manual_timer_wheel> r;
+    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 3});
+    basic_retry_policy<manual_clock> policy{.attempts = 5, .attempt_timeout = 2s};
+    policy.backoff = backoff::constant(1s);
+    const auto silent = [&](basic_retry_attempt<manual_clock>& attempt) -> asio::awaitable<void> {
+        auto call = breaker.allow();
+        if (!call) throw std::system_error(resilience_errc::circuit_open);
+        std::error_code ec;
+        co_await r.wheel.async_wait(1h, asio::redirect_error(asio::use_awaitable, ec));
+        call.ended(ec, attempt.deadline());
+        if (ec) throw std::system_error(ec);
+    };
+    retry_result result;
+    async_retry(r.wheel, policy, silent, [&](std::exception_ptr, const retry_result& how) { result = how; });
+    for (int s = 0; s < 20; ++s) r.pass(1s);
+    CHECK(result.attempts == 4);
+    CHECK(result.last_error == resilience_errc::circuit_open);
+    CHECK(breaker.stats().failed == 3);
+    CHECK(breaker.stats().abandoned == 0);
 }

@@ -71,6 +71,27 @@ TEST_CASE("task_cancelled_coroutine_is_told_on_its_own_executor") {
     CHECK(tasks.at.wheel.pending() == 0);
 }
 
+TEST_CASE("task_cancelled_while_it_runs_and_kept_is_the_new_one") {
+    memory_storage storage;
+    task_rig tasks({.storage = &storage});
+    tasks->define("slow", tasks.lasting(10s));
+    tasks->define("note", tasks.note());
+    const auto add = [&](const char* job, on_duplicate policy) {
+        return tasks->add({.name = "a", .when = task_trigger::every(1s), .job = job}, policy);
+    };
+    CHECK(!add("slow", on_duplicate::reject));
+    tasks.pass(1500ms);
+    CHECK(tasks->cancel("a") == task_cancel_result::running);
+    CHECK(storage.size() == 0);
+    CHECK(add("note", on_duplicate::reject) == schedule_errc::duplicate_key);
+    CHECK(!add("note", on_duplicate::keep)); // while the job of the old one still runs
+    CHECK(!add("slow", on_duplicate::keep)); // which is kept
+    tasks.pass(2500ms);
+    CHECK(tasks.ran == run_times{2500, 3500});
+    CHECK(tasks->find("a")->state == task_state::pending);
+    CHECK(storage.size() == 1);
+}
+
 TEST_CASE("task_cancelled_while_it_runs_is_told") {
     task_rig tasks;
     tasks->add({.name = "a", .when = task_trigger::every(1s)}, tasks.lasting(10s));

@@ -11,6 +11,7 @@
 //         void read() { idle.schedule(30s); } // starts it, or pushes it back: usually one store
 //     };
 //
+// On a local_timer_wheel: callback_timer<member_call<&session::timed_out>, local_timer_wheel>.
 // - The object is the timer: no block of memory, no handle, no call through a type-erased function. With a callable of
 //   two words it has 56 bytes. If it begins a cache line, each call touches this line of the timer only.
 // - The callable stays in the object. It runs once for each schedule() that is not followed by another one in time.
@@ -33,6 +34,11 @@ struct member_call<Function> {
     T* object;
     void operator()() const noexcept(Noexcept) { (object->*Function)(); }
 };
+
+// The type of a deleted function, so that the compiler says what to write: callback_timer<F, local_timer_wheel>.
+namespace mistake {
+struct name_the_wheel_as_in_callback_timer_function_wheel {};
+} // namespace mistake
 
 /// A timer that runs `F` on its associated executor, or in a turn of the wheel if F has none.
 ///
@@ -71,6 +77,10 @@ public:
         const lock_type lock = engine_->lock();
         engine_->join();
     }
+
+    template <any_timer_wheel Other>
+        requires(!std::same_as<Other, Wheel>)
+    callback_timer(const Other&, F, mistake::name_the_wheel_as_in_callback_timer_function_wheel = {}) = delete;
 
     /// Takes the callable over, and the time if `other` is pending. `other` then has a moved-from callable.
     callback_timer(callback_timer&& other) noexcept(std::is_nothrow_move_constructible_v<F>)

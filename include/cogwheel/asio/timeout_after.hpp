@@ -14,7 +14,8 @@
 // becomes timed_out. All other results reach the handler unchanged, for instance if the operation ignores the signal or
 // ends before it. Each operation completes exactly once, unless an execution context is destroyed first. A cancellation
 // through the handler's own slot passes to the operation. If the wheel is destroyed, or stop() or cancel_all() cancels
-// its timers, a later turn cancels the operation, which completes with its own result.
+// its timers, a later turn cancels the operation, which completes with its own result. With a delay of zero or less, or
+// a point that has passed, the operation starts, and the next turn cancels it unless it has completed by then.
 //
 // If the wheel refuses the timer, the operation does not start; it completes with errc::stopped or
 // errc::too_many_timers. But if the first result is no error, or a result has no default constructor, the operation

@@ -23,7 +23,13 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
+// The type of a deleted function, so that the compiler says what to write: idle_stream<tcp::socket, local_timer_wheel>.
+namespace mistake {
+struct name_the_wheel_as_in_idle_stream_socket_wheel {};
+} // namespace mistake
+
 /// Wraps a stream and watches it. Stream: the stream below, or a reference to it.
+/// A member of a class names its wheel, unless that is a timer_wheel: idle_stream<tcp::socket, local_timer_wheel>.
 /// Thread safety: one thread or strand at a time, its executor.
 template <class Stream, any_timer_wheel Wheel = timer_wheel>
 class idle_stream {
@@ -46,6 +52,9 @@ public:
         requires std::constructible_from<Stream, Arguments...>
     idle_stream(const Wheel& wheel, const idle_timeouts& limits, Arguments&&... arguments)
         : impl_(std::make_shared<impl>(wheel, limits, std::forward<Arguments>(arguments)...)) {}
+    template <any_timer_wheel Other, class... Arguments, class = mistake::name_the_wheel_as_in_idle_stream_socket_wheel>
+        requires(!std::same_as<Other, Wheel>)
+    idle_stream(const Other&, const idle_timeouts&, Arguments&&...) = delete;
 
     idle_stream(idle_stream&&) noexcept = default;
     idle_stream& operator=(idle_stream&& other) noexcept {
@@ -66,7 +75,9 @@ public:
     lowest_layer_type& lowest_layer() noexcept { return impl_->stream.lowest_layer(); }
     const lowest_layer_type& lowest_layer() const noexcept { return impl_->stream.lowest_layer(); }
 
-    /// Returns the monitor: for timeouts, reset(), and activity that the stream does not see. Its probe is the stream.
+    /// Returns the monitor: for activity that the stream does not see, and for other timeouts. To watch from a later
+    /// moment on, make the stream without timeouts; then monitor().set_limits(...), and monitor().reset() to count from
+    /// now. Its probe is the stream.
     monitor_type& monitor() noexcept { return impl_->monitor; }
 
     /// Looks at the send queue of the socket when an event is due. If bytes still wait there, those that have left
@@ -94,6 +105,9 @@ public:
     /// monitor's one async_idle(); monitor().cancel() ends that. If the wheel takes no timer, or memory runs out
     /// meanwhile, it closes the stream and does not call `closed`. If the wheel's timers are cancelled or the wheel is
     /// destroyed, the stream stays open. After close(), it closes nothing, even if the stream is opened again.
+    /// What the system has not sent yet, it goes on sending; to reset the connection instead, use async_idle(), and set
+    /// asio::socket_base::linger(true, 0) before you close.
+    /// Executor of `closed`: the stream's. It may destroy the stream. What it throws leaves run().
     /// Errors: std::system_error (asio::error::already_started: an async_idle is under way), std::bad_alloc.
     void close_when_idle() {
         close_when_idle([](const idle_event&) {});

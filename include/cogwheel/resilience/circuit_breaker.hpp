@@ -13,8 +13,20 @@
 // - Open, it refuses calls. This state lasts for a delay of the backoff open_for, or until close().
 // - Half open, it allows a few calls as probes. If enough of them succeed, it closes. If one fails, it opens again.
 //
-// A retry (retry.hpp) is for one call, a breaker for one peer. With async_retry, ask the breaker in each attempt.
+// A retry (retry.hpp) is for one call, a breaker for one peer. With async_retry, ask the breaker in each attempt, and
+// tell it until when the attempt may last. Otherwise an attempt that its timeout cancels has no verdict:
 //
+//     [&](cogwheel::retry_attempt& attempt) -> asio::awaitable<void> {
+//         auto call = breaker.allow();
+//         if (!call) throw std::system_error(resilience_errc::circuit_open); // which ends the retry
+//         std::error_code ec;
+//         co_await send(request, asio::redirect_error(asio::use_awaitable, ec));
+//         call.ended(ec, attempt.deadline());
+//         if (ec) throw std::system_error(ec);
+//     }
+//
+// Many requests that wait for one connection fail together when it breaks: judge the connection once, or give
+// failure_rate in place of failures_in_a_row.
 // The breaker has a timer in the wheel only while it is open. The timer makes it half open and calls the observer, even
 // if no call arrives. If the breaker is open, allow() reads the clock, too. So the breaker works even if the wheel
 // takes no timer.
@@ -24,6 +36,7 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/resilience/deadline.hpp>
 #include <cogwheel/resilience/detail/breaker_machine.hpp>
 #include <cogwheel/resilience/error.hpp>
 
@@ -178,12 +191,21 @@ public:
     void failed() { end(detail::verdict::failed); }
 
     /// Ends the call according to an error code. An empty code is a success. A cancellation (such as operation_aborted)
-    /// is no verdict, because the caller gave up. Any other error is a failure.
+    /// is no verdict, because the caller gave up. Any other error is a failure. In an attempt of async_retry, pass the
+    /// attempt's deadline, too.
     /// Preconditions and Errors: as for succeeded().
     void ended(const error_code& ec) {
         end(!ec                          ? detail::verdict::succeeded
             : detail::says_cancelled(ec) ? detail::verdict::abandoned
                                          : detail::verdict::failed);
+    }
+    /// The same for a call that is cancelled at `until`, such as an attempt of async_retry, of which that is the
+    /// retry_attempt::deadline(): a cancellation after that point is a failure. The peer took too long.
+    void ended(const error_code& ec, const basic_deadline<typename WheelImpl::clock_type>& until) {
+        if (detail::says_cancelled(ec) && until.expired())
+            failed();
+        else
+            ended(ec);
     }
 
 private:

@@ -6,7 +6,7 @@
 //     co_await cogwheel::async_retry(
 //         wheel, {.attempts = 5, .attempt_timeout = 2s, .deadline = cogwheel::deadline::after(20s), .budget = &budget},
 //         [&](auto token) {
-//             socket.close(); // on Linux, a socket that was refused cannot connect again at once
+//             socket.close(); // on Linux, one that was refused would fail with connection_aborted
 //             return socket.async_connect(endpoint, token);
 //         },
 //         asio::use_awaitable);

@@ -43,8 +43,8 @@ struct basic_retry_policy {
     /// cancellation. Zero or less: it cancels in the next turn, or at the end of the present tick. nullopt: no timeout.
     std::optional<std::chrono::nanoseconds> attempt_timeout = std::nullopt;
 
-    /// The deadline of all attempts together. It cancels an attempt that still runs, as attempt_timeout does. If the
-    /// next wait would not end before the deadline, the retry ends at once.
+    /// The deadline of all attempts together, a point in time: set it for each call. It cancels an attempt that still
+    /// runs, as attempt_timeout does. If the next wait would not end before the deadline, the retry ends at once.
     basic_deadline<Clock> deadline = {};
 
     /// The predicate: returns true if another attempt may succeed after this error. Empty: is_transient. An error of
