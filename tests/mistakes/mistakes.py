@@ -11,9 +11,12 @@ import sys
 import tempfile
 
 HEADERS = """
+#include <cogwheel/asio/callback_timer.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/net/idle_stream.hpp>
 #include <cogwheel/net/session_group.hpp>
 #include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
 """
 
 PROGRAM = """
@@ -34,6 +37,14 @@ MISTAKES = [
     ("timer_wheel other{10ms};", "write_wheel_io_tick_10ms"),
     ("wheel.async_wait(1s, [] {});", "the_handler_takes_an_error_code_else_write_schedule"),
     ("cogwheel::local_timer_wheel own{io}; cogwheel::session_group sessions{own};", "write_local_session_group"),
+    (
+        "cogwheel::local_timer_wheel own{io}; cogwheel::idle_stream<asio::ip::tcp::socket> stream{own, {}, io};",
+        "name_the_wheel_as_in_idle_stream_socket_wheel",
+    ),
+    (
+        "struct f { void operator()() {} }; cogwheel::local_timer_wheel own{io}; cogwheel::callback_timer<f> t{own, {}};",
+        "name_the_wheel_as_in_callback_timer_function_wheel",
+    ),
     ("wheel.schedule(5, [] {});", "a_delay_needs_a_unit_write_schedule_5s_f"),
     ("cogwheel::timeout_after(5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_after_5s_token"),
     ("cogwheel::timeout_after(wheel, 5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_after_5s_token"),

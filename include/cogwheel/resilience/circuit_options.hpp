@@ -25,7 +25,8 @@ std::string_view to_string(circuit_state) noexcept; ///< the name of the constan
 ///     cogwheel::circuit_breaker_options options{.failures_in_a_row = 0, .failure_rate = 0.5, .window = 10s};
 ///     options.open_for = cogwheel::backoff::exponential(1s).cap(60s).jitter(cogwheel::backoff_jitter::equal);
 struct circuit_breaker_options {
-    /// Opens after this many failures in a row. 0: off.
+    /// Opens after this many failures in a row. 0: off. With many requests on one connection, the end of that
+    /// connection is a failure of each.
     std::uint32_t failures_in_a_row = 5;
 
     /// Opens at a failure if at least this share of the calls that ended within `window` failed, and at least
@@ -57,13 +58,13 @@ struct circuit_breaker_options {
 
 /// The counts of a breaker. At every moment allowed = succeeded + failed + abandoned + calls in flight.
 struct circuit_stats {
-    std::uint64_t allowed = 0;
-    std::uint64_t refused = 0;
+    std::uint64_t allowed = 0; ///< calls, probes included
+    std::uint64_t refused = 0; ///< calls, while the breaker was open, or half open with enough probes
     std::uint64_t succeeded = 0;
     std::uint64_t failed = 0;
     std::uint64_t abandoned = 0; ///< ended without success or failure
     std::uint64_t late = 0;      ///< succeeded or failed after the state had changed; they affect no decision
-    std::uint64_t opened = 0;
+    std::uint64_t opened = 0;    ///< how many times
 };
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

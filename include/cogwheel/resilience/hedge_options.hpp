@@ -23,7 +23,8 @@ struct hedge_options {
     std::uint32_t attempts = 2;
 
     /// A budget that other callers share. The first attempt makes a deposit, each further one takes a token. Without a
-    /// token, no further attempt starts. nullptr: no budget. Lifetime: must outlive the hedge.
+    /// token, no further attempt starts. For a hedge within a retry, it is a budget of its own: with that of the retry,
+    /// each attempt of the retry would make a deposit. nullptr: no budget. Lifetime: must outlive the hedge.
     retry_budget* budget = nullptr;
 
     /// Checks the options. Errors: std::invalid_argument, which names the value, the range and the remedy.

@@ -43,7 +43,7 @@ struct retry_budget_options {
 
 /// The counts of a budget. Each count is exact. stats() does not read all of them at the same moment.
 struct retry_budget_stats {
-    std::uint64_t deposits = 0; ///< first attempts
+    std::uint64_t deposits = 0; ///< first attempts, with those that a circuit breaker refused
     std::uint64_t granted = 0;
     std::uint64_t refused = 0;
 };

@@ -82,7 +82,8 @@ public:
     error_code last_error() const noexcept { return last_error_; }
 
     /// Returns when the attempt's timeout or the policy's deadline will cancel the attempt, whichever is earlier. Pass
-    /// it on to nested operations.
+    /// it on to nested operations. One that also ends at this point ends with timed_out or, if the retry's cancellation
+    /// reaches it first, with operation_aborted.
     basic_deadline<Clock> deadline() const noexcept { return until_; }
 
     /// Sets the least delay before the next attempt. Call it if the peer says when it will be ready (HTTP's

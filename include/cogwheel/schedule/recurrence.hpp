@@ -57,8 +57,8 @@ enum class on_duplicate {
     /// Removes the old entry, which begins no further run, and adds the new one. The new entry does not wait for a job
     /// of the old one that still runs.
     replace,
-    /// Returns success; the old entry stays, the new one is not scheduled. But a task that has been cancelled, and whose
-    /// job still runs, is replaced.
+    /// Returns success; the old entry stays, the new one is not scheduled. But a task that has been cancelled, and
+    /// whose job still runs, is replaced.
     keep,
 };
 

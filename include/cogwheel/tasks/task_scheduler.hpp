@@ -97,7 +97,8 @@ public:
     task_batch_result add_all(std::vector<task> tasks, on_duplicate policy = on_duplicate::reject);
 
     /// Ends a task: no run of it begins any more, and the scheduler tells a running job to stop. Erases a stored task
-    /// that recover() could not continue.
+    /// that recover() could not continue. While its job still runs, the task stays, without a next run; the observer
+    /// learns of its end (finished).
     task_cancel_result cancel(std::string_view name);
 
     /// Pauses a task: until resume(), no run of it begins. Runs under way go on, and so do their further attempts. The
@@ -133,7 +134,8 @@ public:
     ///   std::bad_alloc.
     task_recovery recover();
 
-    /// Stops the scheduler: no run begins any more, add() returns errc::stopped, and it tells running jobs to stop.
+    /// Stops the scheduler: no run begins any more, add() returns errc::stopped, and it tells running jobs to stop. It
+    /// does not tell them of their timeouts after that: a job that goes on bounds itself.
     /// Does not wait for jobs. Stored tasks stay in the storage, and recover() of another scheduler continues them. For
     /// that scheduler, a run that this call stops is an interrupted one (task_scheduler_options::interrupted).
     /// Complexity: O(n).

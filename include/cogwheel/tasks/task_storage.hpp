@@ -26,7 +26,9 @@ struct task_run_record {
 struct task_record {
     cogwheel::task task;
     std::int64_t runs_left = 0;
-    std::optional<task_trigger::wall_point> next{}; ///< when the next run is due, if there is one
+    /// When the next run was due, if there was one, as the record was stored. A run that comes due and does not begin
+    /// stores nothing.
+    std::optional<task_trigger::wall_point> next{};
     std::vector<task_run_record> runs{};
     bool paused = false;
     std::string result{}; ///< of the last attempt that had one
