@@ -40,9 +40,7 @@ class live_set {
 public:
     using handle = typename C::handle;
 
-    // Not inlined, so that making the timers does not change the code of the loops that are measured.
-    [[gnu::noinline]] explicit live_set(std::size_t timers)
-        : heap_before_(heap_in_use()), handles_(make_handles(contender_, timers)) {}
+    explicit live_set(std::size_t timers) : heap_before_(heap_in_use()), handles_(make_handles(contender_, timers)) {}
 
     live_set(const live_set&) = delete;
     live_set& operator=(const live_set&) = delete;
