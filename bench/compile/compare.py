@@ -50,6 +50,8 @@ def size(program, libraries):
 
 
 rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 21
+if not rounds and len(sys.argv) < 4:
+    sys.exit("with 0 rounds, there are only sizes: name the folder of libcogwheel as the third argument")
 load = os.getloadavg()
 times = {p: [] for p in programs}
 for _ in range(rounds):

@@ -191,21 +191,13 @@ public:
     void failed() { end(detail::verdict::failed); }
 
     /// Ends the call according to an error code. An empty code is a success. A cancellation (such as operation_aborted)
-    /// is no verdict, because the caller gave up. Any other error is a failure. In an attempt of async_retry, pass the
-    /// attempt's deadline, too.
+    /// is no verdict, because the caller gave up. But one after `until` is a failure: the peer took too long. In an
+    /// attempt of async_retry, `until` is the attempt's deadline(). Any other error is a failure.
     /// Preconditions and Errors: as for succeeded().
-    void ended(const error_code& ec) {
-        end(!ec                          ? detail::verdict::succeeded
-            : detail::says_cancelled(ec) ? detail::verdict::abandoned
-                                         : detail::verdict::failed);
-    }
-    /// The same for a call that is cancelled at `until`, such as an attempt of async_retry, of which that is the
-    /// retry_attempt::deadline(): a cancellation after that point is a failure. The peer took too long.
-    void ended(const error_code& ec, const basic_deadline<typename WheelImpl::clock_type>& until) {
-        if (detail::says_cancelled(ec) && until.expired())
-            failed();
-        else
-            ended(ec);
+    void ended(const error_code& ec, const basic_deadline<typename WheelImpl::clock_type>& until = {}) {
+        end(!ec                                              ? detail::verdict::succeeded
+            : detail::says_cancelled(ec) && !until.expired() ? detail::verdict::abandoned
+                                                             : detail::verdict::failed);
     }
 
 private:
