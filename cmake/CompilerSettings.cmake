@@ -34,8 +34,7 @@ endfunction()
 # For who changes Cogwheel. Who builds it, alone or in a project, may have another compiler, and has warnings of their own.
 add_library(cogwheel_warnings INTERFACE)
 if(COGWHEEL_WERROR)
-  cogwheel_flags(cogwheel_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
-  cogwheel_flags(cogwheel_warnings -Werror)
+  cogwheel_flags(cogwheel_warnings -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Asio's coroutine frames allocate through an inlined function and free through another. GCC 12 takes this for a mismatch.

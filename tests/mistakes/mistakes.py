@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 """What the compiler says of a mistake. The first five lines of its output must say what to write instead. A program that
-only asks whether such a call compiles must be told no, without an error.
+only asks whether such a call compiles must be told no, without an error. One run of the compiler has them all.
 
 usage: mistakes.py COMPILER INCLUDE_DIRECTORY..."""
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,15 +18,13 @@ HEADERS = """
 #include <cogwheel/net/session_group.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
-"""
-
-PROGRAM = """
 using namespace std::chrono_literals;
 using cogwheel::timer_wheel;
-template <class T> void used(T&&) {}
-void program(asio::io_context& io, timer_wheel& wheel) {
-    used(io);
-    used(wheel);
+"""
+
+# By #line, each mistake is a file of its own in the messages.
+FUNCTION = """#line 1 "mistake_%d"
+void mistake_%d([[maybe_unused]] asio::io_context& io, [[maybe_unused]] timer_wheel& wheel) {
     %s
 }
 """
@@ -50,7 +49,7 @@ MISTAKES = [
     ("cogwheel::timeout_after(wheel, 5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_after_5s_token"),
 ]
 
-DETECTION = """
+DETECTION = """#line 1 "detection"
 template <class W, class D, class F> concept schedules = requires(W& w, D d, F f) { w.schedule(d, f); };
 template <class W, class D, class F> concept waits = requires(W& w, D d, F f) { w.async_wait(d, f); };
 struct nullary { void operator()() {} };
@@ -66,42 +65,37 @@ static_assert(std::is_constructible_v<timer_wheel, asio::io_context&>);
 """
 
 
-class Compiler:
-    """Reads the headers once, for all programs."""
+def messages(compiler, directories):
+    """What the compiler says: its errors, and the lines that begin with each mistake's file, up to the next one's."""
+    includes = [flag for d in directories for flag in ("-I", d)]
+    functions = [FUNCTION % (n, n, mistake) for n, (mistake, _) in enumerate(MISTAKES)]
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "program.cpp"
+        source.write_text(HEADERS + "".join(functions) + DETECTION)
+        command = [compiler, "-std=c++20", "-DASIO_STANDALONE", *includes, "-fsyntax-only", source]
+        output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    errors, parts, part = [], {}, []
+    for line in output.splitlines():
+        errors += [line] if "error:" in line else []
+        if begins := re.match("mistake_([0-9]+):", line):
+            part = parts.setdefault(int(begins[1]), [])
+        part.append(line)
+    return errors, parts
 
-    def __init__(self, folder, command, directories):
-        self.folder = folder
-        includes = [flag for d in directories for flag in ("-I", d)]
-        self.command = [command, "-std=c++20", "-DASIO_STANDALONE", *includes]
-        self.headers = folder / "headers.hpp"
-        self.headers.write_text(HEADERS)
-        subprocess.run([*self.command, "-x", "c++-header", self.headers, "-o", f"{self.headers}.gch"], check=True)
 
-    def messages(self, body, outside=""):
-        source = self.folder / "program.cpp"
-        source.write_text(PROGRAM % body + outside)
-        command = [*self.command, "-fsyntax-only", "-include", self.headers, source]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def checked(compiler):
+def main(compiler, *directories):
+    errors, parts = messages(compiler, directories)
     failures = 0
-    for mistake, words in MISTAKES:
-        result = compiler.messages(mistake)
-        lines = result.stderr.splitlines()
-        found = next((n for n, line in enumerate(lines, 1) if words in line), None)
-        good = result.returncode != 0 and found is not None and found <= 5
+    for n, (mistake, words) in enumerate(MISTAKES):
+        lines = parts.get(n, [])
+        found = next((number for number, line in enumerate(lines, 1) if words in line), None)
+        own = [e for e in errors if e.startswith(f"mistake_{n}:")]
+        good = len(own) == 1 and found is not None and found <= 5
         failures += not good
         print(f"{'ok  ' if good else 'FAIL'} line {found} of {len(lines):3}: {mistake}")
-    result = compiler.messages("", DETECTION)
-    failures += result.returncode != 0
-    print(f"{'ok  ' if result.returncode == 0 else 'FAIL'} no mistake, and detection by concepts\n{result.stderr}", end="")
-    return failures != 0
-
-
-def main(command, *directories):
-    with tempfile.TemporaryDirectory() as folder:
-        return checked(Compiler(pathlib.Path(folder), command, directories))
+    others = [e for e in errors if not e.startswith("mistake_")]
+    print("ok   no other error, and detection by concepts" if not others else "FAIL " + "\n     ".join(others))
+    return bool(failures or others)
 
 
 if __name__ == "__main__":
