@@ -4,7 +4,10 @@
 
 #include <cogwheel/durable/durable_worker.hpp>
 
+#include COGWHEEL_ASIO_HEADER(bind_cancellation_slot.hpp)
+#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
 #include COGWHEEL_ASIO_HEADER(ip/host_name.hpp)
+#include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <array>
 #include <random>
@@ -90,6 +93,33 @@ void running_delivery::ended_by(const std::exception_ptr& thrown) noexcept {
     } catch (...) { // words says it
     }
     ended(durable_outcome::retry(std::move(words)));
+}
+
+void running_delivery::stop() noexcept {
+    if (stop_.exchange(true, std::memory_order_acq_rel)) return;
+    try {
+        asio::post(strand_, [self = shared_from_this()] { self->signal_.emit(asio::cancellation_type::terminal); });
+    } catch (...) {
+        // No memory: the handler learns of it from stop_requested() only.
+    }
+}
+
+void running_delivery::start(begin_function begin, std::shared_ptr<void> callable,
+                             std::shared_ptr<running_delivery> d) {
+    const auto strand = d->strand_;
+    asio::post(strand, [begin, callable = std::move(callable), d = std::move(d)] {
+        // Others may have begun the next attempt, or cancel() may have answered that no handler starts.
+        if (!d->may_start()) return d->ended(durable_outcome::retry("the handler did not start in time"));
+        begin(callable, d);
+    });
+}
+
+void running_delivery::spawn(asio::awaitable<void> coroutine, const std::shared_ptr<void>& callable,
+                             const std::shared_ptr<running_delivery>& d) {
+    asio::co_spawn(d->strand_, std::move(coroutine),
+                   asio::bind_cancellation_slot(d->signal_.slot(), [callable, d](const std::exception_ptr& thrown) {
+                       if (thrown) d->ended_by(thrown);
+                   }));
 }
 
 durable_worker_impl::durable_worker_impl(std::shared_ptr<durable_queue_impl> queue, durable_worker_options options)

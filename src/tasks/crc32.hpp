@@ -27,7 +27,8 @@ inline constexpr std::array<std::uint32_t, 256> crc32_table = [] {
 
 constexpr std::uint32_t crc32(std::string_view bytes) noexcept {
     std::uint32_t rest = 0xffffffffU;
-    for (const char c : bytes) rest = (rest >> 8) ^ crc32_table[(rest ^ static_cast<unsigned char>(c)) & 0xff];
+    const std::uint32_t* table = crc32_table.data(); // not optimised, an element of an array takes two calls
+    for (const char c : bytes) rest = (rest >> 8) ^ table[(rest ^ static_cast<unsigned char>(c)) & 0xff];
     return ~rest;
 }
 

@@ -18,17 +18,11 @@
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(awaitable.hpp)
-#include COGWHEEL_ASIO_HEADER(bind_cancellation_slot.hpp)
-#include COGWHEEL_ASIO_HEADER(cancellation_signal.hpp)
-#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
-#include COGWHEEL_ASIO_HEADER(post.hpp)
-#include COGWHEEL_ASIO_HEADER(strand.hpp)
 
 #include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string_view>
@@ -111,34 +105,19 @@ protected:
 using run_ptr = std::shared_ptr<reporting_run>;
 
 template <class T>
-inline constexpr bool is_coroutine = false;
-template <class Executor>
-inline constexpr bool is_coroutine<asio::awaitable<void, Executor>> = true;
-template <class Executor>
-inline constexpr bool is_coroutine<asio::awaitable<error_code, Executor>> = true;
+concept coroutine_of_job = std::same_as<T, asio::awaitable<void>> || std::same_as<T, asio::awaitable<error_code>>;
 
-/// The strand and the cancellation signal of one attempt of a job that is a coroutine. A request to stop also emits
-/// this signal, on this strand.
-struct coroutine_stop {
-    explicit coroutine_stop(const asio::any_io_executor& executor) : strand(asio::make_strand(executor)) {}
+/// A callable that makes a coroutine, without its type: so what starts coroutines is compiled once, in the library.
+template <coroutine_of_job Coroutine>
+struct coroutine_call {
+    std::shared_ptr<void> callable; // holds the captures of a coroutine lambda
+    Coroutine (*call)(void* callable, task_run&);
+};
 
-    asio::strand<asio::any_io_executor> strand;
-    asio::cancellation_signal signal;
-};
-/// Posts the emission of the signal to the strand. Called when the scheduler tells the job to stop.
-struct post_stop {
-    std::weak_ptr<coroutine_stop> to;
-    void operator()() const {
-        const auto alive = to.lock();
-        if (alive == nullptr) return;
-        COGWHEEL_TRY {
-            asio::post(alive->strand, [alive] { alive->signal.emit(asio::cancellation_type::terminal); });
-        }
-        COGWHEEL_CATCH {
-            // The signal cannot be allocated: the coroutine learns of the request from stop_requested() only.
-        }
-    }
-};
+/// Posts the start of the coroutine to a strand of `executor`. Calls run->ended() once. Errors: std::bad_alloc; then
+/// run->ended() is not called.
+void start_coroutine(coroutine_call<asio::awaitable<void>>, const run_ptr&, const asio::any_io_executor&);
+void start_coroutine(coroutine_call<asio::awaitable<error_code>>, const run_ptr&, const asio::any_io_executor&);
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
@@ -165,20 +144,24 @@ public:
     task_job(F&& f) { // NOLINT(google-explicit-constructor): a callable converts to a job
         using callable = std::decay_t<F>;
         using result = std::remove_cvref_t<result_of<callable>>;
-        static_assert(std::is_void_v<result> || std::convertible_to<result, error_code> || detail::is_coroutine<result>,
+        static_assert(std::is_void_v<result> || std::convertible_to<result, error_code> ||
+                          detail::coroutine_of_job<result>,
                       "a job returns nothing or a error_code, or is a coroutine that does: asio::awaitable<void>");
-        start_ = [job = std::make_shared<callable>(std::forward<F>(f))](const detail::run_ptr& run,
-                                                                        const asio::any_io_executor& executor) {
-            if constexpr (detail::is_coroutine<result>)
-                spawn(job, run, executor);
+        callable_ = std::make_shared<callable>(std::forward<F>(f));
+        start_ = [](const std::shared_ptr<void>& job, const detail::run_ptr& run,
+                    const asio::any_io_executor& executor) {
+            if constexpr (detail::coroutine_of_job<result>)
+                detail::start_coroutine(detail::coroutine_call<result>{job, &call_erased<callable>}, run, executor);
             else
-                run_now<result>(*job, *run);
+                run_now<result>(*static_cast<callable*>(job.get()), *run);
         };
     }
 
     /// Runs a plain job in this call, or posts the start of a coroutine to a strand of `executor`. Calls run->ended()
     /// once, however the job ends. Errors: std::bad_alloc if it cannot post; start() then does not call run->ended().
-    void start(const detail::run_ptr& run, const asio::any_io_executor& executor) const { start_(run, executor); }
+    void start(const detail::run_ptr& run, const asio::any_io_executor& executor) const {
+        start_(callable_, run, executor);
+    }
 
 private:
     template <class Result, class F>
@@ -196,35 +179,12 @@ private:
     }
 
     template <class F>
-    static void spawn(const std::shared_ptr<F>& job, const detail::run_ptr& run,
-                      const asio::any_io_executor& executor) {
-        const auto stop = std::make_shared<detail::coroutine_stop>(executor);
-        // Starts on the strand. A request to stop posts its signal to the same strand, so the signal comes after
-        // co_spawn() has connected the slot.
-        asio::post(stop->strand, [job, run, stop] {
-            COGWHEEL_TRY { start_coroutine(job, run, stop); }
-            COGWHEEL_CATCH { run->ended(std::current_exception(), {}); }
-        });
+    static std::remove_cvref_t<result_of<F>> call_erased(void* f, task_run& run) {
+        return call(*static_cast<F*>(f), run);
     }
 
-    template <class F>
-    static void start_coroutine(const std::shared_ptr<F>& job, const detail::run_ptr& run,
-                                const std::shared_ptr<detail::coroutine_stop>& stop) {
-        const std::stop_token token = run->stop_token(); // taken now: the attempt may be over when co_spawn() returns
-        const auto told = std::make_shared<std::optional<std::stop_callback<detail::post_stop>>>();
-        const auto end = [job, run, stop, told](const std::exception_ptr& thrown, error_code error = {}) {
-            told->reset();
-            run->ended(thrown, error);
-        };
-        // The lambda keeps the callable, which holds the captures of a coroutine lambda. It also keeps the run, to
-        // which the coroutine refers.
-        asio::co_spawn(
-            stop->strand, [job, run] { return call(*job, *run); },
-            asio::bind_cancellation_slot(stop->signal.slot(), end));
-        told->emplace(token, detail::post_stop{stop});
-    }
-
-    std::function<void(const detail::run_ptr&, const asio::any_io_executor&)> start_;
+    std::shared_ptr<void> callable_;
+    void (*start_)(const std::shared_ptr<void>& callable, const detail::run_ptr&, const asio::any_io_executor&);
 };
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

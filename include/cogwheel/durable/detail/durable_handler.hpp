@@ -10,15 +10,10 @@
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(awaitable.hpp)
-#include COGWHEEL_ASIO_HEADER(bind_cancellation_slot.hpp)
-#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
-#include COGWHEEL_ASIO_HEADER(dispatch.hpp)
-#include COGWHEEL_ASIO_HEADER(post.hpp)
 #include COGWHEEL_ASIO_HEADER(strand.hpp)
 
 #include <concepts>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <type_traits>
 
@@ -41,23 +36,19 @@ public:
         return !stop_requested() && std::chrono::steady_clock::now().time_since_epoch().count() < lease_end_;
     }
 
-    /// Tells the handler to stop. Any thread.
-    void stop() {
-        if (stop_.exchange(true, std::memory_order_acq_rel)) return;
-        COGWHEEL_TRY {
-            asio::post(strand_, [self = shared_from_this()] { self->signal_.emit(asio::cancellation_type::terminal); });
-        }
-        COGWHEEL_CATCH {
-            // No memory: the handler learns of it from stop_requested() only.
-        }
-    }
+    void stop() noexcept; // tells the handler to stop; any thread
+
+    /// Posts begin(callable, d) to the delivery's strand. Errors: std::bad_alloc; then nothing is posted.
+    using begin_function = void (*)(const std::shared_ptr<void>& callable, const std::shared_ptr<running_delivery>& d);
+    static void start(begin_function, std::shared_ptr<void> callable, std::shared_ptr<running_delivery>);
+    /// Starts a coroutine on the strand, and keeps the callable, to whose captures it refers. Called there.
+    static void spawn(asio::awaitable<void>, const std::shared_ptr<void>& callable,
+                      const std::shared_ptr<running_delivery>&);
 
 protected:
     explicit running_delivery(const asio::any_io_executor& e) : strand_(asio::make_strand(e)) {}
 
 private:
-    friend class durable_handler;
-
     asio::strand<asio::any_io_executor> strand_;
     asio::cancellation_signal signal_;
     std::atomic<std::chrono::steady_clock::rep> lease_end_{0};
@@ -72,8 +63,8 @@ class durable_handler {
         using value = T;
         static constexpr bool is = false;
     };
-    template <class T, class Executor>
-    struct coroutine<asio::awaitable<T, Executor>> {
+    template <class T>
+    struct coroutine<asio::awaitable<T>> {
         using value = T;
         static constexpr bool is = true;
     };
@@ -92,21 +83,17 @@ public:
         using callable = std::decay_t<F>;
         static_assert(says<value_of<result_of<callable>>>,
                       "a handler returns nothing or a durable_outcome, or is a coroutine that does");
-        start_ = [f = std::make_shared<callable>(std::forward<F>(f))](std::shared_ptr<running_delivery> d) {
-            const auto strand = d->strand_;
-            asio::post(strand, [f, d = std::move(d)]() mutable {
-                // Others may have begun the next attempt, or cancel() may have answered that no handler starts.
-                if (!d->may_start()) return d->ended(durable_outcome::retry("the handler did not start in time"));
-                if constexpr (is_coroutine<result_of<callable>>)
-                    spawn(f, std::move(d));
-                else
-                    run(*f, *d);
-            });
+        callable_ = std::make_shared<callable>(std::forward<F>(f));
+        begin_ = [](const std::shared_ptr<void>& handler, const std::shared_ptr<running_delivery>& d) {
+            if constexpr (is_coroutine<result_of<callable>>)
+                spawn<callable>(handler, d);
+            else
+                run(*static_cast<callable*>(handler.get()), *d);
         };
     }
 
     /// Posts the start of the handler to the delivery's strand. Errors: std::bad_alloc; then nothing is posted.
-    void start(std::shared_ptr<running_delivery> d) const { start_(std::move(d)); }
+    void start(std::shared_ptr<running_delivery> d) const { running_delivery::start(begin_, callable_, std::move(d)); }
 
 private:
     template <class F>
@@ -123,15 +110,9 @@ private:
     }
 
     template <class F>
-    static void spawn(const std::shared_ptr<F>& f, std::shared_ptr<running_delivery> d) {
-        auto& delivery = *d;
-        const auto slot = delivery.signal_.slot();
-        // The completion keeps the callable, to whose captures the coroutine refers, and the delivery.
+    static void spawn(const std::shared_ptr<void>& f, const std::shared_ptr<running_delivery>& d) {
         COGWHEEL_TRY {
-            asio::co_spawn(delivery.strand_, deliver((*f)(static_cast<durable_delivery&>(delivery)), d),
-                           asio::bind_cancellation_slot(slot, [f, d](const std::exception_ptr& thrown) {
-                               if (thrown) d->ended_by(thrown);
-                           }));
+            running_delivery::spawn(deliver((*static_cast<F*>(f.get()))(static_cast<durable_delivery&>(*d)), d), f, d);
         }
         COGWHEEL_CATCH { d->ended_by(std::current_exception()); }
     }
@@ -148,7 +129,8 @@ private:
         }
     }
 
-    std::function<void(std::shared_ptr<running_delivery>)> start_;
+    std::shared_ptr<void> callable_;
+    running_delivery::begin_function begin_;
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
