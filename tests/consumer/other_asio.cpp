@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A program that is compiled with another Asio than cogwheel::tasks. The linker refuses it.
+// A program that is compiled with another Asio than cogwheel::tasks. The linker refuses it. It says itself what the
+// headers of tasks say (asio_of_library_test), so that it compiles at once.
 #include <asio/version.hpp>
 
-#if ASIO_VERSION < 102600 // executors have another interface since
-#undef ASIO_VERSION
-#define ASIO_VERSION 102500
-#else
 #undef ASIO_VERSION
 #define ASIO_VERSION 109900
-#endif
 
-#include <cogwheel/tasks/task_scheduler.hpp>
+#include <cogwheel/detail/which_asio.hpp>
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+COGWHEEL_NEEDS_ASIO_OF(tasks_library);
+}
 
 int main() {}
