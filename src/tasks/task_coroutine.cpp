@@ -70,12 +70,12 @@ void post_start(const coroutine_call<Coroutine>& job, const run_ptr& run, const 
 
 } // namespace
 
-void start_coroutine(coroutine_call<asio::awaitable<void>> job, const run_ptr& run,
+void start_coroutine(const coroutine_call<asio::awaitable<void>>& job, const run_ptr& run,
                      const asio::any_io_executor& executor) {
     post_start(job, run, executor);
 }
 
-void start_coroutine(coroutine_call<asio::awaitable<error_code>> job, const run_ptr& run,
+void start_coroutine(const coroutine_call<asio::awaitable<error_code>>& job, const run_ptr& run,
                      const asio::any_io_executor& executor) {
     post_start(job, run, executor);
 }

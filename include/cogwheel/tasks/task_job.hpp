@@ -116,8 +116,8 @@ struct coroutine_call {
 
 /// Posts the start of the coroutine to a strand of `executor`. Calls run->ended() once. Errors: std::bad_alloc; then
 /// run->ended() is not called.
-void start_coroutine(coroutine_call<asio::awaitable<void>>, const run_ptr&, const asio::any_io_executor&);
-void start_coroutine(coroutine_call<asio::awaitable<error_code>>, const run_ptr&, const asio::any_io_executor&);
+void start_coroutine(const coroutine_call<asio::awaitable<void>>&, const run_ptr&, const asio::any_io_executor&);
+void start_coroutine(const coroutine_call<asio::awaitable<error_code>>&, const run_ptr&, const asio::any_io_executor&);
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
