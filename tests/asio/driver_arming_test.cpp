@@ -27,6 +27,15 @@ std::optional<std::chrono::nanoseconds> wake_in() {
     return *script::the().armed_for - scripted_clock::now();
 }
 
+struct asked_wheel : hashed_wheel {
+    using hashed_wheel::hashed_wheel;
+    static inline int asked = 0;
+    std::optional<tick> next_due() {
+        ++asked;
+        return hashed_wheel::next_due();
+    }
+};
+
 } // namespace
 
 TEST_CASE("arming_empty_wheel_arms_nothing") {
@@ -145,6 +154,45 @@ TEST_CASE("arming_request_pattern_does_not_arm_per_request") {
         pass_scripted(io, 10ms);
     }
     CHECK(arms() <= 2 + 2 * 100);
+}
+
+TEST_CASE("arming_turn_that_was_posted_leaves_the_planned_wake_up_as_it_is") {
+    asio::io_context io;
+    basic_timer_wheel<scripted_clock, single_threaded, asked_wheel> wheel(io);
+    wheel.schedule(30s, [] {});
+    const int before = asked_wheel::asked;
+    for (int i = 0; i < 100; ++i) {
+        asio::cancellation_signal signal;
+        wheel.async_wait(1h, asio::bind_cancellation_slot(signal.slot(), [](std::error_code) {}));
+        signal.emit(asio::cancellation_type::terminal);
+        io.poll(); // a turn, for each request of a client that has one connection
+    }
+    CHECK(asked_wheel::asked == before); // each time, the wheel would look at all slots with an entry
+    CHECK(arms() == 1);
+    pass_scripted(io, 30s);
+    CHECK(wheel.pending() == 0);
+}
+
+TEST_CASE("arming_for_a_timer_before_the_wake_up_that_is_armed_beside_a_turn") {
+    asio::io_context io;
+    scripted_wheel wheel(io);
+    wheel.schedule(30s, [] {});
+    bool fired = false;
+    const auto moved = wheel.schedule(40s, [&] { fired = true; });
+    const auto arm = [&] { wheel.schedule(1s, [&] { fired = true; }); };
+    asio::cancellation_signal signal;
+    bool in_handler = false;
+    wheel.async_wait(1h, asio::bind_cancellation_slot(signal.slot(), [&](std::error_code) {
+                         if (in_handler) arm();
+                     }));
+    signal.emit(asio::cancellation_type::terminal);
+    SUBCASE("before the turn") { arm(); }
+    SUBCASE("by a handler in the turn") { in_handler = true; }
+    SUBCASE("by its being moved") { CHECK(moved.reschedule(1s)); }
+    io.poll();
+    CHECK(wake_in() == 1s);
+    pass_scripted(io, 1s);
+    CHECK(fired);
 }
 
 TEST_CASE("arming_turn_arms_once_for_the_next_due_tick") {

@@ -6,7 +6,8 @@
 // Thread safety: all public functions need the lock, except lock() and not_before_unlocked().
 //
 // Rules of the driver (docs/adr/0009):
-// - The engine arms it only for an earlier wake-up. A turn is bounded, and ends by arming it for the next due tick.
+// - The engine arms it only for an earlier wake-up. A turn is bounded, and ends by arming it for the next due tick. A
+//   turn that was posted, to abort waits for example, leaves a wake-up that is planned as it is.
 // - An empty wheel arms nothing. When the last timer goes, the engine cancels the driver's wait, so that run() returns.
 //   The completion of that wait serves as the turn that delivers an aborted handler.
 // - If new timers came before that completion, the engine posts a turn the next time, and cancels the wait only if the
@@ -395,21 +396,26 @@ private:
 
     // To be called after each change of what it reads.
     // Not inlined, as what else turns and the driver's waits call in several places, but no short path of a timer.
-    [[gnu::noinline]] void note_driver() noexcept { wake_before_ = turning_ || turn_coming() ? 0 : planned_; }
+    [[gnu::noinline]] void note_driver() noexcept { wake_before_ = wake_before(); }
+    // While a turn runs or is coming, who arms a timer has nothing to do but to note one that is due before the wake-up
+    // for which the driver is armed, if it is: the end of the turn sees to it.
+    std::uint64_t wake_before() const noexcept {
+        return (turning_ || turn_coming()) && (planned_ == never || earlier_) ? 0 : planned_;
+    }
 
     [[gnu::noinline]] admission reject() noexcept {
         counts_.reject();
         return stopped() ? admission::stopped : admission::full;
     }
 
-    // Makes sure that a turn comes in time. During a turn it does nothing: the end of the turn arms the driver.
+    // Makes sure that a turn comes in time. During a turn, its end arms the driver.
     // always_inline: g++ may otherwise call it from reschedule(), for 13 instructions more.
     COGWHEEL_ALWAYS_INLINE void wake_by(const due_tick& a) {
         if (has_to_wake(a)) [[unlikely]]
             wake_earlier_by(a);
     }
     COGWHEEL_ALWAYS_INLINE bool has_to_wake(const due_tick& a) const noexcept {
-        COGWHEEL_ASSERT(wake_before_ == (turning_ || turn_coming() ? 0 : planned_));
+        COGWHEEL_ASSERT(wake_before_ == wake_before());
         // If such a clock was set forward, the driver's wait may still be on its way although its tick has passed.
         if constexpr (!Clock::is_steady)
             if (a.at_once || a.due <= wheel_->now()) return true;
@@ -464,6 +470,7 @@ private:
     bool wait_cancelled_ = false;  // the driver's wait was cancelled, and will come as a turn
     bool rearmed_quickly_ = false; // the last time the wheel became empty, a new timer came before the next turn
     bool turning_ = false;
+    bool earlier_ = false; // a timer was armed for before planned_ while a turn ran or was coming
     std::thread::id turn_thread_;
     bool loop_stopped_ = false; // a handler of this turn stopped the context
     bool closed_ = false;

@@ -37,7 +37,7 @@ void wheel_engine<Clock, Locking, Wheel>::request_turn() {
     COGWHEEL_TRY {
         asio::require(executor_, asio::execution::blocking.never).execute(posted_turn(*this));
         turn_posted_ = true;
-        wake_before_ = 0;
+        note_driver();
     }
     COGWHEEL_CATCH {
         if (planned_ != never) return cancel_wait();
@@ -57,7 +57,10 @@ template <class Clock, class Locking, timing_wheel Wheel>
 
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::wake_earlier_by(due_tick a) {
-    if (turning_ || turn_coming()) return;
+    if (turning_ || turn_coming()) {
+        earlier_ = true;
+        return note_driver();
+    }
     if (a.at_once || a.due <= wheel_->now() || (planned_ == never && (wheel_->size() != 0 || !ended_.empty())))
         request_turn();
     else if (a.due.value < planned_)

@@ -14,7 +14,7 @@ void wheel_engine<Clock, Locking, Wheel>::run_turn(lock_type& lock, bool woken) 
     if (turning_ || !wheel_ || shut_down_) return; // a handler runs the context: the outer turn goes on
     turning_ = true;
     turn_thread_ = std::this_thread::get_id();
-    wake_before_ = 0;
+    note_driver();
     bool more = !ended_.empty();
     COGWHEEL_TRY {
         if (more || wheel_->size() != 0) {
@@ -90,11 +90,14 @@ void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
     if (shut_down_) return;
     if (more || !ended_.empty()) {
         request_turn();
-    } else if (const auto due = wheel_->next_due()) {
-        plan_for(*due);
-    } else {
-        rearmed_quickly_ = false;
-        if (planned_ != never && !turn_coming()) cancel_wait();
+    } else if (planned_ == never || earlier_ || wheel_->size() == 0) { // else no timer is due before the wait's end
+        earlier_ = false;
+        if (const auto due = wheel_->next_due()) {
+            plan_for(*due);
+        } else {
+            rearmed_quickly_ = false;
+            if (planned_ != never && !turn_coming()) cancel_wait();
+        }
     }
     if (watch_ != nullptr) [[unlikely]]
         watch_->driver_armed();
