@@ -186,10 +186,14 @@ TEST_CASE("arming_for_a_timer_before_the_wake_up_that_is_armed_beside_a_turn") {
                          if (in_handler) arm();
                      }));
     signal.emit(asio::cancellation_type::terminal);
-    SUBCASE("before the turn") { arm(); }
+    SUBCASE("before the turn") {
+        wheel.schedule(2s, [] {});
+        arm();
+    }
     SUBCASE("by a handler in the turn") { in_handler = true; }
     SUBCASE("by its being moved") { CHECK(moved.reschedule(1s)); }
     io.poll();
+    CHECK(arms() == 2); // once, by the turn
     CHECK(wake_in() == 1s);
     pass_scripted(io, 1s);
     CHECK(fired);
