@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 """measure.py [--connections N=5000] [--idle SECONDS=20] [--mqtt] [--rounds N=3] [--result FILE] NAME=COMMAND...: what the
-timers of a server cost. Each COMMAND is a server; {port} and {idle} in it stand for its port, and for the seconds after
+timers of a server cost. With --instructions: how many instructions a request or a message takes, by callgrind, beside 20
+idle connections. Each COMMAND is a server; {port} and {idle} in it stand for its port, and for the seconds after
 which it closes an idle connection. The servers take turns. For each: N idle connections, and what the process does
 meanwhile (CPU time, wake-ups, memory); when it closes them; then requests on 64 connections, and their CPU time.
 An HTTP server gets its requests from wrk. An MQTT broker (--mqtt) gets clients of MQTT 3.1.1, which ask for a limit of
@@ -22,6 +23,8 @@ import subprocess
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
+# Of MQTT: 100 messages, and a PINGREQ, which is answered after them.
+SEGMENT = (bytes([0x30, 12, 0, 4]) + b"case" + b"hello!") * 100 + b"\xc0\x00"
 
 
 def state(pid):
@@ -82,6 +85,60 @@ def measure(command, options, port):
     }
 
 
+def instructions(command, options, port):
+    """Of a request: 2,000 one by one, after 500. Of a message: 10,000 of one client, after 1,000."""
+    few, many = (1_000, 11_000) if options.mqtt else (500, 2_500)
+    counts = []
+    for number in few, many:
+        text = command.replace("{port}", str(port)).replace("{idle}", str(options.idle))
+        valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *shlex.split(text)]
+        server = subprocess.Popen(valgrind, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for(port)
+            idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+            time.sleep(1)
+            if options.mqtt:
+                publish_alone(port, options.idle, number)
+            else:
+                ask_one_by_one(port, number)
+            time.sleep(1)
+            for s in idle:
+                s.close()
+        finally:
+            server.terminate()
+            output = server.communicate()[1]
+        counts.append(int(re.search(r"Collected : (\d+)", output)[1]))
+        port += 1
+    return (counts[1] - counts[0]) / (many - few)
+
+
+def ask_one_by_one(port, number):
+    """On one connection as long as the server keeps it."""
+    s, answered = None, 0
+    while answered < number:
+        s = s or socket.create_connection(("127.0.0.1", port))
+        answer, part = b"", b" "
+        try:
+            s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            while part and not answer.endswith(b"hello"):
+                answer += (part := s.recv(65536))
+        except OSError:
+            part = b""
+        answered += answer.endswith(b"hello")
+        if not part or b"connection: close" in answer.lower():
+            s.close()
+            s = None
+
+
+def publish_alone(port, idle, number):
+    with socket.create_connection(("127.0.0.1", port)) as s:
+        s.sendall(mqtt_connect(idle))
+        receive(s, 4)  # CONNACK
+        for _ in range(number // 100):
+            s.sendall(SEGMENT)
+            receive(s, 2)
+
+
 def ask(port):
     """HTTP requests for 5 s. Returns how many were answered."""
     load = subprocess.run(
@@ -97,7 +154,6 @@ def mqtt_connect(idle):
 
 def publish(port, idle):
     """Messages of QoS 0 for 5 s. Returns how many the broker has read."""
-    segment = (bytes([0x30, 12, 0, 4]) + b"case" + b"hello!") * 100 + b"\xc0\x00"  # PINGREQ: answered after the others
     clients = []
     for _ in range(64):
         clients.append(socket.create_connection(("127.0.0.1", port)))
@@ -106,7 +162,7 @@ def publish(port, idle):
     sent, end = 0, time.monotonic() + 5
     while time.monotonic() < end:
         for s in clients:
-            s.sendall(segment)
+            s.sendall(SEGMENT)
         for s in clients:
             receive(s, 2)
         sent += 100 * len(clients)
@@ -151,12 +207,19 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--connections", type=int, default=5000)
 parser.add_argument("--idle", type=int, default=20)
 parser.add_argument("--mqtt", action="store_true")
+parser.add_argument("--instructions", action="store_true")
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--result")
 parser.add_argument("servers", nargs="+", metavar="NAME=COMMAND")
 chosen = parser.parse_args()
 found = {}
 next_port = 18080
+if chosen.instructions:
+    for server in chosen.servers:
+        name, text = server.split("=", 1)
+        print(f"{name:12} {instructions(text, chosen, next_port):9.0f} instructions", flush=True)
+        next_port += 2
+    raise SystemExit
 for _ in range(chosen.rounds):
     for server in chosen.servers:
         name, text = server.split("=", 1)

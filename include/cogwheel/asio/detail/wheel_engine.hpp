@@ -5,7 +5,7 @@
 // that have ended but are not delivered yet. It runs the turns. A node's function completes the node (operation.hpp).
 // Thread safety: all public functions need the lock, except lock() and not_before_unlocked().
 //
-// Rules of the driver (docs/adr/0009):
+// Rules of the driver (docs/adr/0009, 0022):
 // - The engine arms it only for an earlier wake-up. A turn is bounded, and ends by arming it for the next due tick. A
 //   turn that was posted, to abort waits for example, leaves a wake-up that is planned as it is.
 // - An empty wheel arms nothing. When the last timer goes, the engine cancels the driver's wait, so that run() returns.
