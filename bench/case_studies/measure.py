@@ -48,9 +48,12 @@ def wait_for(port):
     raise SystemExit(f"measure: no server on port {port}")
 
 
+def words(command, options, port):
+    return shlex.split(command.replace("{port}", str(port)).replace("{idle}", str(options.idle)))
+
+
 def measure(command, options, port):
-    command = command.replace("{port}", str(port)).replace("{idle}", str(options.idle))
-    server = subprocess.Popen(shlex.split(command), stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(words(command, options, port), stdout=subprocess.DEVNULL)
     try:
         wait_for(port)
         before = state(server.pid)
@@ -90,9 +93,9 @@ def instructions(command, options, port):
     few, many = (1_000, 11_000) if options.mqtt else (500, 2_500)
     counts = []
     for number in few, many:
-        text = command.replace("{port}", str(port)).replace("{idle}", str(options.idle))
-        valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *shlex.split(text)]
-        server = subprocess.Popen(valgrind, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+        watched = [*valgrind, *words(command, options, port)]
+        server = subprocess.Popen(watched, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
             wait_for(port)
             idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
@@ -109,7 +112,7 @@ def instructions(command, options, port):
             output = server.communicate()[1]
         counts.append(int(re.search(r"Collected : (\d+)", output)[1]))
         port += 1
-    return (counts[1] - counts[0]) / (many - few)
+    return {"instructions of a request or message": (counts[1] - counts[0]) / (many - few)}
 
 
 def ask_one_by_one(port, number):
@@ -214,17 +217,12 @@ parser.add_argument("servers", nargs="+", metavar="NAME=COMMAND")
 chosen = parser.parse_args()
 found = {}
 next_port = 18080
-if chosen.instructions:
-    for server in chosen.servers:
-        name, text = server.split("=", 1)
-        print(f"{name:12} {instructions(text, chosen, next_port):9.0f} instructions", flush=True)
-        next_port += 2
-    raise SystemExit
 for _ in range(chosen.rounds):
     for server in chosen.servers:
         name, text = server.split("=", 1)
-        found.setdefault(name, []).append(measure(text, chosen, next_port))
-        next_port += 1
+        one = instructions if chosen.instructions else measure
+        found.setdefault(name, []).append(one(text, chosen, next_port))
+        next_port += 2
 for row in next(iter(found.values()))[0]:
     cells = []
     for name, runs in found.items():
