@@ -397,10 +397,10 @@ private:
     // To be called after each change of what it reads.
     // Not inlined, as what else turns and the driver's waits call in several places, but no short path of a timer.
     [[gnu::noinline]] void note_driver() noexcept { wake_before_ = wake_before(); }
-    // While a turn runs or is coming, who arms a timer has nothing to do but to note one that is due before the wake-up
-    // for which the driver is armed, if it is: the end of the turn sees to it.
+    // While a turn runs or is coming, only the first timer that is due before a planned wake-up matters: the end of the
+    // turn then plans anew.
     std::uint64_t wake_before() const noexcept {
-        return (turning_ || turn_coming()) && (planned_ == never || earlier_) ? 0 : planned_;
+        return (turning_ || turn_coming()) && (planned_ == never || armed_earlier_) ? 0 : planned_;
     }
 
     [[gnu::noinline]] admission reject() noexcept {
@@ -470,7 +470,7 @@ private:
     bool wait_cancelled_ = false;  // the driver's wait was cancelled, and will come as a turn
     bool rearmed_quickly_ = false; // the last time the wheel became empty, a new timer came before the next turn
     bool turning_ = false;
-    bool earlier_ = false; // a timer was armed for before planned_ while a turn ran or was coming
+    bool armed_earlier_ = false; // a timer was armed for before planned_ while a turn ran or was coming
     std::thread::id turn_thread_;
     bool loop_stopped_ = false; // a handler of this turn stopped the context
     bool closed_ = false;

@@ -58,7 +58,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::wake_earlier_by(due_tick a) {
     if (turning_ || turn_coming()) {
-        earlier_ = true;
+        armed_earlier_ = true;
         return note_driver();
     }
     if (a.at_once || a.due <= wheel_->now() || (planned_ == never && (wheel_->size() != 0 || !ended_.empty())))

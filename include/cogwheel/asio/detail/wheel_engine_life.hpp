@@ -92,7 +92,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
     driver_.reset();
     ++serial_; // so that the next wheel ignores a wait that has not arrived yet
     planned_ = never;
-    wait_cancelled_ = rearmed_quickly_ = earlier_ = false;
+    wait_cancelled_ = rearmed_quickly_ = armed_earlier_ = false;
     note_driver();
     wheel_.reset();
     watch_ = nullptr;

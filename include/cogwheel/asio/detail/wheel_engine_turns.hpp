@@ -90,8 +90,8 @@ void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
     if (shut_down_) return;
     if (more || !ended_.empty()) {
         request_turn();
-    } else if (planned_ == never || earlier_ || wheel_->size() == 0) { // else no timer is due before the wait's end
-        earlier_ = false;
+    } else if (planned_ == never || armed_earlier_ || wheel_->size() == 0) {
+        armed_earlier_ = false; // in the other case, no timer is due before the wake-up that is planned
         if (const auto due = wheel_->next_due()) {
             plan_for(*due);
         } else {
