@@ -46,5 +46,4 @@ install(FILES
   "${CMAKE_CURRENT_LIST_DIR}/HeaderVersion.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/FindStandaloneAsio.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/FindBoostAsio.cmake"
-  "${CMAKE_CURRENT_LIST_DIR}/FindHiredis.cmake"
   DESTINATION "${COGWHEEL_CMAKEDIR}")

@@ -34,8 +34,10 @@ endfunction()
 
 # The same with what examples have in common, and programs that tests start.
 function(cogwheel_precompiled_as_examples target)
-  cogwheel_precompiled(${target} examples/support/precompiled.hpp
-    cogwheel::observe $<TARGET_NAME_IF_EXISTS:cogwheel::tasks> fmt::fmt)
+  set(libraries cogwheel::observe $<TARGET_NAME_IF_EXISTS:cogwheel::tasks> fmt::fmt)
+  cogwheel_precompiled(${target} examples/support/precompiled.hpp ${libraries})
+  # GCC compiles what the header uses in each program, and accepts the header only with the same definitions.
+  target_link_libraries(${target} PRIVATE ${libraries})
 endfunction()
 
 # The functions of the header, and the templates that it instantiates, are compiled once, and not in each file that uses them: an

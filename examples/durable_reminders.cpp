@@ -16,7 +16,7 @@
 #include <asio/redirect_error.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/use_awaitable.hpp>
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include <csignal>
 #include <fstream>
@@ -125,8 +125,12 @@ options parse(int argc, char** argv) {
 /// In UTC, such as 2026-03-01T07:00:00.250Z.
 std::string text(task_trigger::wall_point point) {
     const auto ms = std::chrono::floor<std::chrono::milliseconds>(point);
-    const auto s = std::chrono::floor<std::chrono::seconds>(ms);
-    return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(s)), (ms - s).count());
+    const auto day = std::chrono::floor<std::chrono::days>(ms);
+    const std::chrono::year_month_day date(day);
+    const std::chrono::hh_mm_ss time(ms - day);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
+                       time.minutes().count(), time.seconds().count(), time.subseconds().count());
 }
 
 class program {

@@ -2,31 +2,29 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# compat.sh [COMPILER SUITE | --full | --platforms [PLATFORM]... | --boost [--quick | SUITE]]: builds and runs the tests with several compilers
-# and with the Asio, fmt and doctest of several Debian releases. Each compiler and each release is in one leg; with --full,
-# each pair of them is a leg. Or it is that one pair, as in `g++ sid`.
+# compat.sh [SUITE [COMPILER [STANDARD]] | --asio DIR | --boost [--quick | SUITE | DIR] | --platforms [PLATFORM]...]: builds
+# and runs the tests elsewhere than `./dev test` does; each way is a leg.
+# With a SUITE: on a bare Debian of that release, with its own packages and each of its compilers and their standards, or the given
+# ones. Without arguments, on each of the suites. Needs root and debootstrap. What is built there is the last commit.
+# With --asio: with the Asio in DIR. With --boost: the tests, examples and README's programs with Boost.Asio instead, of several
+# releases of Boost, or of that in SUITE, or of that in DIR; with --quick, some of them, with the oldest.
 # With --platforms, each leg is another platform: an architecture, by a cross compiler and an emulator that runs the tests;
-# Windows, by mingw-w64 and wine; libc++; io_uring as Asio's backend.
-# With --names, prints the names of the platforms.
-# With --boost, the tests, examples and README's programs run with Boost.Asio instead, of several releases of Boost, or of that
-# in SUITE; with --quick, some of them, with the oldest.
+# Windows, by mingw-w64 and wine; libc++; io_uring as Asio's backend. With --names, prints the names of the platforms.
 set -euo pipefail
 # shellcheck source=tools/packages.sh
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 
 readonly work="$PWD/build/compat"
-compilers=(g++ clang++-16 clang++-19) suites=(bookworm trixie sid)
+readonly suites=(bookworm trixie sid)
 # Of 32 and 64 bits, with char signed and unsigned; s390x has the other byte order.
 declare -rA platforms=([i386]='i686-linux-gnu-g++ emulated' [armhf]='arm-linux-gnueabihf-g++ emulated'
     [aarch64]='aarch64-linux-gnu-g++ emulated' [riscv64]='riscv64-linux-gnu-g++ emulated' [s390x]='s390x-linux-gnu-g++ emulated'
     [windows]='x86_64-w64-mingw32-g++-posix on_windows' [libc++]='clang++-16 with_libcxx' [io_uring]='g++ on_io_uring')
 readonly in_order=(i386 armhf aarch64 riscv64 s390x windows libc++ io_uring)
-# clang++-19 with bookworm is what `./dev test` runs.
-legs=('g++ bookworm' 'clang++-16 trixie' 'g++ sid')
 
 usage() {
-    printf 'usage: ./dev compat [COMPILER SUITE | --full | --platforms [PLATFORM]... | --boost [--quick | bookworm | sid]]; compilers: %s; suites: %s; platforms: %s\n' \
-        "${compilers[*]}" "${suites[*]}" "${in_order[*]}" >&2
+    printf 'usage: ./dev compat [SUITE [COMPILER [STANDARD]] | --asio DIR | --boost [--quick | SUITE | DIR] | --platforms [PLATFORM]...]; suites: %s; platforms: %s\n' \
+        "${suites[*]}" "${in_order[*]}" >&2
     exit 2
 }
 
@@ -46,8 +44,74 @@ run() {
         ctest --test-dir "$directory" -j "$((4 * $(nproc)))" --no-tests=error --no-label-summary --output-on-failure "${tests[@]}"
 }
 
-# Runs the tests as the compiler of this machine builds them. As all functions below: PREFIX DIRECTORY COMPILER.
-as_usual() { run "$1" "$2" -DCMAKE_CXX_COMPILER="$3"; }
+# bare SUITE: provides that Debian as debootstrap makes it, or says why it cannot.
+bare() {
+    if ((EUID != 0)); then
+        skip "a bare Debian needs root"
+        return 1
+    fi
+    if ! command -v debootstrap >/dev/null; then
+        skip 'debootstrap is not installed'
+        return 1
+    fi
+    fetch "debian-$1" make_bare "$1"
+}
+make_bare() { debootstrap --variant=minbase --include=git,ca-certificates "$1" "$3" "$(mirror)" || { printf 'E: debootstrap\n' && false; }; }
+
+# in_debian SUITE COMMAND...: runs the command in a clone of the last commit, on a copy of the bare Debian, which is thrown away. Its
+# mounts and processes end with the command.
+in_debian() {
+    local root status=0
+    root=$(mktemp -d "$work/debian-XXXX")
+    cp -a --reflink=auto "$unpacked/debian-$1/." "$root"
+    cp /etc/resolv.conf /etc/hosts "$root/etc/"
+    printf 'Acquire::Check-Valid-Until "false";\n' >"$root/etc/apt/apt.conf.d/99-a-mirror-may-lag"
+    git clone --quiet "$PWD" "$root/root/cogwheel"
+    # shellcheck disable=SC2016 # The inner shell expands it.
+    unshare --mount --pid --fork --kill-child bash -c '
+        root=$1
+        mount --make-rprivate / && mount --rbind /dev "$root/dev" && mount -t proc proc "$root/proc" && mount -t sysfs sysfs "$root/sys" &&
+            exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb \
+                "CI=${CI:-}" "http_proxy=${http_proxy:-}" bash -c "cd /root/cogwheel && exec \"\$@\"" in_debian "${@:2}"
+    ' in_debian "$root" "${@:2}" || status=$?
+    rm -rf "$root"
+    return "$status"
+}
+
+# knows COMPILER STANDARD
+knows() { "$1" "-std=c++$2" -fsyntax-only -x c++ - <<<'' 2>/dev/null; }
+
+# of_debian SUITE [COMPILER [STANDARD]]: runs on that Debian: a leg for each compiler, or that one, and each standard, or that one.
+of_debian() {
+    local compilers=(g++ "clang++-$(newest_clang)") standards=(20 23 26) compiler standard
+    if [[ $1 == bookworm ]]; then compilers+=(clang++-16); fi # the oldest
+    if (($# > 1)); then compilers=("$2"); fi
+    if (($# > 2)); then standards=("$3"); fi
+    for compiler in "${compilers[@]}"; do
+        install_compiler "$compiler"
+        for standard in "${standards[@]}"; do
+            if knows "$compiler" "$standard"; then
+                report "$1: $("$compiler" --version | sed -n 1p), C++$standard" "$work/$compiler-$standard.log" \
+                    env "CXX=$compiler" "CXX_STANDARD=$standard" ./dev test
+            else
+                skip "$1: $compiler does not know C++$standard"
+                skipped=$((skipped + 1))
+            fi
+        done
+    done
+}
+newest_clang() {
+    apt-get update -qq >&2
+    apt-cache search --names-only '^clang-[0-9]+$' | sed -E 's/^clang-([0-9]+).*/\1/' | sort -n | tail -n 1
+}
+install_compiler() { apt-get install -y -qq --no-install-recommends "${1/clang++/clang}" >/dev/null 2>&1 </dev/null; }
+
+# As all functions below: PREFIX DIRECTORY COMPILER.
+with_asio() {
+    cmake --preset dev -B "$2" -DCMAKE_CXX_COMPILER="$3" -DStandaloneAsio_ROOT="$1" &&
+        cmake --build "$2" -- --quiet &&
+        ctest --test-dir "$2" -j "$((4 * $(nproc)))" --no-tests=error --no-label-summary --output-on-failure
+}
 
 # The journal that it writes is read here too, and the other way round.
 emulated() {
@@ -120,8 +184,9 @@ report() {
     local name=$1 log=$2 tests
     shift 2
     if "$@" >"$log" 2>&1 </dev/null; then
-        tests=$(sed -n 's/^100% tests passed, .* out of //p' "$log")
+        tests=$(sed -n 's/^100% tests passed, .* out of //p' "$log" | tail -n 1)
         printf 'ok %s: %s tests passed\n' "$name" "${tests:-1}"
+        sed -nE 's/^[[:space:]]*[0-9]+ - (.*) \(Skipped\)$/   skipped: \1/p' "$log"
         passed=$((passed + 1))
     else
         printf 'FAILED %s\n' "$name"
@@ -142,24 +207,27 @@ can() {
     [[ -z $missing ]] || ! skip "$missing is not installed"
 }
 
-# leg COMPILER SUITE HOW [PLATFORM]
-leg() {
-    local compiler=$1 suite=$2 how=$3 platform=${4:-} asio fmt doctest directory
-    if [[ -z ${prefix[$suite]:-} ]] || ! command -v "$compiler" >/dev/null || ! can "$compiler" "$how"; then
+# platform_leg PLATFORM
+platform_leg() {
+    local compiler how asio fmt doctest directory
+    read -r compiler how <<<"${platforms[$1]}"
+    if [[ -z ${prefix[trixie]:-} ]] || ! command -v "$compiler" >/dev/null || ! can "$compiler" "$how"; then
+        command -v "$compiler" >/dev/null || skip "$compiler is not installed"
         skipped=$((skipped + 1))
         return
     fi
-    read -r asio fmt doctest <<<"${versions[$suite]}"
-    directory="$work/${platform:-$compiler}-$asio"
-    report "${platform:+$platform: }$compiler, Asio $asio, fmt $fmt, doctest $doctest" "$directory.log" \
-        "$how" "${prefix[$suite]}" "$directory" "$compiler"
+    read -r asio fmt doctest <<<"${versions[trixie]}"
+    directory="$work/$1-$asio"
+    report "$1: $compiler, Asio $asio, fmt $fmt, doctest $doctest" "$directory.log" "$how" "${prefix[trixie]}" "$directory" "$compiler"
 }
 
-# boost_leg SUITE
+# boost_leg SUITE_OR_DIRECTORY
 boost_leg() {
-    local from version directory
-    provide_boost "$1"
-    from=${prefix[boost-$1]:-}
+    local from=$1 version directory
+    if [[ $1 != */* ]]; then
+        provide_boost "$1"
+        from=${prefix[boost-$1]:-}
+    fi
     if [[ -z $from ]]; then
         skipped=$((skipped + 1))
         return
@@ -173,53 +241,67 @@ boost_leg() {
     fi
 }
 
-boosts=() targets=(all) selected=.
-case "$*" in
-'') ;;
+# debian_leg SUITE [COMPILER [STANDARD]]: its lines are those of of_debian.
+debian_leg() {
+    local log=$work/debian-$1.log n
+    if ! bare "$1"; then
+        skipped=$((skipped + 1))
+        return
+    fi
+    in_debian "$1" tools/compat.sh --inside "$@" 2>&1 | tee "$log" || true
+    # shellcheck disable=SC2016 # awk expands it.
+    read -r -a n < <(awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ {last = $1 " " $3 " " $5}
+        END {print last ? last : "0 1 0"}' "$log")
+    passed=$((passed + n[0])) failed=$((failed + n[1])) skipped=$((skipped + n[2]))
+}
+
+# directory PATH: prints it in full. It must be one.
+directory() { (cd "$1" 2>/dev/null && pwd) || { printf 'compat: there is no directory %s\n' "$1" >&2 && exit 2; }; }
+
+targets=(all) selected=.
+mkdir -p "$work"
+case ${1:-} in
 --names)
     printf '%s\n' "${in_order[@]}"
     exit
     ;;
---full)
-    legs=()
-    for compiler in "${compilers[@]}"; do
-        for suite in "${suites[@]}"; do legs+=("$compiler $suite"); done
-    done
+--inside)
+    of_debian "${@:2}"
     ;;
---platforms | '--platforms '*)
-    suites=(trixie) compilers=() legs=()
+'')
+    for suite in "${suites[@]}"; do debian_leg "$suite"; done
+    ;;
+--asio)
+    (($# == 2)) || usage
+    from=$(directory "$2")
+    report "c++, the Asio in $2" "$work/asio.log" with_asio "$from" "$work/asio" c++
+    ;;
+--platforms)
+    provide trixie
     for platform in "${@:2}"; do [[ -n ${platforms[$platform]:-} ]] || usage; done
     for platform in "${in_order[@]}"; do
-        (($# == 1)) || [[ " ${*:2} " == *" $platform "* ]] || continue
-        read -r compiler how <<<"${platforms[$platform]}"
-        compilers+=("$compiler")
-        legs+=("$compiler trixie $how $platform")
+        if (($# == 1)) || [[ " ${*:2} " == *" $platform "* ]]; then platform_leg "$platform"; fi
     done
     ;;
---boost | '--boost bookworm' | '--boost sid')
-    boosts=(bookworm sid) compilers=() suites=() legs=()
-    if (($# == 2)); then boosts=("$2"); fi
-    ;;
-'--boost --quick')
-    boosts=(bookworm) compilers=() suites=() legs=()
-    targets=(both_tests conformance_tests beast_server) selected='^(both|conformance)_tests$|beast'
+--boost)
+    boosts=("${@:2}")
+    case ${2:-} in
+    '') boosts=(bookworm sid) ;;
+    --quick)
+        boosts=(bookworm)
+        targets=(both_tests conformance_tests beast_server) selected='^(both|conformance)_tests$|beast'
+        ;;
+    bookworm | trixie | sid) ;;
+    *) boosts=("$(directory "$2")") ;;
+    esac
+    (($# <= 2)) || usage
+    for boost in "${boosts[@]}"; do boost_leg "$boost"; done
     ;;
 *)
-    if (($# != 2)) || [[ " ${compilers[*]} " != *" $1 "* || " ${suites[*]} " != *" $2 "* ]]; then usage; fi
-    compilers=("$1") suites=("$2") legs=("$1 $2")
+    if [[ " ${suites[*]} " != *" $1 "* ]] || (($# > 3)); then usage; fi
+    debian_leg "$@"
     ;;
 esac
-
-for compiler in "${compilers[@]}"; do
-    command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-done
-for suite in "${suites[@]}"; do provide "$suite"; done
-mkdir -p "$work"
-for suite in "${boosts[@]}"; do boost_leg "$suite"; done
-for pair in "${legs[@]}"; do
-    read -r compiler suite how platform <<<"$pair"
-    leg "$compiler" "$suite" "${how:-as_usual}" "$platform"
-done
 
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 ((failed == 0))

@@ -22,7 +22,7 @@ import time
 sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/examples"))
 
-from redis_process import Redis
+from redis_process import Redis, redis_program
 
 WHAT = """\
 demo: 2,000 HTTP callbacks wait in Redis; three workers deliver them over 10 s.
@@ -181,7 +181,7 @@ class Demo:
 
     def run(self):
         self.redis.start()
-        self.say(f"redis-server on {self.redis.socket}")
+        self.say(f"{redis_program()} on {self.redis.socket}")
         receiver = self.start("receiver", "--secret", SECRET, "--delay", "20ms", "--times", program="webhook_receiver")
         if not self.until(lambda: self.port is not None):
             raise RuntimeError("the receiver did not start")
@@ -204,10 +204,10 @@ class Demo:
         after(1 + 0.6 * over)
         self.redis.kill()
         self.kills.append(1000 * time.time())
-        self.say("kill -9 redis-server")
+        self.say(f"kill -9 {redis_program()}")
         after(1 + 0.65 * over)
         self.redis.start()
-        self.say("redis-server is started again")
+        self.say(f"{redis_program()} is started again")
         self.until(lambda: scheduler.process.poll() is not None)  # the queue is empty
         for worker in workers:
             worker.signal(signal.SIGTERM)

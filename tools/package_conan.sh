@@ -17,7 +17,7 @@ fi
 {
     sed 's/^compiler.cppstd=.*/compiler.cppstd=20/' "$CONAN_HOME/profiles/default"
     printf '[platform_requires]\n'
-    printf '%s\n' asio/1.22.1 boost/1.81.0 hiredis/1.0.2 libcurl/7.88.1 openssl/3.0.0
+    printf '%s\n' asio/1.22.1 boost/1.81.0 libcurl/7.88.1 openssl/3.0.0
 } >"$CONAN_HOME/profiles/of_this_machine"
 
 version=$(sed -nE 's/^project\(cogwheel VERSION ([0-9.]+) .*/\1/p' CMakeLists.txt)

@@ -12,7 +12,7 @@ namespace cron {
 namespace {
 
 /// A line's fields, of which there are as many as its schedule needs; the rest is the command.
-entry parse(const std::string& line, std::size_t number, cogwheel::time_zone zone) {
+entry parse(const std::string& line, std::size_t number, cogwheel::zone_info zone) {
     const auto fail = [&](const std::string& why) {
         throw command_line::usage_error(fmt::format("line {}: {}", number, why));
     };
@@ -43,13 +43,13 @@ entry parse(const std::string& line, std::size_t number, cogwheel::time_zone zon
 
 std::vector<entry> read_table(std::istream& in) {
     std::vector<entry> all;
-    cogwheel::time_zone zone = cogwheel::time_zone::local();
+    cogwheel::zone_info zone = cogwheel::zone_info::local();
     std::string line;
     for (std::size_t number = 1; std::getline(in, line); ++number) {
         const auto first = line.find_first_not_of(" \t");
         if (first == line.npos || line[first] == '#') continue;
         if (line.starts_with("ZONE="))
-            zone = cogwheel::time_zone(line.substr(5));
+            zone = cogwheel::zone_info(line.substr(5));
         else
             all.push_back(parse(line, number, zone));
     }

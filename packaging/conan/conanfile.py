@@ -71,7 +71,6 @@ class Cogwheel(ConanFile):
         if "boost_" in self._asios:
             self.requires("boost/[>=1.78 <2]", transitive_headers=True)
         if self.options.durable:
-            self.requires("hiredis/[>=1 <2]")
             self.requires("libcurl/[>=7.85 <9]")
             self.requires("openssl/[>=3 <4]")
 
@@ -110,7 +109,7 @@ class Cogwheel(ConanFile):
                 self.cpp_info.components[core].system_libs = ["pthread"]
             self.cpp_info.components[core].defines = ["COGWHEEL_BOOST"] if prefix else ["ASIO_STANDALONE"]
             needs = {"observe": [core], "calendar": [core], "tasks": [prefix + "calendar"], "durable": [prefix + "tasks"]}
-            needs["durable"] += ["hiredis::hiredis", "libcurl::libcurl", "openssl::openssl"]
+            needs["durable"] += ["libcurl::libcurl", "openssl::openssl"]
             for part, requires in needs.items():
                 if self.options.get_safe(part):
                     self._component(prefix + part, requires)

@@ -4,7 +4,7 @@
 
 #include "api/text_values.hpp"
 
-#include <cogwheel/calendar/time_zone.hpp>
+#include <cogwheel/calendar/zone_info.hpp>
 #include <cogwheel/detail/visible_text.hpp>
 #include <cogwheel/durable/http_callback.hpp>
 
@@ -149,7 +149,7 @@ task_trigger read_when(members& in) {
         return task_trigger::every(period);
     }
     if (!cron) return task_trigger::once(std::chrono::seconds(0));
-    const auto in_zone = of_member("zone", [&] { return zone ? cogwheel::time_zone(*zone) : cogwheel::time_zone(); });
+    const auto in_zone = of_member("zone", [&] { return zone ? cogwheel::zone_info(*zone) : cogwheel::zone_info(); });
     return of_member("cron", [&] { return task_trigger::cron(*cron, in_zone); });
 }
 

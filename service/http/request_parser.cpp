@@ -2,26 +2,28 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "http/request_parser.hpp"
 
+#include "http/node_parser.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <new>
+#include <utility>
 
-#include <http_parser.h>
 #include <strings.h>
 
 namespace cogwheeld {
 
-// http_parser is C: an exception must not pass through it. So its callbacks note what is wrong, and stop it.
+// The callbacks note what is wrong, and stop the parser.
 class request_parser::machine {
 public:
     explicit machine(const request_limits& limits) : limits_{limits} { begin(); }
 
     void begin() {
-        http_parser_init(&parser_, HTTP_REQUEST);
+        node::begin(parser_, callbacks());
         parser_.data = this;
         request_ = {};
         name_.clear();
-        in_value_ = continues_ = keeps_alive_ = false;
+        in_value_ = continues_ = keeps_alive_ = has_end_of_head_ = false;
         hosts_ = status_ = 0;
         head_bytes_ = 0;
         stage_ = stage::idle;
@@ -34,15 +36,18 @@ public:
             stage_ = stage::head;
             bytes = bytes.substr(0, limits_.head - head_bytes_ + 1);
         }
-        http_parser_pause(&parser_, 0);
-        const std::size_t taken = http_parser_execute(&parser_, &callbacks(), bytes.data(), bytes.size());
-        if (in_head) head_bytes_ += taken;
-        const auto error = HTTP_PARSER_ERRNO(&parser_);
-        if (status_ == 0 && error != HPE_OK && error != HPE_PAUSED) status_ = status_of(error);
-        // At the end of a head, http_parser stops before its last byte.
-        const std::size_t head = head_bytes_ + (in_head && stage_ != stage::head ? 1 : 0);
-        if (status_ == 0 && in_head && head > limits_.head)
-            status_ = request_.fields.empty() && name_.empty() ? 414 : 431;
+        const std::size_t repeated = std::exchange(has_end_of_head_, false) ? 1 : 0;
+        std::size_t taken = repeated + node::execute(parser_, callbacks(), bytes.substr(repeated));
+        if (status_ == 0) status_ = node::refusal(parser_);
+        if (in_head) {
+            const bool complete = stage_ != stage::head && status_ == 0;
+            head_bytes_ += taken + (complete && !node::takes_whole_head ? 1 : 0);
+            if (status_ == 0 && head_bytes_ > limits_.head)
+                status_ = request_.fields.empty() && name_.empty() ? 414 : 431;
+            // The last byte of a head comes again: with it the parser goes on, also where no body follows.
+            has_end_of_head_ = complete && node::takes_whole_head;
+            if (has_end_of_head_) --taken;
+        }
         if (status_ != 0) stage_ = stage::refused;
         return taken;
     }
@@ -53,39 +58,43 @@ public:
     http_request request_;
 
 private:
-    static machine& of(http_parser* p) noexcept { return *static_cast<machine*>(p->data); }
+    static machine& of(node::parser* p) noexcept { return *static_cast<machine*>(p->data); }
 
-    // Calls a member; answers http_parser that it may go on.
+    // Calls a member. Returns what the callback is to return.
     template <class Member, class... Arguments>
-    static int call(http_parser* p, Member member, Arguments... arguments) noexcept {
+    static int call(node::parser* p, Member member, Arguments... arguments) noexcept {
         machine& self = of(p);
         try {
             (self.*member)(arguments...);
         } catch (const std::bad_alloc&) {
             self.status_ = 503;
         }
-        return self.status_ == 0 ? 0 : 1;
+        return self.status_ == 0 ? node::go_on : node::refuse;
     }
 
-    static const http_parser_settings& callbacks() noexcept {
-        static const http_parser_settings all = [] {
-            http_parser_settings s;
-            http_parser_settings_init(&s);
-            s.on_url = [](http_parser* p, const char* at, std::size_t n) {
+    static const node::callbacks& callbacks() noexcept {
+        static const node::callbacks all = [] {
+            node::callbacks s;
+            node::prepare(s);
+            s.on_url = [](node::parser* p, const char* at, std::size_t n) {
                 return call(p, &machine::on_target, at, n);
             };
-            s.on_header_field = [](http_parser* p, const char* at, std::size_t n) {
+            s.on_header_field = [](node::parser* p, const char* at, std::size_t n) {
                 return call(p, &machine::on_name, at, n);
             };
-            s.on_header_value = [](http_parser* p, const char* at, std::size_t n) {
+            s.on_header_value = [](node::parser* p, const char* at, std::size_t n) {
                 return call(p, &machine::on_value, at, n);
             };
-            s.on_headers_complete = [](http_parser* p) { return call(p, &machine::on_head); };
-            s.on_body = [](http_parser* p, const char* at, std::size_t n) { return call(p, &machine::on_body, at, n); };
-            s.on_message_complete = [](http_parser* p) {
+            s.on_headers_complete = [](node::parser* p) {
+                const int answer = call(p, &machine::on_head);
+                return answer == node::go_on ? node::pause(*p) : answer;
+            };
+            s.on_body = [](node::parser* p, const char* at, std::size_t n) {
+                return call(p, &machine::on_body, at, n);
+            };
+            s.on_message_complete = [](node::parser* p) {
                 of(p).stage_ = stage::complete;
-                http_parser_pause(p, 1);
-                return 0;
+                return node::pause(*p);
             };
             return s;
         }();
@@ -108,7 +117,7 @@ private:
     }
 
     void end_field() {
-        // RFC 9112, 5.1. http_parser lets "Transfer-Encoding : chunked" pass as a field of another name.
+        // RFC 9112, 5.1. The older parser lets "Transfer-Encoding : chunked" pass as a field of another name.
         if (name_.find(' ') != name_.npos) status_ = 400;
         value_.erase(value_.find_last_not_of(" \t") + 1);
         hosts_ += name_ == "host" ? 1 : 0;
@@ -128,8 +137,8 @@ private:
     void on_head() {
         if (!name_.empty()) end_field();
         parser_.upgrade = parser_.method == HTTP_CONNECT ? 1 : 0; // RFC 9110, 7.8: a server may ignore Upgrade
-        request_.method = http_method_str(static_cast<http_method>(parser_.method));
-        keeps_alive_ = http_should_keep_alive(&parser_) != 0;
+        request_.method = node::method_name(parser_);
+        keeps_alive_ = node::keeps_alive(parser_);
         const bool http11 = parser_.http_major == 1 && parser_.http_minor == 1;
         if (parser_.http_major != 1 || parser_.http_minor > 1) status_ = 505;
         if (hosts_ > 1 || (http11 && hosts_ == 0)) status_ = 400; // RFC 9112, 3.2
@@ -138,10 +147,9 @@ private:
             continues_ = strncasecmp(expects.data(), "100-continue", expects.size()) == 0;
             if (!continues_) status_ = 417;
         }
-        const bool has_length = (parser_.flags & F_CONTENTLENGTH) != 0;
+        const bool has_length = (parser_.flags & node::has_length) != 0;
         if (has_length && parser_.content_length > limits_.body) status_ = 413;
         stage_ = stage::body;
-        http_parser_pause(&parser_, 1);
     }
 
     void on_body(const char* at, std::size_t n) {
@@ -151,23 +159,13 @@ private:
             request_.body.append(at, n);
     }
 
-    static int status_of(http_errno error) noexcept {
-        switch (error) {
-        case HPE_HEADER_OVERFLOW:
-            return 431;
-        case HPE_INVALID_VERSION:
-            return 505;
-        default:
-            return 400;
-        }
-    }
-
     const request_limits limits_;
-    http_parser parser_{};
+    node::parser parser_{};
     std::string name_, value_;
     bool in_value_ = false;
     int hosts_ = 0;
     std::size_t head_bytes_ = 0;
+    bool has_end_of_head_ = false;
 };
 
 request_parser::request_parser(const request_limits& limits) : machine_{std::make_unique<machine>(limits)} {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Reads requests of HTTP/1.1 (RFC 9112) by Node's http_parser, piece by piece. No I/O, no clock. It stops at the end of
+// Reads requests of HTTP/1.1 (RFC 9112) by Node's parser, piece by piece. No I/O, no clock. It stops at the end of
 // a head, so that a request may be refused before its body comes, and at the end of a request.
 #pragma once
 

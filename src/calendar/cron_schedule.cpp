@@ -8,7 +8,7 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-time_zone take_zone(std::string_view& text, time_zone otherwise) {
+zone_info take_zone(std::string_view& text, zone_info otherwise) {
     const auto skip_blanks = [&](std::string_view from) {
         return from.substr(std::min(from.find_first_not_of(" \t"), from.size()));
     };
@@ -17,7 +17,7 @@ time_zone take_zone(std::string_view& text, time_zone otherwise) {
         if (!all.starts_with(head)) continue;
         const std::size_t end = std::min(all.find_first_of(" \t"), all.size());
         text = skip_blanks(all.substr(end));
-        return time_zone(all.substr(head.size(), end - head.size()));
+        return zone_info(all.substr(head.size(), end - head.size()));
     }
     return otherwise;
 }
@@ -43,7 +43,7 @@ sys_seconds moment(local_seconds at, seconds offset) { return sys_seconds(at.tim
 
 } // namespace
 
-cron_schedule::cron_schedule(std::string_view text, time_zone zone, dst_policy policy)
+cron_schedule::cron_schedule(std::string_view text, zone_info zone, dst_policy policy)
     : cron_schedule(cron_expression("@daily"), detail::take_zone(text, zone), policy) {
     expression_ = cron_expression(text);
 }

@@ -10,7 +10,7 @@
 
 #include "yearly_rule.hpp"
 
-#include <cogwheel/calendar/time_zone.hpp>
+#include <cogwheel/calendar/zone_info.hpp>
 
 #include <optional>
 #include <vector>

@@ -20,9 +20,13 @@ bool is_of_system(const error_code& ec) noexcept {
            ec.category() == asio::error::get_system_category();
 }
 
+// CURLE_TOO_LARGE, since 8.6: a line of the head is too long. Releases before reported CURLE_OUT_OF_MEMORY.
+constexpr CURLcode too_large = static_cast<CURLcode>(100);
+
 error_code error_of(const transfer_end& end, int status) noexcept {
     if (end.local) return end.local;
     if (end.address_refused) return callback_errc::address_refused;
+    if (end.code == too_large) return callback_errc::bad_answer;
     switch (end.code) {
     case CURLE_OK: // libcurl takes a head without an end for an answer
         return callback_errc::answer_cut;
@@ -54,7 +58,6 @@ error_code error_of(const transfer_end& end, int status) noexcept {
     case CURLE_URL_MALFORMAT:
         return callback_errc::bad_url;
     case CURLE_OUT_OF_MEMORY:
-        // A line of the head that is too long is reported so, too.
         return status == 0 ? make_error_code(sys::errc::not_enough_memory) : callback_errc::bad_answer;
     default:
         return callback_errc::transport_failed;

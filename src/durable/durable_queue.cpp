@@ -102,5 +102,5 @@ void durable_queue::start_audit(const impl_ptr& i, completion<durable_audit> don
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
-COGWHEEL_BUILT_WITH_ASIO(durable_library)
+COGWHEEL_BUILT_WITH_ASIO(durable)
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

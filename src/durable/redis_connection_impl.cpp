@@ -261,9 +261,7 @@ void redis_connection_impl::install(dialled d) {
     }
     static constexpr const char* roles[] = {"role unknown", "master", "replica", "sentinel"};
     dialer_->forget_failures();
-    dialer_->log(made->name + ": connected (Redis " +
-                 (d.version != 0 ? version_text(d.version) : "of unknown version") + ", " +
-                 roles[static_cast<int>(d.role)] + ")");
+    dialer_->log(made->name + ": connected (" + d.server + ", " + roles[static_cast<int>(d.role)] + ")");
     tell(true, {});
     end_waits({});
     on_read(made, 0); // more than the replies of the handshake may have come

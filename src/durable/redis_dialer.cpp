@@ -183,6 +183,7 @@ asio::awaitable<void> redis_dialer::shake_hands(dialled& d, bool sentinel) {
         d.error = facts.error;
         d.message = facts.message;
         d.version = facts.version;
+        d.server = facts.server;
         d.role = facts.role;
     } else {
         d.error = answer.error;

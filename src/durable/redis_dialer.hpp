@@ -25,6 +25,7 @@ struct dialled {
     std::shared_ptr<redis_stream> stream{};
     std::unique_ptr<resp_reader> reader{};
     int version = 0;
+    std::string server{};
     redis_role role = redis_role::unknown;
 };
 

@@ -3,6 +3,7 @@
 #include "redis_handshake.hpp"
 
 #include <charconv>
+#include <utility>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
@@ -90,7 +91,10 @@ server_facts read_handshake(const handshake& made, std::span<const redis_reply> 
                             "\": " + harmless(reply.text(), made.secret);
             return facts;
         }
-        if (step == handshake_step::info) facts.version = read_version(reply.text());
+        if (step == handshake_step::info) {
+            facts.version = read_version(reply.text());
+            facts.server = server_name(reply.text());
+        }
         if (step == handshake_step::role) facts.role = read_role(reply);
     }
     return facts;
@@ -113,9 +117,14 @@ int read_version(std::string_view info) noexcept {
     return version;
 }
 
-std::string version_text(int version) {
-    return std::to_string(version / 10'000) + "." + std::to_string(version / 100 % 100) + "." +
-           std::to_string(version % 100);
+std::string server_name(std::string_view info) {
+    for (const auto& [field, name] : {std::pair{"valkey_version:", "Valkey "}, std::pair{"redis_version:", "Redis "}}) {
+        const auto at = info.find(field);
+        if (at == info.npos) continue;
+        const std::string_view version = info.substr(at + std::string_view(field).size(), 20);
+        return name + std::string(version.substr(0, version.find_first_not_of("0123456789.")));
+    }
+    return "a server of unknown version";
 }
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -29,7 +29,8 @@ handshake make_handshake(const redis_options& o, bool sentinel);
 struct server_facts {
     error_code error{};
     std::string message{}; // why, with the server's words unless they may hold the password
-    int version = 0;       // 70015 for 7.0.15
+    int version = 0;       // 70015 for 7.0.15; of Valkey, that of the Redis with which it is compatible
+    std::string server = "a server of unknown version"; // else "Redis 7.0.15" or "Valkey 8.1.1"
     redis_role role = redis_role::unknown;
 };
 
@@ -39,7 +40,7 @@ server_facts read_handshake(const handshake& made, std::span<const redis_reply> 
 /// Returns 70015 for "...redis_version:7.0.15...", else 0.
 int read_version(std::string_view info) noexcept;
 
-/// Returns "7.0.15" for 70015.
-std::string version_text(int version);
+/// Returns "Redis 7.0.15", "Valkey 8.1.1" or "a server of unknown version".
+std::string server_name(std::string_view info);
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

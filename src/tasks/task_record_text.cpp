@@ -43,7 +43,7 @@ task_trigger trigger_from(field_reader& fields) {
     if (kind == task_trigger::kind::periodic) t = task_trigger::every(period);
     // UTC must not need the tz database, which may not be installed.
     if (kind == task_trigger::kind::cron)
-        t = task_trigger::cron(expression, zone == time_zone().name() ? time_zone() : time_zone(zone), policy);
+        t = task_trigger::cron(expression, zone == zone_info().name() ? zone_info() : zone_info(zone), policy);
     if (t.period() != period)
         refuse_field("period", std::to_string(period.count()), "0, as it is not a periodic trigger's");
     return t.first_after(first).times(runs);

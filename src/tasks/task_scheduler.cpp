@@ -46,5 +46,5 @@ void task_scheduler::stop() { impl_->stop(); }
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
-COGWHEEL_BUILT_WITH_ASIO(tasks_library)
+COGWHEEL_BUILT_WITH_ASIO(tasks)
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

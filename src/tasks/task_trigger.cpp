@@ -61,8 +61,8 @@ sys_seconds second_of(nanoseconds at) { return sys_seconds(std::chrono::floor<se
 
 } // namespace
 
-task_trigger task_trigger::cron(std::string_view expression, time_zone zone, dst_policy policy) {
-    const time_zone own = detail::take_zone(expression, zone);
+task_trigger task_trigger::cron(std::string_view expression, zone_info zone, dst_policy policy) {
+    const zone_info own = detail::take_zone(expression, zone);
     expression.remove_prefix(std::min(expression.find_first_not_of(" \t"), expression.size()));
     if (begins_with_every(expression)) return every(period_of(expression));
     task_trigger t(kind::cron, {}, {}, forever);

@@ -39,7 +39,7 @@ struct difference {
 std::vector<difference> differences(const char* layout, const std::string& name, std::uint64_t& compared) {
     const environment_variable tzdir("TZDIR", compiled_zones().directory(layout));
     const c_library_zone theirs(compiled_zones().directory(layout) + '/' + name);
-    const time_zone ours(name);
+    const zone_info ours(name);
     std::vector<difference> found;
     const auto compare = [&](sys_seconds at, seconds offset) {
         if (!theirs.knows(at)) return;
@@ -82,7 +82,7 @@ TEST_CASE("zone_data_of_all_zones_in_both_layouts_as_the_c_library_reads_it") {
 // Without the footer of a slim file, its last change holds for ever: that of some October or March long ago.
 TEST_CASE("zone_data_that_ends_in_a_rule_runs_in_january_and_july_at_the_same_local_time") {
     const auto noon = [](const char* zone, int y, unsigned m) {
-        const cron_schedule s(cron_expression("0 12 1 * *"), time_zone(zone));
+        const cron_schedule s(cron_expression("0 12 1 * *"), zone_info(zone));
         return *s.next(sys_days(year(y) / month(m) / 1) - hours(24)) - sys_days(year(y) / month(m) / 1);
     };
     for (const char* const layout : {"slim", "fat"}) {
@@ -101,10 +101,10 @@ TEST_CASE("zone_data_that_ends_in_a_rule_runs_in_january_and_july_at_the_same_lo
 }
 
 TEST_CASE("zone_data_of_another_directory_is_another_zone") {
-    const time_zone here("Europe/Berlin");
+    const zone_info here("Europe/Berlin");
     const environment_variable tzdir("TZDIR", compiled_zones().directory("slim"));
-    const time_zone there("Europe/Berlin");
+    const zone_info there("Europe/Berlin");
     CHECK(here != there);
-    CHECK(there == time_zone("Europe/Berlin"));
+    CHECK(there == zone_info("Europe/Berlin"));
     CHECK(here.name() == there.name());
 }

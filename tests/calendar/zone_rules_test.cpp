@@ -238,10 +238,10 @@ TEST_CASE("time_zone_names_do_not_lead_out_of_the_directory") {
     put_bytes(scratch / "outside", tzif{{}, {hours(3)}, "<+03>-3"}.bytes());
     put_bytes(scratch / "zones/Own/Bad", "TZif2");
     const environment_variable tzdir("TZDIR", scratch / "zones");
-    CHECK(time_zone("Own/Zone").stretch_at(rule_utc(2026, 1, 1)).offset == hours(3));
+    CHECK(zone_info("Own/Zone").stretch_at(rule_utc(2026, 1, 1)).offset == hours(3));
     const auto why = [](const std::string& name) {
         try {
-            return time_zone(name).name();
+            return zone_info(name).name();
         } catch (const std::invalid_argument& e) {
             return std::string(e.what());
         }

@@ -7,7 +7,6 @@ that this file started are killed.
 """
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +16,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
+from support.redis_program import redis_program
 from support.reserved_ports import reserved_ports
 
 WAIT = threading.Event().wait  # a pause that a signal ends
@@ -24,7 +24,7 @@ WAIT = threading.Event().wait  # a pause that a signal ends
 
 def missing():
     """Returns the program that is not installed, or None."""
-    return None if shutil.which("redis-server") else "redis-server"
+    return None if redis_program() else os.environ.get("COGWHEEL_REDIS", "redis-server")
 
 
 class RedisError(Exception):
@@ -101,7 +101,7 @@ class Server:
             out.write("\n".join([*own, *lines]) + "\n")
 
     def start(self):
-        words = ["redis-server", self.file] + (["--sentinel"] if self.sentinel else [])
+        words = [redis_program(), self.file] + (["--sentinel"] if self.sentinel else [])
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return self
 

@@ -55,10 +55,15 @@ TEST_CASE("redis_handshake_facts_are_read") {
     CHECK(!facts.error);
     CHECK(facts.version == 70'015);
     CHECK(facts.role == redis_role::replica);
-    CHECK(version_text(facts.version) == "7.0.15");
+    CHECK(facts.server == "Redis 7.0.15");
+    const std::vector other{reply_info("7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.1.1"), reply_role("master"),
+                            reply_ok()};
+    CHECK(read_handshake(h, other, "").version == 70'204);
+    CHECK(read_handshake(h, other, "").server == "Valkey 8.1.1");
     const std::vector denied{reply_error("NOPERM a"), reply_error("NOPERM b"), reply_error("NOPERM c")};
     CHECK(!read_handshake(h, denied, "").error);
     CHECK(read_handshake(h, denied, "").role == redis_role::unknown);
+    CHECK(read_handshake(h, denied, "").server == "a server of unknown version");
 }
 
 TEST_CASE("redis_handshake_error_has_the_step_the_user_and_the_servers_words") {

@@ -84,9 +84,10 @@ TEST_CASE("resp_reader_limit_counts_each_reply_alone") {
 }
 
 TEST_CASE("resp_reader_bytes_that_are_no_reply_are_bad") {
-    for (const char* bytes : {"x\r\n", "HTTP/1.1 200 OK\r\n", ":1x\r\n", ":\r\n", "$-2\r\n", "$x\r\n", "*-2\r\n",
-                              "*99999999999\r\n", "$99999999999999999999\r\n", "%1\r\n", "*1\r\n?\r\n",
-                              "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n"}) {
+    for (const char* bytes :
+         {"x\r\n", "HTTP/1.1 200 OK\r\n", ":1x\r\n", ":\r\n", "$-2\r\n", "$x\r\n", "*-2\r\n", "*99999999999\r\n",
+          "$99999999999999999999\r\n", "%1\r\n", "*1\r\n?\r\n", "\r\n", "\x16\x03\x01", "$1\r\nab\r\n", "$1\r\na\rb",
+          ":99999999999999999999\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n"}) {
         CAPTURE(bytes);
         resp_reader reader(1000);
         std::string shown;
@@ -97,10 +98,34 @@ TEST_CASE("resp_reader_bytes_that_are_no_reply_are_bad") {
 }
 
 TEST_CASE("resp_reader_promise_of_a_huge_array_takes_no_memory") {
-    resp_reader reader(1000);
+    resp_reader reader(std::size_t{1} << 31);
     std::string shown;
     reader.feed("*2147483647\r\n:1\r\n");
     CHECK(read_replies(reader, shown) == resp_reader::outcome::more);
+}
+
+TEST_CASE("resp_reader_promise_of_more_than_the_limit_is_bad_at_once") {
+    for (const char* promise : {"*1001\r\n", "$1001\r\n", "*1\r\n$1001\r\n"}) {
+        CAPTURE(promise);
+        resp_reader reader(1000);
+        std::string shown;
+        reader.feed(promise);
+        CHECK(read_replies(reader, shown) == resp_reader::outcome::bad);
+        CHECK(reader.message().find("more than 1000 bytes") != std::string::npos);
+    }
+}
+
+TEST_CASE("resp_reader_after_a_long_reply_goes_on") {
+    resp_reader reader(1'000'000);
+    std::string shown;
+    for (int i = 0; i < 3; ++i) { // its buffer is released in between
+        shown.clear();
+        reader.feed("$300000\r\n" + std::string(300'000, 'x'));
+        CHECK(read_replies(reader, shown) == resp_reader::outcome::more);
+        reader.feed("\r\n:7\r\n");
+        CHECK(read_replies(reader, shown) == resp_reader::outcome::more);
+        CHECK(shown == "'" + std::string(300'000, 'x') + "'\n7\n");
+    }
 }
 
 TEST_CASE("resp_reader_line_without_an_end_is_bad") {

@@ -3,17 +3,22 @@
 """A Redis server as a process of its own: on a unix socket in a directory of its own; on a port only if it has replicas."""
 
 import os
-import shutil
+import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from support.redis_program import redis_program  # noqa: E402
 
 PATIENCE = 20.0  # seconds
 
 
 def installed():
-    return shutil.which("redis-server") is not None
+    return redis_program() is not None
 
 
 class Redis:
@@ -31,13 +36,13 @@ class Redis:
 
     def start(self, wait=True):
         self.process = subprocess.Popen(
-            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--unixsocket", self.socket, "--dir", self.directory, "--save", "", "--appendonly",
+            [redis_program(), "--port", str(self.port), "--bind", "127.0.0.1", "--unixsocket", self.socket, "--dir", self.directory, "--save", "", "--appendonly",
              "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--repl-diskless-sync-delay", "0", "--logfile", os.path.join(self.directory, "redis.log"), *self.options],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + PATIENCE
         while wait and not self.answers():
             if self.process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"redis-server did not start: {self.log()}")
+                raise RuntimeError(f"{redis_program()} did not start: {self.log()}")
         return self
 
     def command(self, *words):

@@ -59,13 +59,18 @@ void retry(trial& t) {
     end(t);
 }
 
+struct starts_nothing {
+    template <class Handler>
+    void operator()(Handler&&) const {}
+};
+
 void retry_fails_at_once(trial& t) {
     cogwheel::retry_policy p = policy();
     t.begin();
     t.start([&](watched h) {
         cogwheel::async_retry(
             t.wheel, p,
-            [](auto token) -> decltype(asio::async_initiate<decltype(token), void(std::error_code)>([](auto&&) {},
+            [](auto token) -> decltype(asio::async_initiate<decltype(token), void(std::error_code)>(starts_nothing(),
                                                                                                     token)) {
                 throw std::system_error(asio::error::make_error_code(asio::error::connection_refused));
             },

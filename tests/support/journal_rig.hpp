@@ -104,7 +104,7 @@ inline cogwheel::task_trigger random_trigger(random_source& random) {
         t = task_trigger::every(ns).first_after(std::chrono::nanoseconds(random_number(random)));
         break;
     case 2:
-        t = task_trigger::cron(expressions[random.below(4)], cogwheel::time_zone(zones[random.below(4)]),
+        t = task_trigger::cron(expressions[random.below(4)], cogwheel::zone_info(zones[random.below(4)]),
                                static_cast<cogwheel::dst_policy>(random.below(3)));
         if (random.below(2) == 0) t = t.first_after(ns);
         break;

@@ -5,7 +5,8 @@
 // for it. A server dies with its object, and also if the test program is killed.
 #pragma once
 
-#include "support/pipe_signal_blocked.hpp"
+#include "support/plain_redis.hpp"
+#include "support/redis_program.hpp"
 #include "support/reserved_port.hpp"
 #include "support/smoke_process.hpp"
 
@@ -16,7 +17,6 @@
 #include <fstream>
 #include <stdexcept>
 
-#include <hiredis/hiredis.h>
 #include <sys/stat.h>
 
 namespace cogwheel_tests {
@@ -54,7 +54,7 @@ struct redis_server_options {
 class redis_server {
 public:
     /// Returns whether the program is there. Tests say that they skip, and return, if it is not.
-    static bool installed() { return std::system("command -v redis-server >/dev/null 2>&1") == 0; }
+    static bool installed() { return !redis_program().empty(); }
 
     /// Starts the server, and waits until it answers. Errors: std::runtime_error with the end of its log.
     explicit redis_server(redis_server_options o = {}) : options_(std::move(o)) {
@@ -83,7 +83,7 @@ public:
         process_ = child_process(command_line());
         if (!eventually([&] { return !process_.running() || ready(); }, std::chrono::seconds(20)) ||
             !process_.running())
-            throw std::runtime_error("redis-server does not start: " + log_tail());
+            throw std::runtime_error(redis_program() + " does not start: " + log_tail());
     }
     /// SIGKILL.
     void kill() { process_.kill(); }
@@ -97,16 +97,17 @@ public:
     /// Runs a command on a connection of its own, and returns its reply as text: a number in decimal, an array as
     /// lines, an error as it is, nil as "(nil)".
     std::string call(const std::vector<std::string>& arguments) const {
-        const pipe_signal_blocked quiet;
-        timeval limit{5, 0};
-        const std::unique_ptr<redisContext, void (*)(redisContext*)> c(
-            options_.sentinel.empty() ? redisConnectUnixWithTimeout(socket().c_str(), limit)
-                                      : redisConnectWithTimeout("127.0.0.1", options_.port, limit),
-            redisFree);
-        if (c == nullptr || c->err != 0) return "(no connection)";
-        redisSetTimeout(c.get(), limit);
-        if (!options_.password.empty()) run(*c, {"AUTH", options_.password});
-        return run(*c, arguments);
+        constexpr std::chrono::seconds limit{5};
+        try {
+            plain_redis c =
+                options_.sentinel.empty() ? plain_redis(socket(), limit) : plain_redis(options_.port, limit);
+            if (!options_.password.empty()) c(cogwheel::redis_command{"AUTH", options_.password});
+            cogwheel::redis_command command;
+            for (const auto& a : arguments) command.add(a);
+            return text_of(c(command));
+        } catch (const std::runtime_error&) {
+            return "(no connection)";
+        }
     }
 
     std::string log_tail() const {
@@ -116,27 +117,13 @@ public:
     }
 
 private:
-    static std::string text_of(const redisReply* r) {
-        if (r == nullptr) return "(broken)";
-        if (r->type == REDIS_REPLY_INTEGER) return std::to_string(r->integer);
-        if (r->type == REDIS_REPLY_NIL) return "(nil)";
-        if (r->type != REDIS_REPLY_ARRAY) return {r->str, static_cast<std::size_t>(r->len)};
-        std::string all;
-        for (std::size_t i = 0; i < r->elements; ++i) all += text_of(r->element[i]) + "\n";
+    static std::string text_of(const cogwheel::redis_reply& r) {
+        using kind = cogwheel::redis_reply::kind;
+        if (r.what() == kind::integer) return std::to_string(r.integer());
+        if (r.is_nil()) return "(nil)";
+        std::string all = r.text();
+        for (const auto& e : r.elements()) all += text_of(e) + "\n";
         return all;
-    }
-    static std::string run(redisContext& c, const std::vector<std::string>& arguments) {
-        std::vector<const char*> texts;
-        std::vector<std::size_t> lengths;
-        for (const auto& a : arguments) {
-            texts.push_back(a.data());
-            lengths.push_back(a.size());
-        }
-        const std::unique_ptr<redisReply, void (*)(void*)> reply(
-            static_cast<redisReply*>(
-                redisCommandArgv(&c, static_cast<int>(texts.size()), texts.data(), lengths.data())),
-            freeReplyObject);
-        return text_of(reply.get());
     }
 
     bool ready() const {
@@ -145,7 +132,7 @@ private:
     }
 
     std::vector<std::string> command_line() {
-        std::vector<std::string> all{"redis-server"};
+        std::vector<std::string> all{redis_program()};
         if (!options_.sentinel.empty()) {
             std::ofstream(folder_ / "sentinel.conf")
                 << "port " << options_.port << "\ndir " << folder_.path() << "\nlogfile " << folder_ / "log" << '\n'

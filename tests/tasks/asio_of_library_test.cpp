@@ -9,7 +9,6 @@
 namespace detail = cogwheel::detail;
 
 TEST_CASE("headers_of_tasks_name_the_asio_that_the_library_must_be_built_with") {
-    const bool same = detail::asio_of_tasks_library ==
-                      &detail::built_with_asio<detail::tasks_library, COGWHEEL_ASIO_MACRO(VERSION) / 100>;
+    const bool same = detail::asio_of_tasks == &detail::COGWHEEL_LINK(tasks)<COGWHEEL_ASIO_MACRO(VERSION) / 100>;
     CHECK(same);
 }

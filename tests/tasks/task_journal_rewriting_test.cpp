@@ -178,7 +178,7 @@ TEST_CASE("journal_new_file_is_for_its_owner_alone") {
 TEST_CASE("journal_task_that_cannot_be_understood_is_reported_and_stays") {
     const scratch_directory directory;
     task_record far = record_of("far", "away");
-    far.task.when = task_trigger::cron("@daily", cogwheel::time_zone("Europe/Berlin"));
+    far.task.when = task_trigger::cron("@daily", cogwheel::zone_info("Europe/Berlin"));
     std::string fields = to_text(far);
     fields.replace(fields.find("Europe/Berlin"), 13, "Atlantis/Port");
     std::string text(detail::journal_header), line;

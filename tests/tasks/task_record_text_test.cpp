@@ -56,7 +56,7 @@ TEST_CASE("record_text_is_the_one_that_is_in_files") {
     CHECK(to_text(record) == "night\\tly\t\ta\\nb\\\\c\tonce\t0\t0\t1\t\t\tvixie\tfire_once\t1\tforbid\t0\t-\t0");
     record.task.job = "report";
     record.task.when =
-        task_trigger::cron("0 7 * * MON-FRI", cogwheel::time_zone("Europe/Berlin"), dst_policy::follow_clock)
+        task_trigger::cron("0 7 * * MON-FRI", cogwheel::zone_info("Europe/Berlin"), dst_policy::follow_clock)
             .times(9)
             .first_after(1s);
     record.task.misfire = task_misfire::catch_up(3);
@@ -80,7 +80,7 @@ TEST_CASE("record_text_of_each_trigger_reads_back") {
         task_trigger::every(std::chrono::hours::max()).first_after(std::chrono::hours::min())));
     CHECK(record_trigger_reads_back(task_trigger::cron("@daily")));
     CHECK(record_trigger_reads_back(
-        task_trigger::cron("0\t0 L * *", cogwheel::time_zone("Asia/Tokyo"), dst_policy::skip).times(2)));
+        task_trigger::cron("0\t0 L * *", cogwheel::zone_info("Asia/Tokyo"), dst_policy::skip).times(2)));
 }
 
 TEST_CASE("record_text_keeps_every_byte_and_shows_no_control_character") {
@@ -137,7 +137,7 @@ TEST_CASE("record_text_faults_name_the_field") {
 
 TEST_CASE("record_text_with_an_unknown_zone_or_expression_is_refused_and_has_its_name") {
     task_record record = record_of("far\taway", "");
-    record.task.when = task_trigger::cron("@daily", cogwheel::time_zone("Europe/Berlin"));
+    record.task.when = task_trigger::cron("@daily", cogwheel::zone_info("Europe/Berlin"));
     std::string text = to_text(record);
     text.replace(text.find("Europe/Berlin"), 13, "Atlantis/Port");
     CHECK(says(record_fault(text), "'Atlantis/Port' is unknown"));

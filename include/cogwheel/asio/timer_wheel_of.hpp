@@ -65,10 +65,12 @@ private:
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
+// By value, because GCC takes a reference that a function returns for one to a temporary argument (-Wdangling-reference).
+
 /// Returns the wheel of the executor's context, of type `Wheel`. Makes it at the first call.
 /// Errors: std::bad_alloc. Thread safety: any thread.
 template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor>
-Wheel& timer_wheel_of(const Executor& executor, detail::call_site where = detail::call_site::here()) {
+Wheel& timer_wheel_of(Executor executor, detail::call_site where = detail::call_site::here()) {
     return detail::find_wheel<Wheel>(executor, where);
 }
 /// The same for the executor of a context.
@@ -81,7 +83,7 @@ Wheel& timer_wheel_of(Context& context, detail::call_site where = detail::call_s
 /// Errors: std::logic_error if it exists already; the message says where it was made. std::invalid_argument (options,
 ///   see wheel_options), std::bad_alloc. Thread safety: any thread.
 template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor>
-Wheel& make_timer_wheel_of(const Executor& executor, const wheel_options& options,
+Wheel& make_timer_wheel_of(Executor executor, wheel_options options,
                            detail::call_site where = detail::call_site::here()) {
     using service = detail::context_wheel_service<Wheel>;
     asio::execution_context& context = detail::context_of(executor);
@@ -89,7 +91,7 @@ Wheel& make_timer_wheel_of(const Executor& executor, const wheel_options& option
 }
 /// The same for the executor of a context.
 template <any_timer_wheel Wheel = timer_wheel, detail::any_context Context>
-Wheel& make_timer_wheel_of(Context& context, const wheel_options& options,
+Wheel& make_timer_wheel_of(Context& context, wheel_options options,
                            detail::call_site where = detail::call_site::here()) {
     return make_timer_wheel_of<Wheel>(context.get_executor(), options, where);
 }

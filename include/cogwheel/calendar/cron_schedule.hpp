@@ -5,11 +5,11 @@
 // Library: cogwheel::calendar.
 //
 //     const cogwheel::cron_expression half_past_two("30 2 * * *");
-//     const cogwheel::cron_schedule nightly(half_past_two, cogwheel::time_zone("Europe/Berlin"));
+//     const cogwheel::cron_schedule nightly(half_past_two, cogwheel::zone_info("Europe/Berlin"));
 //     nightly.next(now);
 #pragma once
 
-#include <cogwheel/calendar/time_zone.hpp>
+#include <cogwheel/calendar/zone_info.hpp>
 #include <cogwheel/schedule/cron.hpp>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
@@ -31,8 +31,8 @@ enum class dst_policy {
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 /// Removes "TZ=..." or "CRON_TZ=..." and the blanks around it from the front of `text`. Returns that zone, else
-/// `otherwise`. Errors: those of time_zone's constructor.
-time_zone take_zone(std::string_view& text, time_zone otherwise);
+/// `otherwise`. Errors: those of zone_info's constructor.
+zone_info take_zone(std::string_view& text, zone_info otherwise);
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
@@ -43,13 +43,13 @@ public:
     using sys_seconds = std::chrono::sys_seconds;
 
     /// Makes a schedule. The default zone is UTC.
-    explicit cron_schedule(const cron_expression& expression, time_zone zone = {},
+    explicit cron_schedule(const cron_expression& expression, zone_info zone = {},
                            dst_policy policy = dst_policy::vixie)
         : expression_(expression), zone_(zone), policy_(policy) {}
 
     /// The same with an expression as text. "TZ=Europe/Berlin " or "CRON_TZ=Europe/Berlin " before it names the zone,
-    /// and goes before `zone`. Errors: cron_error, those of time_zone's constructor.
-    explicit cron_schedule(std::string_view text, time_zone zone = {}, dst_policy policy = dst_policy::vixie);
+    /// and goes before `zone`. Errors: cron_error, those of zone_info's constructor.
+    explicit cron_schedule(std::string_view text, zone_info zone = {}, dst_policy policy = dst_policy::vixie);
 
     /// Returns the first run strictly after `after`, or nothing if there is none up to the year 9999.
     std::optional<sys_seconds> next(sys_seconds after) const;
@@ -58,7 +58,7 @@ public:
     std::optional<sys_seconds> previous(sys_seconds before) const;
 
     const cron_expression& expression() const noexcept { return expression_; }
-    time_zone zone() const noexcept { return zone_; }
+    zone_info zone() const noexcept { return zone_; }
     dst_policy policy() const noexcept { return policy_; }
 
 private:
@@ -66,7 +66,7 @@ private:
     window window_of(const zone_stretch&) const;
 
     cron_expression expression_;
-    time_zone zone_;
+    zone_info zone_;
     dst_policy policy_;
 };
 

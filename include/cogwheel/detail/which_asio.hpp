@@ -25,6 +25,7 @@
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define COGWHEEL_ASIO_HEADER(name) <boost/asio/name>
 #define COGWHEEL_ASIO_MACRO(name) BOOST_ASIO_##name
+#define COGWHEEL_LINK(name) link_cogwheel_boost_##name##_built_with_asio
 
 #if COGWHEEL_MINGW && !defined(BOOST_ASIO_HAS_PTHREADS)
 #error "With MinGW, define BOOST_ASIO_HAS_PTHREADS for the whole program, as cogwheel::boost does: see which_asio.hpp"
@@ -49,6 +50,7 @@ namespace sys = boost::system;
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define COGWHEEL_ASIO_HEADER(name) <asio/name>
 #define COGWHEEL_ASIO_MACRO(name) ASIO_##name
+#define COGWHEEL_LINK(name) link_cogwheel_##name##_built_with_asio
 
 // MinGW has two kinds of threads. Asio takes POSIX's if a header has named them before, else those of Windows. Then a
 // context has another layout in one file of a program than in another, and its threads outlive it.
@@ -71,21 +73,18 @@ namespace sys = std;
 
 #include COGWHEEL_ASIO_HEADER(version.hpp)
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
-template <class Library, int AsioVersion>
-void built_with_asio() noexcept;
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
-
-// For a library that contains parts of Asio: the linker refuses a program with another release of Asio, whose objects
-// have other layouts under the same names. One header of the library has the first line, one source the second.
+// For a library that contains parts of Asio: the linker refuses a program without it, or with another release of Asio,
+// whose objects have other layouts under the same names. What it then misses says what to link:
+// link_cogwheel_tasks_built_with_asio<1022>. One header of the library has the first line, one source the second.
 // NOLINTBEGIN(bugprone-macro-parentheses)
-#define COGWHEEL_NEEDS_ASIO_OF(library)                                                                                \
-    struct library;                                                                                                    \
+#define COGWHEEL_NEEDS_ASIO_OF(name)                                                                                   \
+    template <int AsioVersion>                                                                                         \
+    void COGWHEEL_LINK(name)() noexcept;                                                                               \
     template <>                                                                                                        \
-    void built_with_asio<library, COGWHEEL_ASIO_MACRO(VERSION) / 100>() noexcept;                                      \
-    [[gnu::used]] inline void (*const asio_of_##library)() noexcept =                                                  \
-        &built_with_asio<library, COGWHEEL_ASIO_MACRO(VERSION) / 100>
-#define COGWHEEL_BUILT_WITH_ASIO(library)                                                                              \
+    void COGWHEEL_LINK(name)<COGWHEEL_ASIO_MACRO(VERSION) / 100>() noexcept;                                           \
+    [[gnu::used]] inline void (*const asio_of_##name)() noexcept =                                                     \
+        &COGWHEEL_LINK(name)<COGWHEEL_ASIO_MACRO(VERSION) / 100>
+#define COGWHEEL_BUILT_WITH_ASIO(name)                                                                                 \
     template <>                                                                                                        \
-    void built_with_asio<library, COGWHEEL_ASIO_MACRO(VERSION) / 100>() noexcept {}
+    void COGWHEEL_LINK(name)<COGWHEEL_ASIO_MACRO(VERSION) / 100>() noexcept {}
 // NOLINTEND(bugprone-macro-parentheses)

@@ -4,7 +4,7 @@
 // The description of a durable task: its id, its trigger, its body and its policies; and what a queue reports of it.
 //
 //     {.id = "order-17", .when = task_trigger::once(30min), .body = "17"}
-//     {.id = "report", .when = task_trigger::cron("0 7 * * MON-FRI", time_zone("Europe/Berlin"))}
+//     {.id = "report", .when = task_trigger::cron("0 7 * * MON-FRI", zone_info("Europe/Berlin"))}
 //
 // A task whose trigger has more than one run makes a task of its own for each run, its occurrence. The id of an
 // occurrence is "<id>@<due time in milliseconds since 1970>". So a receiver sees the same id each time a run is tried.

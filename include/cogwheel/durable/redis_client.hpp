@@ -109,7 +109,8 @@ public:
 
     /// Returns whether the client is ready for commands now.
     bool connected() const noexcept;
-    /// Returns the version of the server that was connected last, 70015 for 7.0.15; 0 if it is not known.
+    /// Returns the version of the server that was connected last, 70015 for 7.0.15; 0 if it is not known. Valkey states
+    /// that of the Redis with which it is compatible.
     int version() const noexcept;
 
     /// Sets the function that is called on the strand with each change. As redis_connection::on_state(). In a cluster,

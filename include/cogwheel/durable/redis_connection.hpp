@@ -108,7 +108,8 @@ public:
     bool connected() const noexcept;
     /// Returns the server's role, as it was when the connection was made.
     redis_role role() const noexcept;
-    /// Returns the server's version, 70015 for 7.0.15, as it was when the connection was made; 0 if it is not known.
+    /// Returns the server's version, 70015 for 7.0.15, as it was when the connection was made; 0 if it is not
+    /// known. Valkey states that of the Redis with which it is compatible.
     int version() const noexcept;
 
     /// Sets the function that is called on the strand with each change: (true, {}) when the connection is ready,

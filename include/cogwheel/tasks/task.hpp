@@ -3,7 +3,7 @@
 //
 // The description of a task: its name, its trigger, its job, and its policies for runs that cannot start as planned.
 //
-//     {.name = "report", .when = task_trigger::cron("0 7 * * MON-FRI", time_zone("Europe/Berlin")), .job = "report"}
+//     {.name = "report", .when = task_trigger::cron("0 7 * * MON-FRI", zone_info("Europe/Berlin")), .job = "report"}
 //     {.name = "poll", .when = task_trigger::every(10s).times(6), .misfire = task_misfire::skip()}
 //
 // A task is a value that a storage can keep (task_storage.hpp). It holds the name of the job, not the job.

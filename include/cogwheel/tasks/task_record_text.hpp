@@ -29,7 +29,7 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 /// Returns the record as one line, without a newline. Complexity: O(size). Errors: std::bad_alloc.
 std::string to_text(const task_record&);
 
-/// Parses what to_text() returns. Errors: std::invalid_argument that names the field; the exceptions of time_zone and
+/// Parses what to_text() returns. Errors: std::invalid_argument that names the field; the exceptions of zone_info and
 /// cron_expression; std::bad_alloc.
 task_record task_record_from(std::string_view text);
 

@@ -31,7 +31,7 @@
 #include <cogwheel/tasks/task_stats.hpp>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
-COGWHEEL_NEEDS_ASIO_OF(tasks_library);
+COGWHEEL_NEEDS_ASIO_OF(tasks);
 class task_scheduler_impl;
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 

@@ -5,7 +5,7 @@
 //
 //     task_trigger::once(30s)
 //     task_trigger::every(10s).first_after(0s).times(6)
-//     task_trigger::cron("0 7 * * MON-FRI", time_zone("Europe/Berlin"))
+//     task_trigger::cron("0 7 * * MON-FRI", zone_info("Europe/Berlin"))
 //
 // Dates and cron expressions use the wall clock. Other triggers use the wheel's clock, which is the steady clock on a
 // timer_wheel.
@@ -58,8 +58,8 @@ public:
     /// Returns a trigger with a run at each match of the expression. "TZ=Europe/Berlin " or "CRON_TZ=Europe/Berlin "
     /// before the expression names the zone, and goes before `zone`. "@every 1h30m" is every(1h + 30min); its units are
     /// ns, us, ms, s, m, h and d.
-    /// Errors: cron_error that marks the column; those of time_zone's constructor.
-    static task_trigger cron(std::string_view expression, time_zone zone = {}, dst_policy policy = dst_policy::vixie);
+    /// Errors: cron_error that marks the column; those of zone_info's constructor.
+    static task_trigger cron(std::string_view expression, zone_info zone = {}, dst_policy policy = dst_policy::vixie);
 
     /// Returns this trigger with a limit on the number of runs. Missed and dropped runs do not count.
     /// The limit must be at least 1, and may be more only with every() and cron(); otherwise add() refuses the task.

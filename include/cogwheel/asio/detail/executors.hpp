@@ -303,9 +303,11 @@ void post_to_its_own(const Executor& fallback, F&& handler) {
 [[gnu::cold]] inline asio::io_context* loop_of([[maybe_unused]] const asio::any_io_executor& executor) noexcept {
 #if !COGWHEEL_ASIO_MACRO(NO_TYPEID)
     using direct = asio::io_context::executor_type;
-    if (executor.target_type() == typeid(direct)) return &executor.target<direct>()->context();
+    // With ASIO_NO_TS_EXECUTORS, executors have no context().
+    const auto context = [](const direct& e) { return &asio::query(e, asio::execution::context); };
+    if (executor.target_type() == typeid(direct)) return context(*executor.target<direct>());
     using strand = asio::strand<direct>;
-    if (executor.target_type() == typeid(strand)) return &executor.target<strand>()->get_inner_executor().context();
+    if (executor.target_type() == typeid(strand)) return context(executor.target<strand>()->get_inner_executor());
     using outer = asio::strand<asio::any_io_executor>; // of the executor of an I/O object
     if (executor.target_type() == typeid(outer)) return loop_of(executor.target<outer>()->get_inner_executor());
 #endif

@@ -24,7 +24,7 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-COGWHEEL_NEEDS_ASIO_OF(durable_library);
+COGWHEEL_NEEDS_ASIO_OF(durable);
 
 /// Holds a handler with the signature void(std::error_code, R), or void(std::error_code) if R is void. Move-only.
 /// Calling it dispatches the handler to its associated executor, else to that of the operation. Until then it counts as

@@ -4,11 +4,12 @@
 // Time zones: the local time at a moment, from the system's tz database (files as in RFC 9636).
 // Library: cogwheel::calendar.
 //
-//     const cogwheel::time_zone berlin("Europe/Berlin");
+//     const cogwheel::zone_info berlin("Europe/Berlin");
 //     berlin.to_local(std::chrono::sys_seconds(0s)); // 1970-01-01 01:00:00
 //
 // The database is in /usr/share/zoneinfo, or in the directory that the environment variable TZDIR names. A process
-// keeps each zone that it has read. The library neither reads nor sets the variable TZ.
+// keeps each zone that it has read. The library neither reads nor sets the variable TZ. std::chrono::time_zone, which a
+// program may use beside it, is not available before GCC 13.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -32,19 +33,19 @@ struct zone_stretch {
 
 /// A time zone: a value. Two zones of the same name and directory are equal.
 /// Thread safety: any thread may make and use zones.
-class time_zone {
+class zone_info {
 public:
     /// Makes the zone UTC.
-    time_zone() noexcept = default;
+    zone_info() noexcept = default;
 
     /// Makes the zone with this name in the tz database, such as "Europe/Berlin".
     /// Errors: throws std::invalid_argument; the message has the name and the reason: an unknown name, a file that is
     /// damaged or cannot be read, or one that counts leap seconds.
-    explicit time_zone(std::string_view name);
+    explicit zone_info(std::string_view name);
 
     /// Returns the zone of the system, from /etc/localtime or /etc/timezone.
     /// Errors: std::runtime_error if neither names a zone; std::invalid_argument as with the constructor.
-    static time_zone local();
+    static zone_info local();
 
     std::string name() const;
 
@@ -57,7 +58,7 @@ public:
         return std::chrono::local_seconds(at.time_since_epoch() + stretch_at(at).offset);
     }
 
-    friend bool operator==(time_zone, time_zone) = default;
+    friend bool operator==(zone_info, zone_info) = default;
 
 private:
     const detail::zone_rules* rules_ = nullptr; // the rules live as long as the process; nullptr: UTC

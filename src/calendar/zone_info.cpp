@@ -37,7 +37,7 @@ bool is_a_name(std::string_view text) {
 }
 
 // Reads each zone once, because a schedule of a thousand tasks asks for the same zone a thousand times. The rules are
-// never destroyed, because a time_zone is a value that may be used while static objects are destroyed.
+// never destroyed, because a zone_info is a value that may be used while static objects are destroyed.
 const zone_rules* find(std::string_view name) {
     static std::mutex& mutex = *new std::mutex;
     static auto& known = *new std::map<std::string, std::unique_ptr<const zone_rules>, std::less<>>;
@@ -48,7 +48,7 @@ const zone_rules* find(std::string_view name) {
     error_code ignored;
     if (!is_a_name(name) || !std::filesystem::is_regular_file(path, ignored))
         throw std::invalid_argument(
-            "cogwheel::time_zone: '" + detail::visible_text(name) +
+            "cogwheel::zone_info: '" + detail::visible_text(name) +
             "' is unknown, but must be a name of the tz database, such as Europe/Berlin or UTC; "
             "there is no such file in " +
             in + ", is the package tzdata installed?");
@@ -58,33 +58,33 @@ const zone_rules* find(std::string_view name) {
         auto rules = std::make_unique<const zone_rules>(name, bytes);
         return known.emplace(path, std::move(rules)).first->second.get();
     } catch (const std::invalid_argument& e) {
-        throw std::invalid_argument("cogwheel::time_zone: '" + std::string(name) + "' cannot be read from " + path +
+        throw std::invalid_argument("cogwheel::zone_info: '" + std::string(name) + "' cannot be read from " + path +
                                     ": " + e.what());
     }
 }
 
 } // namespace
 
-time_zone::time_zone(std::string_view name) : rules_(name == time_zone().name() ? nullptr : find(name)) {}
+zone_info::zone_info(std::string_view name) : rules_(name == zone_info().name() ? nullptr : find(name)) {}
 
 // Systems set the link /etc/localtime, the file /etc/timezone, or both. The link comes first.
-time_zone time_zone::local() {
+zone_info zone_info::local() {
     error_code ec;
     const std::string link = std::filesystem::read_symlink("/etc/localtime", ec).string();
     constexpr std::string_view inside = "zoneinfo/";
     if (const std::size_t at = link.rfind(inside); at != std::string::npos)
-        return time_zone(link.substr(at + inside.size()));
+        return zone_info(link.substr(at + inside.size()));
     std::string name;
     std::ifstream file("/etc/timezone");
-    if (file >> name) return time_zone(name);
+    if (file >> name) return zone_info(name);
     throw std::runtime_error(
-        "cogwheel::time_zone: the system's own zone cannot be found out: /etc/localtime is no link "
+        "cogwheel::zone_info: the system's own zone cannot be found out: /etc/localtime is no link "
         "into a directory zoneinfo, and there is no /etc/timezone; name the zone");
 }
 
-std::string time_zone::name() const { return rules_ == nullptr ? "UTC" : rules_->name(); }
+std::string zone_info::name() const { return rules_ == nullptr ? "UTC" : rules_->name(); }
 
-zone_stretch time_zone::stretch_at(std::chrono::sys_seconds at) const {
+zone_stretch zone_info::stretch_at(std::chrono::sys_seconds at) const {
     using std::chrono::sys_seconds;
     if (rules_ == nullptr) return {sys_seconds::min(), sys_seconds::max(), std::chrono::seconds(0)};
     return rules_->stretch_at(at);
