@@ -46,7 +46,7 @@ macro(cogwheel_find_packages)
   if(cogwheel_absent AND NOT COGWHEEL_FETCH)
     list(JOIN cogwheel_absent ", " cogwheel_absent)
     message(FATAL_ERROR "Not installed: ${cogwheel_absent}. Cogwheel needs asio 1.22.1, fmt 9.1 and doctest 2.4.9, or later ones. "
-      "CMAKE_PREFIX_PATH says where they are, or COGWHEEL_FETCH=ON fetches them.")
+      "CMAKE_PREFIX_PATH says where they are, or COGWHEEL_FETCH=ON (./dev --fetch) fetches them.")
   endif()
   foreach(name IN LISTS cogwheel_absent)
     message(STATUS "${name} is not installed, fetching it")

@@ -248,7 +248,7 @@ debian_leg() {
         skipped=$((skipped + 1))
         return
     fi
-    in_debian "$1" tools/compat.sh --inside "$@" 2>&1 | tee "$log" || true
+    in_debian "$1" tools/compat.sh --inside "$@" 2>&1 | tee "$log" | sed -u '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d' || true
     # shellcheck disable=SC2016 # awk expands it.
     read -r -a n < <(awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ {last = $1 " " $3 " " $5}
         END {print last ? last : "0 1 0"}' "$log")
