@@ -120,7 +120,7 @@ macro(cogwheel_find_service)
         AND STANDALONE)
       set(COGWHEEL_WITH_SERVICE ON)
     else()
-      cogwheel_missing(missing "HttpParser llhttp libllhttp-dev" "nlohmann_json nlohmann-json nlohmann-json3-dev"
+      cogwheel_missing(missing "HttpParser llhttp-9 libllhttp-dev" "nlohmann_json nlohmann-json nlohmann-json3-dev"
         "tomlplusplus toml++ libtomlplusplus-dev" "COGWHEEL_WITH_DURABLE cogwheel::durable -" "COGWHEEL_BUILD_OBSERVE cogwheel::observe -"
         "STANDALONE COGWHEEL_ASIO=standalone -")
       if(COGWHEEL_DURABLE_NEEDS)

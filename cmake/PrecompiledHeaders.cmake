@@ -36,7 +36,7 @@ endfunction()
 function(cogwheel_precompiled_as_examples target)
   set(libraries cogwheel::observe $<TARGET_NAME_IF_EXISTS:cogwheel::tasks> fmt::fmt)
   cogwheel_precompiled(${target} examples/support/precompiled.hpp ${libraries})
-  # GCC compiles what the header uses in each program, and accepts the header only with the same definitions.
+  # A compiler accepts the header only with the same definitions.
   target_link_libraries(${target} PRIVATE ${libraries})
 endfunction()
 

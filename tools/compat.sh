@@ -62,19 +62,21 @@ make_bare() { debootstrap --variant=minbase --include=git,ca-certificates "$1" "
 # mounts and processes end with the command.
 in_debian() {
     local root status=0
-    root=$(mktemp -d "$work/debian-XXXX")
-    cp -a --reflink=auto "$unpacked/debian-$1/." "$root"
-    cp /etc/resolv.conf /etc/hosts "$root/etc/"
-    printf 'Acquire::Check-Valid-Until "false";\n' >"$root/etc/apt/apt.conf.d/99-a-mirror-may-lag"
-    git clone --quiet "$PWD" "$root/root/cogwheel"
+    root=$(mktemp -d "$work/debian-XXXX") || return
+    # The caller is a pipe: so set -e does not hold here, and this is a shell of its own.
+    # shellcheck disable=SC2064
+    trap "rm -rf '$root'" EXIT
     # shellcheck disable=SC2016 # The inner shell expands it.
-    unshare --mount --pid --fork --kill-child bash -c '
+    cp -a --reflink=auto "$unpacked/debian-$1/." "$root" &&
+        cp /etc/resolv.conf /etc/hosts "$root/etc/" &&
+        printf 'Acquire::Check-Valid-Until "false";\n' >"$root/etc/apt/apt.conf.d/99-a-mirror-may-lag" &&
+        git clone --quiet "$PWD" "$root/root/cogwheel" &&
+        unshare --mount --pid --fork --kill-child bash -c '
         root=$1
         mount --make-rprivate / && mount --rbind /dev "$root/dev" && mount -t proc proc "$root/proc" && mount -t sysfs sysfs "$root/sys" &&
             exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb \
                 "CI=${CI:-}" "http_proxy=${http_proxy:-}" bash -c "cd /root/cogwheel && exec \"\$@\"" in_debian "${@:2}"
     ' in_debian "$root" "${@:2}" || status=$?
-    rm -rf "$root"
     return "$status"
 }
 
@@ -83,12 +85,18 @@ knows() { "$1" "-std=c++$2" -fsyntax-only -x c++ - <<<'' 2>/dev/null; }
 
 # of_debian SUITE [COMPILER [STANDARD]]: runs on that Debian: a leg for each compiler, or that one, and each standard, or that one.
 of_debian() {
-    local compilers=(g++ "clang++-$(newest_clang)") standards=(20 23 26) compiler standard
+    local compilers standards=(20 23 26) compiler standard
+    apt-get update -qq
+    compilers=(g++ "clang++-$(newest_clang)")
     if [[ $1 == bookworm ]]; then compilers+=(clang++-16); fi # the oldest
     if (($# > 1)); then compilers=("$2"); fi
     if (($# > 2)); then standards=("$3"); fi
     for compiler in "${compilers[@]}"; do
-        install_compiler "$compiler"
+        if ! install_compiler "$compiler"; then
+            printf 'FAILED %s: %s cannot be installed\n' "$1" "$compiler"
+            failed=$((failed + 1))
+            continue
+        fi
         for standard in "${standards[@]}"; do
             if knows "$compiler" "$standard"; then
                 report "$1: $("$compiler" --version | sed -n 1p), C++$standard" "$work/$compiler-$standard.log" \
@@ -101,14 +109,18 @@ of_debian() {
     done
 }
 newest_clang() {
-    apt-get update -qq >&2
     apt-cache search --names-only '^clang-[0-9]+$' | sed -E 's/^clang-([0-9]+).*/\1/' | sort -n | tail -n 1
 }
-install_compiler() { apt-get install -y -qq --no-install-recommends "${1/clang++/clang}" >/dev/null 2>&1 </dev/null; }
+install_compiler() {
+    local packages=("${1/clang++/clang}")
+    if [[ $1 == clang++-* ]]; then packages+=("lld-${1##*-}"); fi
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null 2>"$work/apt.log" </dev/null ||
+        { tail -n 5 "$work/apt.log" && false; }
+}
 
 # As all functions below: PREFIX DIRECTORY COMPILER.
 with_asio() {
-    cmake --preset dev -B "$2" -DCMAKE_CXX_COMPILER="$3" -DStandaloneAsio_ROOT="$1" &&
+    cmake --fresh --preset dev -B "$2" -DCMAKE_CXX_COMPILER="$3" -DStandaloneAsio_INCLUDE_DIR="$1" &&
         cmake --build "$2" -- --quiet &&
         ctest --test-dir "$2" -j "$((4 * $(nproc)))" --no-tests=error --no-label-summary --output-on-failure
 }
@@ -156,21 +168,21 @@ on_io_uring() {
         -DCMAKE_CXX_STANDARD_LIBRARIES=-luring -DCOGWHEEL_INSTALL=OFF -DCOGWHEEL_BUILD_DURABLE=OFF -DCOGWHEEL_BUILD_EXAMPLES=OFF
 }
 
-# with_boost PREFIX DIRECTORY: in a copy of the project that is written for Boost.Asio.
+# with_boost HEADERS DIRECTORY: in a copy of the project that is written for Boost.Asio.
 with_boost() {
     local from=$1 directory=$2
     tools/for_boost.sh "$directory/source" &&
         cmake --preset dev -S "$directory/source" -B "$directory/build" \
-            '-DCOGWHEEL_ASIO=standalone;boost' -DBoost_ROOT="$from" -DCOGWHEEL_BUILD_DURABLE=OFF &&
+            '-DCOGWHEEL_ASIO=standalone;boost' -DBoostAsio_INCLUDE_DIR="$from" -DCOGWHEEL_BUILD_DURABLE=OFF &&
         cmake --build "$directory/build" --target "${targets[@]}" -- --quiet &&
         ctest --test-dir "$directory/build" -R "$selected" -j "$((4 * $(nproc)))" --no-tests=error --no-label-summary --output-on-failure
 }
 
-# with_cobalt PREFIX DIRECTORY: sid's library needs sid's libstdc++, which needs its libc.
+# with_cobalt HEADERS DIRECTORY: sid's library needs sid's libstdc++, which needs its libc.
 with_cobalt() {
     local from=$1 built=$2/build/src tree=$unpacked/cobalt-sid libraries
     libraries=$(dirname "$(find "$tree" -name libboost_cobalt.so)")
-    g++ -std=c++20 -O1 -DCOGWHEEL_BOOST -Iinclude -isystem "$from/include" -isystem "$tree/usr/include" tests/cobalt/use_op.cpp \
+    g++ -std=c++20 -O1 -DCOGWHEEL_BOOST -Iinclude -isystem "$from" -isystem "$tree/usr/include" tests/cobalt/use_op.cpp \
         "$built/libcogwheel_boost.a" "$built/libcogwheel_wheel.a" "$libraries/libboost_cobalt.so" \
         -Wl,--allow-shlib-undefined -o "$2/use_op" &&
         "$(find "$tree" -name 'ld-linux*.so.*' | sed -n 1p)" --library-path "$libraries" "$2/use_op"
@@ -186,7 +198,7 @@ report() {
     if "$@" >"$log" 2>&1 </dev/null; then
         tests=$(sed -n 's/^100% tests passed, .* out of //p' "$log" | tail -n 1)
         printf 'ok %s: %s tests passed\n' "$name" "${tests:-1}"
-        sed -nE 's/^[[:space:]]*[0-9]+ - (.*) \(Skipped\)$/   skipped: \1/p' "$log"
+        sed -nE 's/^[[:space:]]*[0-9]+ - (.*) \(Skipped\)$/   skipped: \1/p; /does not build: .* needs |is left out$/p' "$log"
         passed=$((passed + 1))
     else
         printf 'FAILED %s\n' "$name"
@@ -226,13 +238,13 @@ boost_leg() {
     local from=$1 version directory
     if [[ $1 != */* ]]; then
         provide_boost "$1"
-        from=${prefix[boost-$1]:-}
+        from=${prefix[boost-$1]:+${prefix[boost-$1]}/include}
     fi
     if [[ -z $from ]]; then
         skipped=$((skipped + 1))
         return
     fi
-    version=$(sed -nE 's/^#define BOOST_LIB_VERSION "(.*)"/\1/p' "$from/include/boost/version.hpp")
+    version=$(sed -nE 's/^#define BOOST_LIB_VERSION "(.*)"/\1/p' "$from/boost/version.hpp")
     directory=$work/boost-$version
     mkdir -p "$directory"
     report "g++, Boost ${version//_/.}" "$directory.log" with_boost "$from" "$directory"
@@ -255,8 +267,18 @@ debian_leg() {
     passed=$((passed + n[0])) failed=$((failed + n[1])) skipped=$((skipped + n[2]))
 }
 
-# directory PATH: prints it in full. It must be one.
-directory() { (cd "$1" 2>/dev/null && pwd) || { printf 'compat: there is no directory %s\n' "$1" >&2 && exit 2; }; }
+# headers DIRECTORY HEADER FOLDER...: prints the folder of the directory that has the header.
+headers() {
+    local folder
+    for folder in "${@:3}"; do
+        if [[ -e $1/$folder/$2 ]]; then
+            (cd "$1/$folder" && pwd)
+            return
+        fi
+    done
+    printf 'compat: there is no %s in %s\n' "$2" "$1" >&2
+    exit 2
+}
 
 targets=(all) selected=.
 mkdir -p "$work"
@@ -273,7 +295,7 @@ case ${1:-} in
     ;;
 --asio)
     (($# == 2)) || usage
-    from=$(directory "$2")
+    from=$(headers "$2" asio.hpp . include asio/include)
     report "c++, the Asio in $2" "$work/asio.log" with_asio "$from" "$work/asio" c++
     ;;
 --platforms)
@@ -292,7 +314,7 @@ case ${1:-} in
         targets=(both_tests conformance_tests beast_server) selected='^(both|conformance)_tests$|beast'
         ;;
     bookworm | trixie | sid) ;;
-    *) boosts=("$(directory "$2")") ;;
+    *) boosts=("$(headers "$2" boost/asio.hpp . include)") ;;
     esac
     (($# <= 2)) || usage
     for boost in "${boosts[@]}"; do boost_leg "$boost"; done

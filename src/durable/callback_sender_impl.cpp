@@ -193,6 +193,7 @@ void callback_sender_impl::transfer_ended(CURL* handle, CURLcode code) {
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &transfer);
     const request_ptr request = *transfer->request()->position;
     try {
+        if (transfer->takes_another_connection() && driver_->add(handle) == CURLM_OK) return;
         transfer->finish(code, request->host->origin, present_second());
     } catch (const std::bad_alloc&) {
         transfer->forget();

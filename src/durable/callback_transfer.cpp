@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
@@ -117,7 +118,7 @@ void callback_transfer::begin(callback_request& request, std::chrono::sys_second
     static_cast<void>(url.parse(call.url));
     host_ = url.host;
     refusal_.clear();
-    head_complete_ = has_socket_ = sent_again_ = false;
+    head_complete_ = has_socket_ = sent_again_ = stale_ = false;
     socket_error_ = {};
     words_[0] = '\0';
 
@@ -132,6 +133,7 @@ void callback_transfer::begin(callback_request& request, std::chrono::sys_second
     }
     if (call.method != (empty ? "GET" : "POST")) set(CURLOPT_CUSTOMREQUEST, call.method.c_str());
     set(CURLOPT_URL, call.url.c_str());
+    set(CURLOPT_FRESH_CONNECT, 0L);
     request_ = &request;
     set_headers(now);
 }
@@ -231,9 +233,31 @@ curl_socket_t callback_transfer::open_socket(void* transfer, curlsocktype, curl_
 // it. The size counts what was sent on the first connection, too: 0 if the connection was closed already.
 int callback_transfer::before_request(void* transfer, char*, char*, int, int) noexcept {
     auto& self = *static_cast<callback_transfer*>(transfer);
-    if (self.bytes_sent() == 0) return CURL_PREREQFUNC_OK;
-    self.sent_again_ = true;
+    if (self.bytes_sent() > 0)
+        self.sent_again_ = true;
+    else if (!self.has_socket_ && self.connection_has_ended())
+        self.stale_ = true;
+    else
+        return CURL_PREREQFUNC_OK;
     return CURL_PREREQFUNC_ABORT;
+}
+
+// Releases of libcurl after 8.14 (seen with 8.23) do not ask this before they use an idle connection again. Then the receiver seems
+// to have got a request, and to have closed the connection without an answer.
+bool callback_transfer::connection_has_ended() const noexcept {
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    if (curl_easy_getinfo(easy_, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK || fd == CURL_SOCKET_BAD) return false;
+    char byte = 0;
+    const auto n = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    // Nothing is to come before the request: bytes are the end of TLS, or an answer to nobody.
+    return n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool callback_transfer::takes_another_connection() {
+    if (!stale_) return false;
+    stale_ = false;
+    set(CURLOPT_FRESH_CONNECT, 1L);
+    return true;
 }
 
 long callback_transfer::bytes_sent() const noexcept {
@@ -265,10 +289,12 @@ void callback_transfer::finish(CURLcode code, std::string_view origin, std::chro
         end.code = CURLE_GOT_NOTHING;
         words_[0] = '\0'; // they tell of the second time
     }
+    // Newer releases wait in vain for a resolver that they could not start.
+    const bool unresolved = end.code == CURLE_OPERATION_TIMEDOUT && result.remote_address.empty() && !has_socket_;
     if (end.code == CURLE_COULDNT_CONNECT && !has_socket_) {
         end.local = socket_error_;
         end.address_refused = !socket_error_ && !refusal_.empty();
-    } else if (end.code == CURLE_COULDNT_RESOLVE_HOST || end.code == CURLE_SSL_CACERT_BADFILE) {
+    } else if (unresolved || end.code == CURLE_COULDNT_RESOLVE_HOST || end.code == CURLE_SSL_CACERT_BADFILE) {
         end.local = error_without_descriptors(); // libcurl does not tell why it could not ask, or not read the file
     }
     end.detail = end.address_refused ? std::string_view(refusal_) : std::string_view(words_.data());

@@ -32,6 +32,9 @@ public:
     /// Errors: std::bad_alloc.
     void begin(callback_request& request, std::chrono::sys_seconds now);
 
+    /// Returns whether the transfer ended because its idle connection had, and makes it take a new one. Nothing was sent.
+    bool takes_another_connection();
+
     /// Fills the request's result.
     void finish(CURLcode code, std::string_view origin, std::chrono::sys_seconds now);
 
@@ -49,6 +52,7 @@ private:
     void set_headers(std::chrono::sys_seconds now);
     void add_header(std::string_view name, std::string_view value);
     long bytes_sent() const noexcept;
+    bool connection_has_ended() const noexcept;
 
     const callback_options& options_;
     curl_driver& driver_;
@@ -64,6 +68,7 @@ private:
     bool has_socket_ = false; // for an address that the guard allows
     error_code socket_error_; // there was none for such an address
     bool sent_again_ = false; // libcurl wanted it
+    bool stale_ = false;      // the peer had closed the idle connection
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

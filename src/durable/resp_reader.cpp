@@ -28,7 +28,7 @@ std::string too_long(std::size_t limit) { return "the reply has more than " + st
 void resp_reader::feed(std::string_view bytes) noexcept {
     if (bad_) return;
     try {
-        if (at_ == bytes_.size() && bytes_.capacity() > kept) bytes_ = {};
+        if (at_ == bytes_.size() && bytes_.capacity() > kept) bytes_ = std::string(); // {} would keep its memory
         bytes_.erase(0, at_);
         at_ = 0;
         bytes_ += bytes;
@@ -84,8 +84,8 @@ std::optional<resp_reader::element> resp_reader::read_element() {
     } else if (type == ':' && n) {
         read.value = redis_reply::integer(*n);
     } else if (sized && n && *n >= 0) {
-        const auto size = static_cast<std::uint64_t>(*n);
-        if (size > max_reply_) { // an element of an array has some bytes, too
+        const auto size = static_cast<std::size_t>(*n);
+        if (static_cast<std::uint64_t>(*n) > max_reply_) { // an element of an array has some bytes, too
             fail(too_long(max_reply_));
             return std::nullopt;
         }

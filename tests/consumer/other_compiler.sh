@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# other_compiler.sh ARGUMENTS: c++, but for what compilers have each their own of: a flag for a warning or an optimisation is an error.
+# other_compiler.sh ARGUMENTS: $COGWHEEL_CXX, but for what compilers have each their own of: a flag for a warning or an optimisation is an error.
 set -euo pipefail
 for argument in "$@"; do
     case $argument in
@@ -13,4 +13,4 @@ for argument in "$@"; do
         ;;
     esac
 done
-exec c++ "$@"
+exec "$COGWHEEL_CXX" "$@"

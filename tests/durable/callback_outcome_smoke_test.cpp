@@ -64,7 +64,7 @@ TEST_CASE("receiver_behaviour_decides_the_outcome") {
                              r.error ? r.error.message() : "");
     };
     for (const outcome_row& row : outcome_rows()) {
-        INFO(row.path);
+        INFO(std::string(row.path));
         auto options = loopback_options();
         if (row.error == asio::error::timed_out) options.request_timeout = 300ms;
         callback_rig rig(options);

@@ -13,10 +13,9 @@ namespace cogwheel_tests {
 inline const std::string& redis_program() {
     static const std::string program = [] {
         const char* const named = std::getenv("COGWHEEL_REDIS");
-        for (const std::string name : {named != nullptr ? named : "redis-server", "valkey-server"}) {
+        const bool asked = named != nullptr && *named != '\0';
+        for (const std::string name : {asked ? named : "redis-server", asked ? named : "valkey-server"})
             if (std::system(("command -v '" + name + "' >/dev/null 2>&1").c_str()) == 0) return name;
-            if (named != nullptr) break;
-        }
         return std::string();
     }();
     return program;
