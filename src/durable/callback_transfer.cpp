@@ -242,8 +242,8 @@ int callback_transfer::before_request(void* transfer, char*, char*, int, int) no
     return CURL_PREREQFUNC_ABORT;
 }
 
-// Releases of libcurl after 8.14 (seen with 8.23) do not ask this before they use an idle connection again. Then the receiver seems
-// to have got a request, and to have closed the connection without an answer.
+// Releases of libcurl after 8.14 (seen with 8.23) do not ask this before they use an idle connection again. Then the
+// receiver seems to have got a request, and to have closed the connection without an answer.
 bool callback_transfer::connection_has_ended() const noexcept {
     curl_socket_t fd = CURL_SOCKET_BAD;
     if (curl_easy_getinfo(easy_, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK || fd == CURL_SOCKET_BAD) return false;

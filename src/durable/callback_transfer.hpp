@@ -32,7 +32,8 @@ public:
     /// Errors: std::bad_alloc.
     void begin(callback_request& request, std::chrono::sys_seconds now);
 
-    /// Returns whether the transfer ended because its idle connection had, and makes it take a new one. Nothing was sent.
+    /// Returns whether the transfer ended because its idle connection had, and makes it take a new one. Nothing was
+    /// sent.
     bool takes_another_connection();
 
     /// Fills the request's result.

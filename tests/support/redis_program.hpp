@@ -9,7 +9,8 @@
 
 namespace cogwheel_tests {
 
-/// Returns what the environment variable COGWHEEL_REDIS names, else redis-server, else valkey-server; empty: not installed.
+/// Returns what the environment variable COGWHEEL_REDIS names, else redis-server, else valkey-server; empty: it is not
+/// installed.
 inline const std::string& redis_program() {
     static const std::string program = [] {
         const char* const named = std::getenv("COGWHEEL_REDIS");

@@ -65,7 +65,8 @@ private:
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-// By value, because GCC takes a reference that a function returns for one to a temporary argument (-Wdangling-reference).
+// By value, because GCC takes a reference that a function returns for one to a temporary argument
+// (-Wdangling-reference).
 
 /// Returns the wheel of the executor's context, of type `Wheel`. Makes it at the first call.
 /// Errors: std::bad_alloc. Thread safety: any thread.
