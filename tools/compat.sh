@@ -112,10 +112,11 @@ newest_clang() {
     apt-cache search --names-only '^clang-[0-9]+$' | sed -E 's/^clang-([0-9]+).*/\1/' | sort -n | tail -n 1
 }
 install_compiler() {
-    local packages=("${1/clang++/clang}")
-    if [[ $1 == clang++-* ]]; then packages+=("lld-${1##*-}"); fi
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null 2>"$work/apt.log" </dev/null ||
+    local wanted=("${1/clang++/clang}")
+    if [[ $1 == clang++-* ]]; then wanted+=("lld-${1##*-}"); fi
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null 2>"$work/apt.log" </dev/null ||
         { tail -n 5 "$work/apt.log" && false; }
+    command -v "$1" >/dev/null
 }
 
 # As all functions below: PREFIX DIRECTORY COMPILER.
