@@ -38,7 +38,9 @@ enum class decision { open, approved, rejected };
 class workflow {
 public:
     workflow(cogwheel::timer_wheel& wheel, cogwheel::durable_queue& queue)
-        : queue_(queue), worker_(queue, {.executor = wheel.get_executor()}), begin_(std::chrono::steady_clock::now()) {}
+        : queue_(queue),
+          worker_(queue, {.backoff = cogwheel::backoff::constant(hour / 4), .executor = wheel.get_executor()}),
+          begin_(std::chrono::steady_clock::now()) {}
 
     asio::awaitable<void> run() {
         std::error_code ec;
@@ -92,8 +94,7 @@ private:
                 say(request, "reminder to its owner");
             } else if (what == "escalate") {
                 // The mail server has bad days.
-                if (task.attempt() == 1)
-                    co_return durable_outcome::retry_after(hour / 4, "mail server: connection refused");
+                if (task.attempt() == 1) co_return durable_outcome::retry("mail server: connection refused");
                 say(request, fmt::format("escalated, in attempt {}", task.attempt()));
             } else if (what == "approve") {
                 co_await close(request, decision::approved);

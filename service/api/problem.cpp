@@ -73,7 +73,10 @@ problem of_durable(durable_errc e, std::string words) {
                 .field = "due",
                 .remedy = "give a date before 2262, or a shorter delay"};
     case durable_errc::bad_id:
-        return {.status = 422, .detail = std::move(words), .field = "id", .remedy = "give an id of 1 to 512 bytes"};
+        return {.status = 422,
+                .detail = std::move(words),
+                .field = "id",
+                .remedy = "give an id of 1 to 512 bytes, to a recurring task 1 to 498"};
     case durable_errc::bad_body:
         return {.status = 413,
                 .detail = std::move(words),

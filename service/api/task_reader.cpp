@@ -194,7 +194,8 @@ void check(const http_callback& call) {
 void check(const durable_task& task) {
     const auto ec = task.check();
     if (!ec) return;
-    if (ec == durable_errc::bad_id) refuse(422, "the id is empty or too long", "id", "give 1 to 512 bytes");
+    if (ec == durable_errc::bad_id)
+        refuse(422, "the id is empty or too long", "id", "give 1 to 512 bytes, to a recurring task 1 to 498");
     if (ec == durable_errc::bad_body) refuse(413, "the callback is too long", "body", "shorten body, headers or url");
     if (ec == durable_errc::bad_attempts)
         refuse(422, "the number of attempts is out of range", "max_attempts", "give 1 to 65535");

@@ -6,6 +6,7 @@
 #include "api/text_values.hpp"
 
 #include <cogwheel/durable/http_callback.hpp>
+#include <cogwheel/durable/webhook_signature.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,8 +19,14 @@ namespace {
 using cogwheel::durable_info;
 using cogwheel::durable_state;
 
+// What the receiver sees, if it is not the id.
+void add_webhook_id(ordered_json& to, std::string_view id) {
+    if (auto safe = cogwheel::webhook_safe(id); safe != id) to["webhook_id"] = std::move(safe);
+}
+
 ordered_json receipt(std::string_view id, const cogwheel::durable_receipt& r) {
     ordered_json j{{"id", id}, {"generation", r.generation}, {"due", date_text(r.due)}};
+    add_webhook_id(j, id);
     if (r.existed) j["existed"] = true;
     return j;
 }
@@ -65,6 +72,7 @@ ordered_json task_of(const durable_info& t) {
                    {"due", date_text(t.due)},
                    {"attempt", t.attempt},
                    {"max_attempts", t.max_attempts}};
+    add_webhook_id(j, t.id);
     if (t.paused) j["paused"] = true;
     if (!t.when.empty()) j["when"] = t.when;
     if (!t.when.empty() && t.runs_left != cogwheel::forever) j["runs_left"] = t.runs_left;

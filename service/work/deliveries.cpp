@@ -39,7 +39,7 @@ cogwheel::durable_worker_options worker_options(const settings& s,
         .max_in_flight = s.max_in_flight,
         .lease = s.lease,
         .backoff =
-            cogwheel::backoff::exponential(s.backoff_first).cap(s.backoff_cap).jitter(cogwheel::backoff_jitter::full),
+            cogwheel::backoff::exponential(s.backoff_first).cap(s.backoff_cap).jitter(cogwheel::backoff_jitter::equal),
         .on_event = std::move(f)};
 }
 

@@ -163,7 +163,8 @@ void callback_transfer::set_headers(std::chrono::sys_seconds now) {
         (signatures += signatures.empty() ? "" : " ") += key.sign(id, seconds, call.body);
     if (!signatures.empty()) add_header("webhook-signature", signatures);
     add_header("cogwheel-attempt", std::to_string(delivery.attempt));
-    if (!delivery.fencing_token.empty()) add_header("cogwheel-fencing-token", webhook_safe(delivery.fencing_token));
+    if (!delivery.fencing_token.empty() && is_visible(delivery.fencing_token))
+        add_header("cogwheel-fencing-token", delivery.fencing_token);
     if (!delivery.traceparent.empty() && delivery.traceparent.size() <= 255 && is_visible(delivery.traceparent))
         add_header("traceparent", delivery.traceparent);
     for (const auto& [name, value] : call.headers) add_header(name, value);

@@ -9,7 +9,8 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 error_code durable_task::check() const noexcept {
     constexpr auto least_period = std::chrono::milliseconds(1);
-    if (id.empty() || id.size() > max_id) return durable_errc::bad_id;
+    const bool recurs = when.what() == task_trigger::kind::periodic || when.what() == task_trigger::kind::cron;
+    if (id.empty() || id.size() > (recurs ? max_recurring_id : max_id)) return durable_errc::bad_id;
     if (body.size() > max_body) return durable_errc::bad_body;
     if (max_attempts < 1 || max_attempts > max_max_attempts) return durable_errc::bad_attempts;
     if (!traceparent.empty() && !detail::is_traceparent(traceparent)) return durable_errc::bad_trace;

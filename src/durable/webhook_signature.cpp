@@ -109,6 +109,25 @@ error_code check_time(std::string_view text, std::chrono::system_clock::time_poi
     return away > tolerance ? webhook_errc::too_new : error_code();
 }
 
+// Whether receivers may read what follows a full stop of the id as the timestamp of "id.timestamp.body". They read numbers
+// as from_chars, parseInt or float() do; "17e8" and "1_700_000_000" are some. One of up to eight digits is a time before
+// 1974, which all refuse.
+bool begins_a_time(std::string_view rest) noexcept {
+    if (rest.starts_with('+')) return true;
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    return digits > 8 ||
+           (digits > 0 && digits < rest.size() && std::string_view("eExX_").find(rest[digits]) != rest.npos);
+}
+
+// As webhook_safe() makes it, or as other senders do.
+bool is_id(std::string_view text) noexcept {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (byte < 0x20 || byte == 0x7f || (byte == '.' && begins_a_time(text.substr(i + 1)))) return false;
+    }
+    return !text.empty() && text.size() <= webhook_headers::max_id;
+}
+
 std::string signature_of(const digest& d) { return std::string(version_prefix) + base64(d.data(), d.size()); }
 
 } // namespace
@@ -164,9 +183,7 @@ std::string webhook_key::sign(std::string_view id, std::int64_t timestamp, std::
 error_code verify_webhook(std::span<const webhook_key> keys, const webhook_headers& headers, std::string_view body,
                           std::chrono::system_clock::time_point now, std::chrono::seconds tolerance) {
     if (keys.empty()) return webhook_errc::no_key;
-    const bool bad = std::any_of(headers.id.begin(), headers.id.end(),
-                                 [](char c) { return c == '.' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-    if (bad || headers.id.empty() || headers.id.size() > webhook_headers::max_id) return webhook_errc::bad_id;
+    if (!is_id(headers.id)) return webhook_errc::bad_id;
     std::int64_t seconds = 0;
     if (const auto ec = check_time(headers.timestamp, now, tolerance, seconds)) return ec;
 
@@ -191,10 +208,10 @@ std::string webhook_safe(std::string_view bytes) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     std::string text;
     text.reserve(bytes.size());
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte > 0x20 && byte < 0x7f && c != '%' && c != '.')
-            text += c;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(bytes[i]);
+        if (byte > 0x20 && byte < 0x7f && byte != '%' && (byte != '.' || !begins_a_time(bytes.substr(i + 1))))
+            text += bytes[i];
         else
             text.append(1, '%').append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
     }

@@ -52,9 +52,6 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
     if (running_.erase(d.get()) == 0 || ended_) return;
     --slots_;
     note_sizes();
-    if (outcome.what() == durable_outcome::kind::done && outcome.text().size() > durable_outcome::max_result)
-        outcome = durable_outcome::fail("the result of the handler has more than " +
-                                        std::to_string(durable_outcome::max_result) + " bytes");
     const std::uint32_t lane = queue_->lane_of(d->shard());
     finish_request request;
     request.shard = d->shard();
@@ -65,6 +62,7 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
     switch (outcome.what()) {
     case durable_outcome::kind::done:
         request.kind = finish_kind::ack;
+        if (request.text.size() > durable_outcome::max_result) request.text.resize(durable_outcome::max_result);
         break;
     case durable_outcome::kind::fail:
         request.kind = finish_kind::fail;
@@ -84,10 +82,11 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
 
 std::int64_t durable_worker_impl::delay_before(const delivery& d, const durable_outcome& outcome) {
     const auto next = options_.backoff.next(d.attempt(), {}, random_);
-    auto delay = outcome.delay().value_or(std::chrono::ceil<milliseconds>(next));
+    auto delay =
+        std::max(outcome.delay().value_or(milliseconds(0)), milliseconds(0)) + std::chrono::ceil<milliseconds>(next);
     if (options_.budget != nullptr && !options_.budget->withdraw(steady_clock::now()))
         delay = std::max(delay, options_.over_budget);
-    return std::max(delay, milliseconds(0)).count();
+    return delay.count();
 }
 
 void durable_worker_impl::finish_soon(std::uint32_t lane) {

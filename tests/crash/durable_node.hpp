@@ -98,10 +98,7 @@ inline asio::awaitable<cogwheel::durable_outcome> work(const cogwheel::timer_whe
     // If the worker asks the handler to stop, the wait ends at once. The answer does not count then.
     const auto waited = co_await timer.async_wait(token);
     (void)waited;
-    if (task.attempt() <= static_cast<std::uint64_t>(retries)) {
-        const std::chrono::milliseconds delay(20);
-        co_return cogwheel::durable_outcome::retry_after(delay, "planned");
-    }
+    if (task.attempt() <= static_cast<std::uint64_t>(retries)) co_return cogwheel::durable_outcome::retry("planned");
     co_return cogwheel::durable_outcome::done();
 }
 

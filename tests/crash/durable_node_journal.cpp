@@ -114,12 +114,14 @@ int run_journal(const options& o) {
     asio::io_context io(1);
     cogwheel::timer_wheel wheel(io, {.tick = 1ms});
     cogwheel::durable_queue queue(wheel, journal);
-    cogwheel::durable_worker worker(
-        queue, {.lease = o.lease, .misfire_grace = 1h, .on_event = [&](const cogwheel::durable_event& e) {
-                    const std::string text = text_of(e);
-                    const auto space = text.find(' ');
-                    log.note(text.substr(0, space), text.substr(space + 1));
-                }});
+    cogwheel::durable_worker worker(queue, {.lease = o.lease,
+                                            .backoff = cogwheel::backoff::constant(20ms),
+                                            .misfire_grace = 1h,
+                                            .on_event = [&](const cogwheel::durable_event& e) {
+                                                const std::string text = text_of(e);
+                                                const auto space = text.find(' ');
+                                                log.note(text.substr(0, space), text.substr(space + 1));
+                                            }});
     std::error_code ended;
     std::exception_ptr failure;
     const auto finished = [&](const std::exception_ptr& thrown) {

@@ -70,6 +70,7 @@ int run_worker(const options& o) {
     cogwheel::durable_worker worker(queue, {.name = o.id,
                                             .max_in_flight = o.in_flight,
                                             .lease = o.lease,
+                                            .backoff = cogwheel::backoff::constant(20ms),
                                             .misfire_grace = 1min,
                                             .executor = pool.get_executor(),
                                             .on_event = [](const cogwheel::durable_event& e) { print(text_of(e)); }});

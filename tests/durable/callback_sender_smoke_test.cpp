@@ -50,16 +50,16 @@ TEST_CASE("sender_sends_the_headers_of_a_webhook") {
         rig.finish(rig.start({.url = receiver.url("/200"),
                               .headers = {{"authorization", "Bearer abc"}, {"x-empty", ""}},
                               .body = R"({"order":17})"},
-                             {.id = "order.17 \n\xff", .attempt = 3, .fencing_token = "7:3", .traceparent = trace}));
+                             {.id = "order.17 \n\xff", .attempt = 3, .fencing_token = "7.3", .traceparent = trace}));
     CHECK(r.outcome == callback_outcome::succeeded);
     CHECK(r.body == "status 200");
     REQUIRE(receiver.log.requests.size() == 1);
     const received_callback& got = receiver.log.requests[0];
     CHECK(got.head.starts_with("POST /200 HTTP/1.1\r\n"));
     CHECK(got.body == R"({"order":17})");
-    CHECK(got.header("webhook-id") == "order%2E17%20%0A%FF");
+    CHECK(got.header("webhook-id") == "order.17%20%0A%FF");
     CHECK(got.header("cogwheel-attempt") == "3");
-    CHECK(got.header("cogwheel-fencing-token") == "7:3");
+    CHECK(got.header("cogwheel-fencing-token") == "7.3");
     CHECK(got.header("traceparent") == trace);
     CHECK(got.header("content-type") == "application/json");
     CHECK(got.header("User-Agent") == "shop/1.0");

@@ -4,6 +4,8 @@
 // The part of a stored task that only the library reads comes back as it was; damage is noticed.
 #include "src/durable/task_envelope.hpp"
 
+#include <cogwheel/durable/http_callback.hpp>
+
 #include <doctest/doctest.h>
 
 using namespace cogwheel;
@@ -76,6 +78,22 @@ TEST_CASE("durable_task_beyond_its_limits_is_refused_by_field") {
     CHECK(refusal([](durable_task& t) { t.id.clear(); }) == durable_errc::bad_id);
     CHECK(!refusal([](durable_task& t) { t.id.assign(durable_task::max_id, 'x'); }));
     CHECK(refusal([](durable_task& t) { t.id.assign(durable_task::max_id + 1, 'x'); }) == durable_errc::bad_id);
+    for (const task_trigger& when : {task_trigger::every(1min), task_trigger::cron("0 7 * * *")}) {
+        const auto of = [&](std::size_t size) {
+            return refusal([&](durable_task& t) {
+                t.id.assign(size, 'x');
+                t.when = when;
+            });
+        };
+        CHECK(!of(durable_task::max_recurring_id));
+        CHECK(of(durable_task::max_recurring_id + 1) == durable_errc::bad_id);
+    }
+    // The id of its last occurrence is one that a callback takes.
+    CHECK(durable_task::max_recurring_id + 1 +
+              std::to_string(
+                  std::chrono::floor<std::chrono::milliseconds>(durable_task::max_date.time_since_epoch()).count())
+                  .size() ==
+          callback_delivery::max_id);
     CHECK(!refusal([](durable_task& t) { t.body.assign(durable_task::max_body, 'x'); }));
     CHECK(refusal([](durable_task& t) { t.body.assign(durable_task::max_body + 1, 'x'); }) == durable_errc::bad_body);
     CHECK(refusal([](durable_task& t) { t.max_attempts = 0; }) == durable_errc::bad_attempts);

@@ -102,7 +102,11 @@ TEST_CASE("webhook_whose_timestamp_is_no_number_is_refused") {
 
 TEST_CASE("webhook_whose_id_could_be_read_in_two_ways_is_refused") {
     CHECK(message{.id = ""}.verify() == webhook_errc::bad_id);
-    CHECK(message{.id = "a.b"}.verify() == webhook_errc::bad_id);
+    for (const char* id :
+         {"a.1700000000", "a.17e8", "a.0x6553f100", "a.+1", "a.123456789", "a.1700000000.b", "a.b.1_7"})
+        CHECK_MESSAGE(message{.id = id}.verify() == webhook_errc::bad_id, id);
+    for (const char* id : {"a.b", "a.17", "v1.2.3", "a.12345678", "a.", ".a", "a..b", "a.-1", "a.17@1700000000000"})
+        CHECK_MESSAGE(message{.id = id}.verify() != webhook_errc::bad_id, id);
     CHECK(message{.id = "a\nb"}.verify() == webhook_errc::bad_id);
     CHECK(message{.id = std::string(2049, 'a')}.verify() == webhook_errc::bad_id);
     CHECK(message{.id = std::string(2048, 'a')}.verify() == webhook_errc::wrong_signature);
@@ -141,10 +145,40 @@ TEST_CASE("webhook_key_is_a_value") {
 
 TEST_CASE("webhook_safe_keeps_visible_bytes_and_encodes_the_others") {
     CHECK(webhook_safe("order-17@1700000000000") == "order-17@1700000000000");
-    CHECK(webhook_safe(std::string_view("a b.c%\r\n\0\xff", 10)) == "a%20b%2Ec%25%0D%0A%00%FF");
+    CHECK(webhook_safe(std::string_view("a b.c%\r\n\0\xff", 10)) == "a%20b.c%25%0D%0A%00%FF");
+    CHECK(webhook_safe("order.17") == "order.17");
+    CHECK(webhook_safe("report.daily@1700000000000") == "report.daily@1700000000000");
+    CHECK(webhook_safe("order.17@1700000000000") == "order.17@1700000000000");
+    CHECK(webhook_safe("a.1700000000.b") == "a%2E1700000000.b");
+    CHECK(webhook_safe("a.b.17e8") == "a.b%2E17e8");
     std::set<std::string> all;
     for (int c = 0; c < 256; ++c) all.insert(webhook_safe(std::string(1, static_cast<char>(c))));
     CHECK(all.size() == 256);
     for (const std::string& s : all)
-        for (const char c : s) CHECK((c > ' ' && c <= '~' && c != '.'));
+        for (const char c : s) CHECK((c > ' ' && c <= '~'));
+}
+
+TEST_CASE("webhook_safe_ids_cannot_be_read_as_another_message") {
+    const webhook_key key = spec_key();
+    const std::string id = webhook_safe("a.1614265330"), body = "b";
+    const std::string signature = key.sign(id, 1'614'265'331, body);
+    const auto now = std::chrono::system_clock::from_time_t(1'614'265'331);
+    CHECK(!verify_webhook({&key, 1}, {.id = id, .timestamp = "1614265331", .signature = signature}, body, now));
+    // The same bytes, cut elsewhere.
+    const std::string whole = id + ".1614265331." + body;
+    for (std::size_t i = whole.find('.'); i != whole.npos; i = whole.find('.', i + 1)) {
+        const std::size_t j = whole.find('.', i + 1);
+        if (j == whole.npos || whole.substr(0, i) == id) continue;
+        const std::string other = whole.substr(0, i), time = whole.substr(i + 1, j - i - 1);
+        CHECK(verify_webhook({&key, 1}, {.id = other, .timestamp = time, .signature = signature}, whole.substr(j + 1),
+                             now) != std::error_code());
+    }
+}
+
+TEST_CASE("webhook_of_a_body_that_begins_like_a_timestamp_is_no_other_message") {
+    const webhook_key key = spec_key();
+    const auto now = std::chrono::system_clock::from_time_t(1'614'265'331);
+    const std::string signature = key.sign("a", 1'614'265'330, "1614265331.b");
+    CHECK(verify_webhook({&key, 1}, {.id = "a.1614265330", .timestamp = "1614265331", .signature = signature}, "b",
+                         now) == webhook_errc::bad_id);
 }

@@ -28,11 +28,13 @@ class durable_outcome {
 public:
     enum class kind : std::uint8_t { done, retry, fail };
 
-    /// The task is done. `result`: a text to keep for durable_options::retention; at most max_result bytes.
+    /// The task is done. `result`: a text to keep for durable_options::retention; of a longer one, the first max_result
+    /// bytes.
     static durable_outcome done(std::string result = {}) { return {kind::done, std::move(result), {}}; }
     /// The attempt failed. The next one comes after durable_worker_options::backoff. If it was the last, the task dies.
     static durable_outcome retry(std::string message = {}) { return {kind::retry, std::move(message), {}}; }
-    /// The same, after this delay (for example, an HTTP Retry-After).
+    /// The same, and the delay is added to the backoff: for a peer that says when it will be ready (HTTP's Retry-After).
+    /// Otherwise all tasks that received the same answer would come back together. Less than zero counts as zero.
     static durable_outcome retry_after(std::chrono::milliseconds delay, std::string message = {}) {
         return {kind::retry, std::move(message), delay};
     }

@@ -25,13 +25,15 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 /// A task, as the caller gives it to durable_queue::schedule().
 struct durable_task {
     static constexpr std::size_t max_id = 512;                      ///< bytes
+    static constexpr std::size_t max_recurring_id = max_id - 14;    ///< so that "<id>@<milliseconds>" is an id
     static constexpr std::size_t max_body = std::size_t{512} << 10; ///< bytes
     static constexpr std::uint32_t max_max_attempts = 65'535;
     static constexpr std::chrono::hours max_delay{24 * 73'000}; ///< about 200 years
     static constexpr task_trigger::wall_point max_date{std::chrono::nanoseconds::max() -
                                                        std::chrono::hours(24)}; ///< in 2262
 
-    /// Unique in the queue while the task is stored. 1 to max_id bytes, of any value.
+    /// Unique in the queue while the task is stored. 1 to max_id bytes of any value; of a recurring task 1 to
+    /// max_recurring_id.
     std::string id;
 
     /// When the task is due. The clock of all triggers is that of the server, in milliseconds, rounded up. A point in

@@ -75,10 +75,11 @@ struct durable_worker_options {
     std::chrono::milliseconds heartbeat = std::chrono::milliseconds(500);      ///< below silent_after / 2
     std::chrono::milliseconds silent_after = std::chrono::seconds(3);          ///< a silent worker loses its shards
 
-    /// The delay before the next attempt.
+    /// The delay before the next attempt. By default from 0.5 to 1 s, then twice that, and so on, at most 10 min: ten
+    /// attempts take from 4 to 9 min.
     cogwheel::backoff backoff = cogwheel::backoff::exponential(std::chrono::seconds(1))
                                     .cap(std::chrono::minutes(10))
-                                    .jitter(backoff_jitter::full);
+                                    .jitter(backoff_jitter::equal);
     /// A budget of retries that handlers share. A retry that it refuses waits for `over_budget` at least. nullptr:
     /// none.
     /// Lifetime: used until run() has completed, which is after the destructor of the worker if that ends it.

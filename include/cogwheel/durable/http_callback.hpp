@@ -65,7 +65,7 @@ struct callback_delivery {
     /// The task's id: the same with each attempt. Sent as webhook_safe(id) in webhook-id.
     std::string id;
     std::uint32_t attempt = 1;   ///< sent in cogwheel-attempt; above 1, it is a retry
-    std::string fencing_token{}; ///< sent as webhook_safe() of it in cogwheel-fencing-token; empty: not sent
+    std::string fencing_token{}; ///< in cogwheel-fencing-token, if it is visible ASCII; empty: not sent
     std::string traceparent{};   ///< sent if it is visible ASCII of at most 255 bytes; empty: not sent
 };
 

@@ -33,7 +33,7 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 /// Why a webhook is refused.
 enum class webhook_errc {
     no_key = 1,      ///< the caller has given no key
-    bad_id,          ///< the id is missing or too long, or has a full stop or a control character
+    bad_id,          ///< the id is missing or too long, or has a control character, or is ambiguous (webhook_safe())
     bad_timestamp,   ///< the timestamp is not a number of seconds
     too_old,         ///< the timestamp is further in the past than the tolerance: a repetition by an attacker, perhaps
     too_new,         ///< the timestamp is further in the future than the tolerance: a clock is wrong
@@ -75,7 +75,7 @@ public:
     /// Returns "whsec_" and base64: for a configuration file.
     std::string text() const;
 
-    /// Returns "v1," and base64 of the HMAC. Preconditions: the id has no full stop, or the receiver refuses it.
+    /// Returns "v1," and base64 of the HMAC. Preconditions: the id is webhook_safe(), or the receiver refuses it.
     /// Complexity: O(size of the body). Errors: std::bad_alloc.
     std::string sign(std::string_view id, std::int64_t timestamp, std::string_view body) const;
 
@@ -105,9 +105,10 @@ error_code verify_webhook(std::span<const webhook_key> keys, const webhook_heade
                           std::chrono::system_clock::time_point now,
                           std::chrono::seconds tolerance = std::chrono::minutes(5));
 
-/// Returns bytes as they may stand in a header, and in webhook-id: visible ASCII characters stay, but for '%' and the
-/// full stop. Each other byte becomes '%' and two hexadecimal digits. Different bytes have different results.
-/// A full stop would make "id.timestamp.body" ambiguous.
+/// Returns bytes as they may stand in a header, and in webhook-id: visible ASCII characters stay, but for '%'. Each other
+/// byte becomes '%' and two hexadecimal digits. Different bytes have different results. So does a full stop before what
+/// could be read as the timestamp of "id.timestamp.body": nine digits or more, and other ways to write such a number.
+/// "order.17" and "v1.2.3" stay, "job.1700000000" does not.
 std::string webhook_safe(std::string_view bytes);
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
