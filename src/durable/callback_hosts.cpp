@@ -8,6 +8,20 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
+void circuit_board::note(const std::string& origin, circuit_state s) {
+    const std::lock_guard lock(mutex_);
+    if (s == circuit_state::closed)
+        states_.erase(origin);
+    else
+        states_[origin] = s;
+}
+
+circuit_state circuit_board::state(const std::string& origin) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = states_.find(origin);
+    return found == states_.end() ? circuit_state::closed : found->second;
+}
+
 void callback_host::ended(callback_request& request) {
     if (!request.permit) return;
     switch (verdict_of(request.result)) {
@@ -43,7 +57,9 @@ callback_host& callback_hosts::find(const timer_wheel& wheel, std::string origin
     if (!made) return host;
     try {
         host.origin = found->first;
-        if (options_.use_circuit) host.circuit.emplace(wheel, options_.circuit);
+        if (options_.use_circuit)
+            host.circuit.emplace(wheel, options_.circuit,
+                                 [board = circuits_, name = host.origin](circuit_state s) { board->note(name, s); });
         if (options_.budget) host.budget.emplace(*options_.budget);
         host.idle_position = idle_.insert(idle_.end(), &host);
         host.idle = true;
@@ -54,6 +70,7 @@ callback_host& callback_hosts::find(const timer_wheel& wheel, std::string origin
     while (table_.size() > options_.max_hosts && idle_.front() != &host) {
         const callback_host* oldest = idle_.front();
         idle_.pop_front();
+        circuits_->note(oldest->origin, circuit_state::closed);
         table_.erase(table_.find(oldest->origin));
     }
     return host;

@@ -10,11 +10,24 @@
 #include <cogwheel/durable/callback_options.hpp>
 
 #include <list>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+
+/// The circuits that are not closed, by origin. Thread safety: any thread.
+class circuit_board {
+public:
+    void note(const std::string& origin, circuit_state);
+    circuit_state state(const std::string& origin) const;
+
+private:
+    mutable std::mutex mutex_;
+    std::unordered_map<std::string, circuit_state> states_;
+};
 
 struct callback_host {
     std::string origin;
@@ -61,11 +74,16 @@ public:
     /// Call it after a request has left the host in any way.
     void settle(callback_host& host);
 
+    /// Any thread.
+    const circuit_board& circuits() const noexcept { return *circuits_; }
+
     std::size_t waiting() const noexcept { return waiting_; }
     std::size_t size() const noexcept { return table_.size(); }
 
 private:
     const callback_options& options_;
+    std::shared_ptr<circuit_board> circuits_ =
+        std::make_shared<circuit_board>();                 // the wheel's thread notes changes, too
     std::unordered_map<std::string, callback_host> table_; // its elements stay in place
     std::list<callback_host*> turns_;                      // hosts with requests that wait, and with a place
     std::list<callback_host*> idle_;                       // the longest first

@@ -3,6 +3,7 @@
 //
 // The public functions of callback_sender, and the check of its options.
 #include "callback_sender_impl.hpp"
+#include "http_url.hpp"
 
 #include <cogwheel/durable/callback_sender.hpp>
 
@@ -89,6 +90,12 @@ void callback_sender::drain(const std::shared_ptr<detail::callback_sender_impl>&
 }
 
 void callback_sender::close() { impl_->close(); }
+
+callback_room callback_sender::room(std::string_view url) const {
+    detail::http_url parsed;
+    if (parsed.parse(url)) return {};
+    return impl_->room(parsed.origin());
+}
 
 callback_stats callback_sender::stats() const { return impl_->stats(); }
 

@@ -76,6 +76,12 @@ callback_stats callback_sender_impl::stats() const {
     return stats_;
 }
 
+callback_room callback_sender_impl::room(const std::string& origin) const {
+    const circuit_state s = hosts_.circuits().state(origin);
+    const std::size_t probes = std::min<std::size_t>(options_.circuit.probes, options_.max_per_host);
+    return {s == circuit_state::closed ? options_.max_per_host : s == circuit_state::open ? 0 : probes, s};
+}
+
 void callback_sender_impl::accept(const request_ptr& request) {
     callback_request& r = *request;
     if (r.where != callback_request::place::fresh) return;

@@ -11,6 +11,8 @@
 #include "callback_transfer.hpp"
 #include "curl_driver.hpp"
 
+#include <cogwheel/durable/callback_sender.hpp>
+
 #include <deque>
 #include <mutex>
 
@@ -32,6 +34,7 @@ public:
     void drain(completion<void> done);
     void close();
     callback_stats stats() const;
+    callback_room room(const std::string& origin) const;
 
     void transfer_ended(CURL*, CURLcode) override;
     void settled() override;

@@ -70,12 +70,14 @@ void durable_worker_options::validate() const {
     check("silent_after", silent_after, 100ms, 1h);
     check("heartbeat", heartbeat, 10ms, silent_after / 2);
     check("over_budget", over_budget, 0ms, 24h * 365);
+    check("max_wait", max_wait, 1s, 24h * 3650);
     check("misfire_grace", misfire_grace, 0ms, 24h * 365);
 }
 
 std::string_view to_string(durable_event::kind k) noexcept {
-    constexpr std::array<std::string_view, 9> words{"done",      "retry",       "dead",       "stale",  "lease lost",
-                                                    "cancelled", "answer lost", "unreadable", "trouble"};
+    constexpr std::array<std::string_view, 10> words{"done",       "retry",     "dead",        "stale",
+                                                     "lease lost", "cancelled", "answer lost", "unreadable",
+                                                     "given back", "trouble"};
     const auto i = static_cast<std::size_t>(k);
     return i < words.size() ? words[i] : "unknown";
 }
@@ -109,7 +111,7 @@ void running_delivery::start(begin_function begin, std::shared_ptr<void> callabl
     const auto strand = d->strand_;
     asio::post(strand, [begin, callable = std::move(callable), d = std::move(d)] {
         // Others may have begun the next attempt, or cancel() may have answered that no handler starts.
-        if (!d->may_start()) return d->ended(durable_outcome::retry("the handler did not start in time"));
+        if (!d->may_start()) return d->ended(durable_outcome::give_back("the handler did not start in time"));
         begin(callable, d);
     });
 }
@@ -128,6 +130,7 @@ durable_worker_impl::durable_worker_impl(std::shared_ptr<durable_queue_impl> que
       random_(fresh_bits()),
       lead_(queue_->wheel().start_of(tick{1}) - queue_->wheel().start_of(tick{0}) + loop_delay),
       near_timer_(queue_->executor()),
+      again_timer_(queue_->executor()),
       finish_timer_(queue_->executor()) {
     if (!options_.executor) options_.executor = queue_->wheel_executor();
     constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -150,6 +153,7 @@ durable_worker_stats durable_worker_impl::stats() const {
     durable_worker_stats all = stats_;
     all.held = held_now_;
     all.in_flight = running_now_;
+    all.waiting = waiting_now_;
     return all;
 }
 
@@ -158,6 +162,7 @@ void durable_worker_impl::start(const self_ptr& self, durable_handler handler, c
         if (self->draining_ && !self->handler_) return done({}); // drain() came first
         if (self->ended_ || self->handler_) return done(asio::error::operation_aborted);
         self->handler_.emplace(std::move(handler));
+        if (self->handler_->gate() != nullptr) self->ready_.use(*self->handler_->gate());
         self->done_ = std::move(done);
         self->spawn([self] { return run(self); });
     });

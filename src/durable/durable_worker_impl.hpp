@@ -8,11 +8,15 @@
 //     claim loop -> held (a timer of the wheel) -> near -> ready -> begin batch -> delivery (the handler runs)
 //         -> finish batch
 //
+// What is ready waits for a slot, and if the handler has a gate, for its key to have a place. If too many wait for a slow key,
+// further ones are put off: given back, so that nobody claims them for a time.
+//
 // worker_claims.cpp has the loops that claim, beat and extend; worker_begins.cpp the way from the timer to the handler;
 // worker_finishes.cpp the way of the answers, and the end of the worker.
 #pragma once
 
 #include "durable_queue_impl.hpp"
+#include "ready_tasks.hpp"
 #include "sleeper.hpp"
 #include "task_envelope.hpp"
 
@@ -49,6 +53,7 @@ private:
     class delivery;
     using delivery_ptr = std::shared_ptr<delivery>;
     using steady_clock = std::chrono::steady_clock;
+    using milliseconds = std::chrono::milliseconds;
 
     /// A claimed task that has not begun.
     struct held_task {
@@ -57,7 +62,9 @@ private:
         std::optional<begin_request> sent{};     // to repeat it if the answer is lost
         std::uint64_t missed = 0;                // runs that this begin leaves out
         std::uint32_t shard = 0;
-        bool ready = false; // its time has come: it is in ready_, in a batch or parked
+        bool ready = false;       // its time has come: it is in ready_, in a batch or parked
+        std::string key{};        // of the gate
+        std::string waited_for{}; // the key for which it has waited too long: it begins only to be dead
         timer_token timer{};
     };
     using held_ptr = std::shared_ptr<held_task>;
@@ -93,7 +100,7 @@ private:
     static asio::awaitable<bool> extend_all(self_ptr);
     void forget_lost();
     void own_by(const std::vector<std::string>& workers);
-    std::uint32_t room() const noexcept;
+    std::uint32_t room();
     void room_came();
     void woken(std::uint32_t shard);
     void connected();
@@ -104,7 +111,15 @@ private:
     void await_exactly(const held_ptr&, steady_clock::time_point);
     void arm_near_timer();
     void fired(const held_ptr&);
+    bool read(held_task&);
+    bool make_wait(const held_ptr&);
+    void claimed_again(const held_ptr&);
+    void claim_longer(const held_task&);
+    milliseconds may_wait(std::uint32_t shard, std::int64_t due);
+    bool waits_too_long(std::uint32_t shard, std::int64_t due);
     void pump();
+    void look_again();
+    void slot_came(const std::string& key, std::optional<steady_clock::duration> ran_for = {});
     void post_begin(std::uint32_t lane);
     static asio::awaitable<void> begin_batch(self_ptr, std::uint32_t lane, std::vector<held_ptr>);
     bool plan(held_task&, begin_request&);
@@ -117,11 +132,14 @@ private:
     void note_sizes() noexcept {
         held_now_ = held_.size();
         running_now_ = running_.size();
+        waiting_now_ = ready_.size();
     }
 
     // worker_finishes.cpp
     void ended(const delivery_ptr&, durable_outcome&&);
     std::int64_t delay_before(const delivery&, const durable_outcome&);
+    milliseconds delay_of(const durable_outcome&, std::uint32_t attempt);
+    void release(const held_task&, milliseconds delay);
     void finish_soon(std::uint32_t lane);
     void send_finishes();
     void post_finish(std::uint32_t lane);
@@ -164,7 +182,9 @@ private:
     const steady_clock::duration lead_;              // so much before it is asked for, the wheel makes a task near
     std::vector<near_task> near_;                    // a heap
     asio::steady_timer near_timer_;                  // for its top
-    std::deque<held_ptr> ready_;
+    ready_tasks<held_ptr> ready_;
+    asio::steady_timer again_timer_; // asks the gate again
+    bool again_armed_ = false;
     std::vector<held_ptr> parked_; // the server did not answer their begin
     std::unordered_map<const delivery*, delivery_ptr> running_;
     std::vector<std::uint32_t> finishing_; // lanes whose answers wait
@@ -175,7 +195,7 @@ private:
     std::size_t answers_ = 0;  // finish requests that the server has not taken
     bool draining_ = false, retired_ = false, ended_ = false;
 
-    std::atomic<std::size_t> held_now_{0}, running_now_{0}; // for stats()
+    std::atomic<std::size_t> held_now_{0}, running_now_{0}, waiting_now_{0}; // for stats()
     mutable std::mutex stats_mutex_;
     durable_worker_stats stats_;
 };
@@ -187,14 +207,18 @@ public:
         : running_delivery(executor), worker_(worker) {}
 
     void fill(std::string id, task_envelope&& envelope, fencing_token token, std::uint32_t max_attempts,
-              std::int64_t due_ms, std::chrono::microseconds lateness, std::uint32_t shard);
+              std::int64_t due_ms, std::chrono::microseconds lateness, std::uint32_t shard, std::string key);
     void ended(durable_outcome) noexcept override;
     std::uint32_t shard() const noexcept { return shard_; }
+    const std::string& key() const noexcept { return key_; }
+    steady_clock::duration ran_for() const { return steady_clock::now() - begun_; }
     bool lost() const noexcept { return lost_; }
 
 private:
     std::weak_ptr<durable_worker_impl> worker_;
     std::uint32_t shard_ = 0;
+    std::string key_;
+    steady_clock::time_point begun_{};
     std::atomic<bool> lost_{false}; // the handler has ended, but there was no memory to tell the worker
 };
 

@@ -217,6 +217,23 @@ std::optional<http_callback> http_callback::decode(std::string_view bytes) {
     return call;
 }
 
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+
+std::string origin_of_encoded(std::string_view bytes) {
+    if (!bytes.starts_with(magic)) return {};
+    byte_reader reader(bytes.substr(magic.size()));
+    reader.text(8); // the method
+    const std::string url = reader.text(http_callback::max_url);
+    http_url parsed;
+    return parsed.parse(url) ? std::string() : parsed.origin();
+}
+
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+
 std::string_view to_string(callback_outcome outcome) noexcept {
     constexpr std::array<std::string_view, 3> names{"succeeded", "failed for good", "try again"};
     return names[static_cast<std::size_t>(outcome)];

@@ -24,4 +24,8 @@ struct http_url {
     std::string origin() const;
 };
 
+/// Returns the origin of an encoded http_callback, without the rest of it; empty if these bytes are none.
+/// Complexity: O(size of the URL).
+std::string origin_of_encoded(std::string_view bytes);
+
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -30,6 +30,8 @@ std::string_view word(finish_kind kind) noexcept {
         return "nack";
     case finish_kind::fail:
         return "fail";
+    case finish_kind::back:
+        return "back";
     case finish_kind::release:
         return "release";
     }

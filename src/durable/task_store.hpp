@@ -10,7 +10,7 @@
 // A task is a record: generation, state, attempt, max_attempts, due time, runs left, and an envelope, which only the
 // C++ code reads. Its place in the order of a shard is one number, its score:
 //     +due                    it waits, and no worker has claimed it
-//     -(end of the lease)     a worker has claimed it, or runs it
+//     -(end of the lease)     a worker has claimed it, or runs it; or it was given back, and nobody takes it before
 //     held_place              it waits and is paused
 #pragma once
 
@@ -115,10 +115,12 @@ struct begun_tasks {
 };
 
 enum class finish_kind : std::uint8_t {
-    ack,    // done. Counts unless a later attempt has begun: a worker that was merely slow makes no duplicate
-    nack,   // failed: waits for `delay`; dead if its attempts are used up; gone if cancelled
-    fail,   // dead at once
-    release // gives an unbegun claim back: the task waits as if it had not been claimed. `attempt` does not count
+    ack,  // done. Counts unless a later attempt has begun: a worker that was merely slow makes no duplicate
+    nack, // failed: waits for `delay`; dead if its attempts are used up; gone if cancelled
+    fail, // dead at once
+    back, // did not happen: waits for `delay`, and may be tried once more than before; keeps its due time. Gone if cancelled
+    release // gives an unbegun claim back: the task waits as if it had not been claimed, or is claimed for `delay`, so
+            // that nobody takes it before, if `attempt` is that of the claim
 };
 
 struct finish_request {
@@ -126,8 +128,8 @@ struct finish_request {
     std::string id;
     std::uint64_t generation = 0;
     std::uint32_t attempt = 0;
-    std::int64_t delay = 0; // ms; of nack
-    std::string text{};     // of ack: the result; of nack and fail: the message
+    std::int64_t delay = 0; // ms; of nack, back and release
+    std::string text{};     // of ack: the result; of nack, fail and back: the message
     std::uint32_t shard = 0;
 };
 

@@ -259,8 +259,13 @@ bool task_table::finish_one(std::int64_t now_us, const retention_limits& limits,
     const durable_state state = r->task.state;
     if (request.kind == finish_kind::release) {
         if (state != durable_state::waiting || r->task.paused) return false;
-        place(*r, r->task.due);
-        hint(r->task.due, now_us);
+        if (request.delay > 0 && r->task.attempt != request.attempt) return false;
+        if (request.delay > 0) {
+            place(*r, -after(request.delay, now_us));
+        } else {
+            place(*r, r->task.due);
+            hint(r->task.due, now_us);
+        }
         return true;
     }
     if (r->task.attempt == 0 || r->task.attempt != request.attempt) return false;
@@ -283,6 +288,16 @@ bool task_table::finish_one(std::int64_t now_us, const retention_limits& limits,
     if (state != durable_state::running) return false;
     if (next.task.cancelled) {
         drop(request.id);
+        return true;
+    }
+    constexpr std::uint32_t most_attempts = 65'535;
+    const bool back = request.kind == finish_kind::back;
+    if (back) next.task.max_attempts = std::min(next.task.max_attempts + 1, most_attempts);
+    if (back && next.task.attempt < next.task.max_attempts) {
+        next.task.state = durable_state::waiting;
+        next.task.message = request.text;
+        next.place = -after(std::max<std::int64_t>(request.delay, 1), now_us);
+        store(std::move(next));
         return true;
     }
     remember_failure(next.task, floor_ms(now_us), false, request.text);

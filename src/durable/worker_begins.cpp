@@ -17,6 +17,10 @@ using std::chrono::microseconds;
 namespace {
 
 constexpr std::int64_t us_per_ms = 1'000;
+// So long, nobody else claims a task that waits here for a slow key.
+constexpr std::chrono::milliseconds waiting_claim(30'000);
+// While tasks wait for slow keys, their gate is asked this often.
+constexpr std::chrono::milliseconds gate_interval(100);
 
 } // namespace
 
@@ -28,7 +32,10 @@ void durable_worker_impl::hold(std::uint32_t shard, stored_task&& task) {
     if (!added) {
         // Claimed again, because this worker was slow to begin it. What waits in a queue or a batch stays there.
         if (slot->task.generation == task.generation && (slot->ready || slot->task.due == task.due)) {
-            if (!slot->ready) slot->task = std::move(task);
+            if (!slot->ready)
+                slot->task = std::move(task);
+            else if (!slot->key.empty())
+                claimed_again(slot);
             return;
         }
         slot->timer.cancel();
@@ -80,20 +87,97 @@ void durable_worker_impl::fired(const held_ptr& h) {
     const auto found = held_.find(h->task.id);
     if (h->ready || found == held_.end() || found->second != h || draining_ || ended_) return;
     h->ready = true;
-    ready_.push_back(h);
+    const auto* const gate = handler_->gate().get();
+    if (gate != nullptr && read(*h)) h->key = gate->key_of(h->envelope->body);
+    if (!h->key.empty() && ready_.slow(h->key, steady_clock::now()) && !make_wait(h)) return;
+    ready_.push(h->key, h, steady_clock::now());
     pump();
 }
 
+durable_worker_impl::milliseconds durable_worker_impl::may_wait(std::uint32_t shard, std::int64_t due) {
+    return milliseconds(due - queue_->clock(shard).now_us(steady_clock::now()) / us_per_ms) + options_.max_wait;
+}
+
+bool durable_worker_impl::waits_too_long(std::uint32_t shard, std::int64_t due) {
+    return may_wait(shard, due) < milliseconds(0);
+}
+
+// When the claim runs out, this worker claims the task again.
+void durable_worker_impl::claim_longer(const held_task& h) {
+    release(h, std::clamp<milliseconds>(may_wait(h.shard, h.task.due), milliseconds(100), waiting_claim));
+    finish_soon(queue_->lane_of(h.shard));
+}
+
+// Keeps a task of a slow key for its turn, or puts it off, and then returns false.
+bool durable_worker_impl::make_wait(const held_ptr& h) {
+    if (waits_too_long(h->shard, h->task.due)) {
+        h->waited_for = std::exchange(h->key, {}); // begins now, to be dead
+        return true;
+    }
+    const std::size_t left = options_.max_claimed - std::min<std::size_t>(held_.size(), options_.max_claimed);
+    if (ready_.waiting(h->key) < std::min<std::size_t>(options_.max_in_flight, left)) {
+        claim_longer(*h);
+        return true;
+    }
+    // Not all at once come back.
+    const auto longest = std::chrono::ceil<milliseconds>(ready_.put_off(h->key, steady_clock::now()));
+    release(*h, longest / 2 + milliseconds(static_cast<std::int64_t>(
+                                  random_() % static_cast<std::uint64_t>(longest.count() / 2 + 1))));
+    finish_soon(queue_->lane_of(h->shard));
+    {
+        const std::lock_guard lock(stats_mutex_);
+        ++stats_.put_off;
+    }
+    let_go(h);
+    return false;
+}
+
+// It waits for its key for longer than its claim.
+void durable_worker_impl::claimed_again(const held_ptr& h) {
+    if (ready_.slow(h->key, steady_clock::now()) && waits_too_long(h->shard, h->task.due)) {
+        auto last = std::make_shared<held_task>(*h); // what waits is not held any more
+        last->waited_for = std::exchange(last->key, {});
+        held_[last->task.id] = last;
+        ready_.push({}, last, steady_clock::now());
+        return pump();
+    }
+    claim_longer(*h);
+}
+
 void durable_worker_impl::pump() {
-    while (!ready_.empty() && slots_ < options_.max_in_flight && !draining_ && !ended_) {
-        const held_ptr h = std::move(ready_.front());
-        ready_.pop_front();
+    while (ready_.size() > 0 && slots_ < options_.max_in_flight && !draining_ && !ended_) {
+        const auto next = ready_.next(options_.max_in_flight - slots_, steady_clock::now());
+        if (!next) break;
+        const held_ptr& h = *next;
         ++slots_;
+        const auto found = held_.find(h->task.id);
+        if (found == held_.end() || found->second != h) {
+            slot_came(h->key);
+            continue;
+        }
         const std::uint32_t lane = queue_->lane_of(h->shard);
         lanes_[lane].begins.push_back(h);
         post_begin(lane);
     }
+    note_sizes();
     room_came();
+    look_again();
+}
+
+void durable_worker_impl::look_again() {
+    if (draining_ || ended_ || !ready_.look_again() || std::exchange(again_armed_, true)) return;
+    again_timer_.expires_after(gate_interval);
+    again_timer_.async_wait([weak = weak_from_this()](error_code ec) {
+        const auto self = weak.lock();
+        if (ec || self == nullptr) return;
+        self->again_armed_ = false;
+        self->pump();
+    });
+}
+
+void durable_worker_impl::slot_came(const std::string& key, std::optional<steady_clock::duration> ran_for) {
+    --slots_;
+    ready_.ended(key, ran_for, steady_clock::now());
 }
 
 // Posted, so that all tasks of one turn of the wheel share a batch.
@@ -112,13 +196,18 @@ void durable_worker_impl::post_begin(std::uint32_t lane) {
 }
 
 // Returns false if the record cannot be read here.
+bool durable_worker_impl::read(held_task& h) {
+    if (h.envelope) return true;
+    // An occurrence does not need the trigger, whose time zone may be unknown here.
+    auto envelope = decode_envelope(h.task.envelope, h.task.recurring);
+    if (!envelope || (h.task.recurring && !envelope->recurring)) return false;
+    h.envelope = std::move(envelope);
+    std::string().swap(h.task.envelope);
+    return true;
+}
+
 bool durable_worker_impl::plan(held_task& h, begin_request& request) {
-    if (!h.envelope) {
-        // An occurrence does not need the trigger, whose time zone may be unknown here.
-        h.envelope = decode_envelope(h.task.envelope, h.task.recurring);
-        if (!h.envelope || (h.task.recurring && !h.envelope->recurring)) return false;
-        std::string().swap(h.task.envelope);
-    }
+    if (!read(h)) return false;
     if (h.sent) {
         request = *h.sent;
         return true;
@@ -149,7 +238,7 @@ asio::awaitable<void> durable_worker_impl::begin_batch(self_ptr self, std::uint3
             asked.push_back(std::move(h));
         } else {
             // Its claim runs out, and perhaps another worker can read it.
-            --self->slots_;
+            self->slot_came(h->key);
             self->report(durable_event::kind::unreadable, h->task.id);
             self->let_go(h);
         }
@@ -191,7 +280,7 @@ void durable_worker_impl::begun(const held_ptr& h, const begin_request& request,
         deliver(h, request, answer, sent);
         return;
     }
-    --slots_;
+    slot_came(h->key);
     if (answer.attempt == 0) {
         {
             const std::lock_guard lock(stats_mutex_);
@@ -214,7 +303,7 @@ void durable_worker_impl::begun(const held_ptr& h, const begin_request& request,
 // task, or cancel() may have answered that no handler starts.
 void durable_worker_impl::never_begun(const held_ptr& h, const begun_task& answer) {
     if (ended_) return;
-    --slots_;
+    slot_came(h->key);
     report(durable_event::kind::lease_lost, h->task.id,
            {answer.generation, static_cast<std::uint32_t>(answer.attempt)});
     let_go(h);
@@ -237,21 +326,22 @@ void durable_worker_impl::deliver(const held_ptr& h, const begin_request& reques
     }
     const fencing_token token{answer.generation, static_cast<std::uint32_t>(answer.attempt)};
     d->fill(std::move(id), std::move(*h->envelope), token, h->task.max_attempts, due, std::max(late, microseconds(0)),
-            h->shard);
+            h->shard, h->key);
     d->leased_until(sent + options_.lease);
     running_.emplace(d.get(), d);
     note_sizes();
-    handler_->start(d);
+    if (h->waited_for.empty()) return handler_->start(d);
+    d->ended(durable_outcome::give_back("there was no place at " + h->waited_for)); // which comes too late
 }
 
 void durable_worker_impl::park(const held_ptr& h) {
-    --slots_;
+    slot_came(h->key);
     if (draining_) return;
     parked_.push_back(h);
 }
 
 void durable_worker_impl::unpark() {
-    for (held_ptr& h : std::exchange(parked_, {})) ready_.push_back(std::move(h));
+    for (const held_ptr& h : std::exchange(parked_, {})) ready_.push(h->key, h, steady_clock::now());
     pump();
 }
 

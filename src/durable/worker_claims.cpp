@@ -92,10 +92,13 @@ void durable_worker_impl::connected() {
     unpark();
 }
 
-// Tasks that this worker may claim. If tasks that are due wait for a slot, other workers should have the next ones.
-std::uint32_t durable_worker_impl::room() const noexcept {
+// Tasks that this worker may claim. If tasks that are due wait for a slot, other workers should have the next ones. Those that
+// wait for a slow key keep no others out.
+std::uint32_t durable_worker_impl::room() {
     const std::size_t taken = held_.size() + reserved_;
-    if (ready_.size() >= options_.max_in_flight || taken >= options_.max_claimed) return 0;
+    if (taken >= options_.max_claimed) return 0;
+    if (ready_.size() >= options_.max_in_flight && ready_.startable(steady_clock::now()) >= options_.max_in_flight)
+        return 0;
     const std::size_t left = options_.max_claimed - taken;
     return static_cast<std::uint32_t>(std::min<std::size_t>(options_.batch, (left + 1) / 2)); // some for other shards
 }
@@ -171,7 +174,10 @@ asio::awaitable<void> durable_worker_impl::extend_loop(self_ptr self) {
 
 // Their leases run out.
 void durable_worker_impl::forget_lost() {
-    slots_ -= std::erase_if(running_, [](const auto& d) { return d.second->lost(); });
+    std::erase_if(running_, [this](const auto& d) {
+        if (d.second->lost()) slot_came(d.second->key(), d.second->ran_for());
+        return d.second->lost();
+    });
     note_sizes();
     pump();
 }

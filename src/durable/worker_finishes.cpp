@@ -20,12 +20,13 @@ namespace {
 // reply to them would wait for the answers' turn.
 constexpr milliseconds finish_delay(1);
 constexpr std::size_t max_message = 1'000; // bytes of a failure's message that are kept
+constexpr std::string_view waited_too_long = "waited for longer than max_wait: ";
 
 } // namespace
 
 void durable_worker_impl::delivery::fill(std::string id, task_envelope&& envelope, fencing_token token,
                                          std::uint32_t max_attempts, std::int64_t due_ms,
-                                         std::chrono::microseconds lateness, std::uint32_t shard) {
+                                         std::chrono::microseconds lateness, std::uint32_t shard, std::string key) {
     id_ = std::move(id);
     body_ = std::move(envelope.body);
     traceparent_ = std::move(envelope.traceparent);
@@ -34,6 +35,8 @@ void durable_worker_impl::delivery::fill(std::string id, task_envelope&& envelop
     due_ = point_of(due_ms);
     lateness_ = lateness;
     shard_ = shard;
+    key_ = std::move(key);
+    begun_ = steady_clock::now();
 }
 
 void durable_worker_impl::delivery::ended(durable_outcome outcome) noexcept {
@@ -50,7 +53,7 @@ void durable_worker_impl::delivery::ended(durable_outcome outcome) noexcept {
 
 void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome) {
     if (running_.erase(d.get()) == 0 || ended_) return;
-    --slots_;
+    slot_came(d->key(), d->ran_for());
     note_sizes();
     const std::uint32_t lane = queue_->lane_of(d->shard());
     finish_request request;
@@ -71,19 +74,30 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
         request.kind = d->attempt() >= d->max_attempts() ? finish_kind::fail : finish_kind::nack;
         if (request.kind == finish_kind::nack) request.delay = delay_before(*d, outcome);
         break;
+    case durable_outcome::kind::back:
+        request.kind = finish_kind::back;
+        request.delay = delay_of(outcome, 1).count();
+        if (!waits_too_long(d->shard(), ms_of(d->due().time_since_epoch()))) break;
+        request.kind = finish_kind::fail;
+        request.text.insert(0, waited_too_long);
+        break;
     }
     if (request.kind != finish_kind::ack && request.text.size() > max_message) request.text.resize(max_message);
-    if (d->attempt() == 1 && options_.budget != nullptr) options_.budget->deposit();
+    if (request.kind != finish_kind::back && d->attempt() == 1 && options_.budget != nullptr)
+        options_.budget->deposit();
     ++answers_;
     lanes_[lane].finishes.push_back(std::move(request));
     finish_soon(lane);
     pump();
 }
 
+milliseconds durable_worker_impl::delay_of(const durable_outcome& outcome, std::uint32_t attempt) {
+    const auto backoff = std::chrono::ceil<milliseconds>(options_.backoff.next(attempt, {}, random_));
+    return backoff + std::max(outcome.delay().value_or(milliseconds(0)), milliseconds(0));
+}
+
 std::int64_t durable_worker_impl::delay_before(const delivery& d, const durable_outcome& outcome) {
-    const auto next = options_.backoff.next(d.attempt(), {}, random_);
-    auto delay =
-        std::max(outcome.delay().value_or(milliseconds(0)), milliseconds(0)) + std::chrono::ceil<milliseconds>(next);
+    auto delay = delay_of(outcome, d.attempt());
     if (options_.budget != nullptr && !options_.budget->withdraw(steady_clock::now()))
         delay = std::max(delay, options_.over_budget);
     return delay.count();
@@ -203,17 +217,31 @@ std::vector<finish_request> durable_worker_impl::finished(std::vector<finish_req
         const kind what = !counts                       ? kind::stale
                           : r.kind == finish_kind::ack  ? kind::done
                           : r.kind == finish_kind::nack ? kind::retry
+                          : r.kind == finish_kind::back ? kind::given_back
                                                         : kind::dead;
         {
             const std::lock_guard lock(stats_mutex_);
-            ++(what == kind::stale   ? stats_.stale
-               : what == kind::done  ? stats_.done
-               : what == kind::retry ? stats_.retried
-                                     : stats_.dead);
+            ++(what == kind::stale        ? stats_.stale
+               : what == kind::done       ? stats_.done
+               : what == kind::retry      ? stats_.retried
+               : what == kind::given_back ? stats_.given_back
+                                          : stats_.dead);
         }
         report(what, r.id, {r.generation, r.attempt}, {}, r.text);
     }
     return left;
+}
+
+void durable_worker_impl::release(const held_task& h, milliseconds delay) {
+    finish_request request;
+    request.kind = finish_kind::release;
+    request.shard = h.shard;
+    request.id = h.task.id;
+    request.generation = h.task.generation;
+    request.attempt = h.task.attempt;
+    request.delay = delay.count();
+    ++answers_;
+    lanes_[queue_->lane_of(h.shard)].finishes.push_back(std::move(request));
 }
 
 asio::awaitable<void> durable_worker_impl::wait_for_server() {
@@ -237,15 +265,8 @@ void durable_worker_impl::release_all() {
     std::sort(all.begin(), all.end(), [](const held_ptr& a, const held_ptr& b) { return a->shard < b->shard; });
     for (const held_ptr& h : all) {
         h->timer.cancel();
-        finish_request request;
-        request.kind = finish_kind::release;
-        request.shard = h->shard;
-        request.id = h->task.id;
-        request.generation = h->task.generation;
-        ++answers_;
-        const std::uint32_t lane = queue_->lane_of(h->shard);
-        lanes_[lane].finishes.push_back(std::move(request));
-        post_finish(lane);
+        release(*h, milliseconds(0));
+        post_finish(queue_->lane_of(h->shard));
     }
     note_sizes();
 }
@@ -280,6 +301,7 @@ void durable_worker_impl::end(error_code ec) {
     for (auto& [id, h] : std::exchange(held_, {})) h->timer.cancel();
     running_.clear();
     near_timer_.cancel();
+    again_timer_.cancel();
     near_.clear();
     ready_.clear();
     parked_.clear();

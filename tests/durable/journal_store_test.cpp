@@ -98,7 +98,7 @@ struct journal_player {
         }
         case 5:
         case 6: {
-            const std::vector<finish_request> ends{{static_cast<finish_kind>(random.below(4)), some.id, some.generation,
+            const std::vector<finish_request> ends{{static_cast<finish_kind>(random.below(5)), some.id, some.generation,
                                                     some.attempt, 10, random.below(2) == 0 ? "" : "text"}};
             return run_until_done(io, store.finish(limits, ends)).error;
         }

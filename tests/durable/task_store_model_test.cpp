@@ -206,7 +206,7 @@ struct model_run {
             const stored_task* t = some_task();
             if (t == nullptr) return;
             finish_request r{.id = t->id, .generation = near(t->generation)};
-            r.kind = static_cast<finish_kind>(random.below(4));
+            r.kind = static_cast<finish_kind>(random.below(5));
             r.attempt = static_cast<std::uint32_t>(near(t->attempt)) & 0xff;
             r.delay = some_delay();
             r.text = random.below(2) == 0 ? "" : "text " + std::to_string(random.below(100));

@@ -22,11 +22,22 @@
 #include <cogwheel/durable/callback_options.hpp>
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/http_callback.hpp>
+#include <cogwheel/resilience/circuit_breaker.hpp>
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
 
 #include <memory>
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+
+/// How much a host takes now.
+struct callback_room {
+    std::size_t places = 0;                        ///< callbacks in flight at once: 0 while its circuit is open
+    circuit_state circuit = circuit_state::closed; ///< half open: it takes probes only
+};
+
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class callback_sender_impl;
@@ -100,6 +111,9 @@ public:
     /// Completes all callbacks with operation_aborted, and closes all connections. Further callbacks complete with
     /// operation_aborted. The completions come later, from the strand.
     void close();
+
+    /// Returns what the host of a URL takes now. Complexity: O(size of the URL). Errors: std::bad_alloc.
+    callback_room room(std::string_view url) const;
 
     /// Returns the counts. Complexity: O(1).
     callback_stats stats() const;

@@ -26,7 +26,7 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 /// What a handler answers for one attempt.
 class durable_outcome {
 public:
-    enum class kind : std::uint8_t { done, retry, fail };
+    enum class kind : std::uint8_t { done, retry, fail, back };
 
     /// The task is done. `result`: a text to keep for durable_options::retention; of a longer one, the first max_result
     /// bytes.
@@ -40,6 +40,13 @@ public:
     }
     /// The task is dead: further attempts would not help.
     static durable_outcome fail(std::string message = {}) { return {kind::fail, std::move(message), {}}; }
+
+    /// The attempt did not happen, because something else than the task is in its way. It does not count: max_attempts grows
+    /// by one. The task waits for the first delay of the backoff, and this one. Beyond durable_worker_options::max_wait it
+    /// is dead.
+    static durable_outcome give_back(std::string message, std::chrono::milliseconds delay = {}) {
+        return {kind::back, std::move(message), delay};
+    }
 
     static constexpr std::size_t max_result = std::size_t{64} << 10; ///< bytes
 

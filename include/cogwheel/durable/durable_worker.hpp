@@ -42,6 +42,7 @@ struct durable_event {
         cancelled,   ///< cancel() found the attempt running: the handler is told to stop
         answer_lost, ///< the connection broke before the server took the answer; the worker repeats it
         unreadable,  ///< the record cannot be read here (a newer version, or a time zone that is not installed)
+        given_back,  ///< the attempt did not happen (durable_outcome::give_back()), and does not count
         trouble      ///< the server refuses a command; `error` says why. The worker tries again
     };
 
@@ -86,6 +87,10 @@ struct durable_worker_options {
     retry_budget* budget = nullptr;
     std::chrono::milliseconds over_budget = std::chrono::minutes(1);
 
+    /// How long after its due time an attempt may wait for what its handler needs, as for a host whose circuit is open. Then
+    /// the task is dead, and its message says why. One second or more.
+    std::chrono::milliseconds max_wait = std::chrono::hours(24);
+
     /// A run of a recurring task is missed if it cannot begin within this time. Zero or more.
     std::chrono::milliseconds misfire_grace = std::chrono::seconds(5);
 
@@ -103,12 +108,14 @@ struct durable_worker_options {
 struct durable_worker_stats {
     std::uint64_t claimed = 0; ///< tasks that a claim brought; a task can be claimed again
     std::uint64_t begun = 0;   ///< attempts
-    std::uint64_t done = 0, retried = 0, dead = 0, stale = 0;
+    std::uint64_t done = 0, retried = 0, dead = 0, stale = 0, given_back = 0;
     std::uint64_t gone = 0;     ///< claims that somebody else began, cancelled or replaced
     std::uint64_t early = 0;    ///< begins that the server refused because the due time had not come; they are repeated
     std::uint64_t missed = 0;   ///< runs of recurring tasks that did not happen
     std::uint64_t troubles = 0; ///< commands that failed
     std::size_t held = 0;       ///< claimed, not begun
+    std::size_t waiting = 0;    ///< of these, due, and wait for a slot or for what their handler needs
+    std::uint64_t put_off = 0;  ///< due tasks that were given back for a time, because too many wait for the same
     std::size_t in_flight = 0;  ///< attempts that run now
     std::size_t own_shards = 0;
     lateness_histogram lateness{}; ///< of each attempt's begin, by the server's clock

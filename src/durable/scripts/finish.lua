@@ -5,10 +5,11 @@
 -- Ends attempts, and gives claims back.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
 -- ARGV: now in us, or empty; window in ms, channel and payload of the wake hint; done_ms, max_done, dead_ms, max_dead;
---   then for each request: ack | nack | fail | release, id, generation, attempt, delay in ms, text. At most 128 requests.
+--   then for each request: ack | nack | fail | back | release, id, generation, attempt, delay in ms, text. At most 128 requests.
 -- Answer: for each request 1, or 0: stale.
 -- Promise: ack counts unless a later attempt has begun, even if the lease ran out since, and the task waits again or is
---   dead. nack and fail count while the attempt runs. A cancelled task that fails is gone. For each task that becomes
+--   dead. nack, fail and back count while the attempt runs. A cancelled task that fails is gone. After back, the task keeps its
+--   due time, and may be tried once more. Nobody claims it before the delay is over, nor what is released with one. For each task that becomes
 --   done or dead, up to four are removed that are too old or too many.
 local due, meta, body, done, dead, note = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7]
 local call, pack = redis.call, struct.pack
@@ -49,6 +50,13 @@ local function noted(old, attempt, lost, message)
     return pack('<BI4', 1, #message) .. message .. list .. pack('<i8HBB', ms, attempt, lost, #short) .. short
 end
 
+-- The same history, and another message.
+local function waits(old, message)
+    local list = ''
+    if old and string.byte(old) == 1 and #old > 4 then list = string.sub(old, 6 + struct.unpack('<I4', old, 2)) end
+    return pack('<BI4', 1, #message) .. message .. list
+end
+
 local function note_of(id)
     if texts[id] ~= nil then return texts[id] end
     return call('HGET', note, id)
@@ -57,7 +65,7 @@ end
 -- Of a done task: its history only.
 local function silenced(old)
     if not old or string.byte(old) ~= 1 or #old < 5 then return false end
-    return pack('<BI4', 1, 0) .. string.sub(old, 6 + struct.unpack('<I4', old, 2))
+    return waits(old, '')
 end
 
 for k = 1, n do
@@ -72,11 +80,12 @@ for k = 1, n do
         if gen ~= tonumber(ARGV[i + 2]) then
             state = -1
         elseif kind == 'release' then
-            if state == 0 and flags < 16 then
+            local delay = tonumber(ARGV[i + 4])
+            if state == 0 and flags < 16 and (delay <= 0 or attempt == tonumber(ARGV[i + 3])) then
                 counts = 1
-                scores[#scores + 1] = at
+                scores[#scores + 1] = delay > 0 and -(soon + delay) or at
                 scores[#scores + 1] = id
-                if not first or at < first then first = at end
+                if delay <= 0 and (not first or at < first) then first = at end
             end
         elseif attempt == 0 or attempt ~= tonumber(ARGV[i + 3]) then
             state = -1
@@ -101,6 +110,7 @@ for k = 1, n do
                 end
             end
         elseif state == 1 then
+            local died = #deads
             counts = 1
             if flags >= 8 then
                 written[id] = false
@@ -108,11 +118,16 @@ for k = 1, n do
                 ended[#ended + 1] = id
                 texts[id] = false
             else
+                if kind == 'back' then max = math.min(max + 1, 65535) end
                 if kind == 'fail' or attempt >= max then
                     record = pack('<I8BHHI8i8', gen, flags + 2, attempt, max, at, runs)
                     deads[#deads + 1] = ms
                     deads[#deads + 1] = id
                     ended[#ended + 1] = id
+                elseif kind == 'back' then
+                    record = pack('<I8BHHI8i8', gen, flags - 1, attempt, max, at, runs)
+                    scores[#scores + 1] = -(soon + math.max(tonumber(ARGV[i + 4]), 1))
+                    scores[#scores + 1] = id
                 else
                     local delay = tonumber(ARGV[i + 4])
                     at = delay > 0 and soon + delay or ms
@@ -124,7 +139,11 @@ for k = 1, n do
                 written[id] = record
                 metas[#metas + 1] = id
                 metas[#metas + 1] = record
-                texts[id] = noted(attempt > 1 and note_of(id), attempt, 0, ARGV[i + 5])
+                if kind == 'back' and #deads == died then
+                    texts[id] = waits(attempt > 1 and note_of(id), ARGV[i + 5])
+                else
+                    texts[id] = noted(attempt > 1 and note_of(id), attempt, 0, ARGV[i + 5])
+                end
             end
         end
     end

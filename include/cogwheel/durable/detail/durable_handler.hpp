@@ -6,6 +6,7 @@
 
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/which_asio.hpp>
+#include <cogwheel/durable/detail/task_gate.hpp>
 #include <cogwheel/durable/durable_delivery.hpp>
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
@@ -83,7 +84,12 @@ public:
         using callable = std::decay_t<F>;
         static_assert(says<value_of<result_of<callable>>>,
                       "a handler returns nothing or a durable_outcome, or is a coroutine that does");
-        callable_ = std::make_shared<callable>(std::forward<F>(f));
+        auto made = std::make_shared<callable>(std::forward<F>(f));
+        if constexpr (requires {
+                          { made->gate() } -> std::convertible_to<std::shared_ptr<const task_gate>>;
+                      })
+            gate_ = made->gate();
+        callable_ = std::move(made);
         begin_ = [](const std::shared_ptr<void>& handler, const std::shared_ptr<running_delivery>& d) {
             if constexpr (is_coroutine<result_of<callable>>)
                 spawn<callable>(handler, d);
@@ -94,6 +100,9 @@ public:
 
     /// Posts the start of the handler to the delivery's strand. Errors: std::bad_alloc; then nothing is posted.
     void start(std::shared_ptr<running_delivery> d) const { running_delivery::start(begin_, callable_, std::move(d)); }
+
+    /// Returns what the callable's gate() returns, or nullptr.
+    const std::shared_ptr<const task_gate>& gate() const noexcept { return gate_; }
 
 private:
     template <class F>
@@ -130,6 +139,7 @@ private:
     }
 
     std::shared_ptr<void> callable_;
+    std::shared_ptr<const task_gate> gate_{};
     running_delivery::begin_function begin_;
 };
 
