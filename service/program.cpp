@@ -87,6 +87,7 @@ private:
         api_.open();
         output::complain("cogwheeld: the queue '{}' is open\n", queue().options().name);
         if (deliveries_) {
+            api_.explain_by(*deliveries_);
             working_ = true;
             deliveries_->start([this](std::error_code failed) { work_ended(failed); });
         }
@@ -170,10 +171,17 @@ private:
             std::error_code ignored;
             co_await drained_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
         }
-        if (cut != 0 || working_) {
+        const std::size_t under_way = working_ ? deliveries_->stats().in_flight : 0;
+        const bool late = cut != 0 || working_;
+        if (working_) { // the queue hears how they ended
+            deliveries_->cut();
+            drained_.expires_after(5s);
+            std::error_code ignored;
+            co_await drained_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+        }
+        if (late) {
             output::complain("cogwheeld: ended after {} s with {} connections and {} callbacks under way\n",
-                             std::chrono::ceil<std::chrono::seconds>(settings_.drain).count(), cut,
-                             working_ ? deliveries_->stats().in_flight : 0);
+                             std::chrono::ceil<std::chrono::seconds>(settings_.drain).count(), cut, under_way);
             exit_code_ = 1;
         }
         if (working_) deliveries_->stop();

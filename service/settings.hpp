@@ -44,6 +44,7 @@ struct settings {
     std::uint32_t max_in_flight = 256;
     std::chrono::milliseconds lease = std::chrono::seconds(30);
     std::chrono::nanoseconds backoff_first = std::chrono::seconds(1), backoff_cap = std::chrono::minutes(10);
+    std::chrono::milliseconds max_wait = std::chrono::hours(24); ///< for a host that takes no callbacks
     cogwheel::callback_options callbacks{}; ///< guard, timeouts ...; its `keys` and max_in_flight do not count
 
     // ---- read from the files above ----

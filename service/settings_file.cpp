@@ -160,6 +160,7 @@ void read_callbacks(table_reader in, settings& to) {
     in.duration("max_retry_after", to.callbacks.max_retry_after);
     in.duration("backoff_first", to.backoff_first);
     in.duration("backoff_cap", to.backoff_cap);
+    in.duration("max_wait", to.max_wait);
     in.duration("lease", to.lease);
     in.text("ca_file", to.callbacks.ca_file);
     in.path("key_file", to.key_file);

@@ -3,12 +3,11 @@
 #include "roles.hpp"
 #include "support/output.hpp"
 
-#include <cogwheel/durable/callback_sender.hpp>
+#include <cogwheel/durable/callback_handler.hpp>
 #include <cogwheel/durable/durable_worker.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
-#include <asio/use_awaitable.hpp>
 
 #include <csignal>
 
@@ -24,21 +23,16 @@ void say(const std::string& line) {
     output::flush();
 }
 
-asio::awaitable<durable_outcome> deliver(cogwheel::callback_sender& sender, const durable_delivery& task) {
-    say(fmt::format("begun {} {}", task.id(), task.attempt()));
-    auto call = cogwheel::http_callback::decode(task.body());
-    if (!call) co_return durable_outcome::fail("the body is no callback");
-    cogwheel::callback_delivery delivery{.id = task.id(),
-                                         .attempt = task.attempt(),
-                                         .fencing_token = task.token().text(),
-                                         .traceparent = task.traceparent()};
-    auto result = co_await sender.async_send(std::move(*call), std::move(delivery), asio::use_awaitable);
-    if (result.outcome == cogwheel::callback_outcome::succeeded) co_return durable_outcome::done();
-    if (result.outcome == cogwheel::callback_outcome::failed_for_good)
-        co_return durable_outcome::fail(std::move(result.message));
-    if (result.retry_after) co_return durable_outcome::retry_after(*result.retry_after, std::move(result.message));
-    co_return durable_outcome::retry(std::move(result.message));
-}
+/// Says what begins, and sends it.
+struct spoken_handler {
+    asio::awaitable<durable_outcome> operator()(durable_delivery& task) const {
+        say(fmt::format("begun {} {}", task.id(), task.attempt()));
+        return handler(task);
+    }
+    auto gate() const { return handler.gate(); }
+
+    cogwheel::callback_handler handler;
+};
 
 } // namespace
 
@@ -47,7 +41,7 @@ int work(const options& wanted) {
     cogwheel::timer_wheel wheel(io, {.tick = 100us});
     cogwheel::callback_options sending{.keys = {cogwheel::webhook_key::from_text(wanted.secret)}};
     sending.guard.networks = {cogwheel::ip_network::from_text("127.0.0.1")}; // the receiver of the demo
-    cogwheel::callback_sender sender(wheel, sending);
+    const auto sender = std::make_shared<cogwheel::callback_sender>(wheel, sending);
     cogwheel::durable_queue queue(wheel, queue_options(wanted));
     cogwheel::durable_worker worker(
         queue, {.name = wanted.name,
@@ -63,13 +57,12 @@ int work(const options& wanted) {
         if (!ec) worker.drain();
     });
     std::error_code ended;
-    worker.run([&](durable_delivery& task) { return deliver(sender, task); },
-               [&](std::error_code ec) {
-                   ended = ec;
-                   sender.close();
-                   queue.close();
-                   signals.cancel(ec);
-               });
+    worker.run(spoken_handler{cogwheel::callback_handler(sender)}, [&](std::error_code ec) {
+        ended = ec;
+        sender->close();
+        queue.close();
+        signals.cancel(ec);
+    });
     io.run();
     if (ended) throw std::runtime_error(queue.trouble().empty() ? ended.message() : queue.trouble());
     return 0;

@@ -43,6 +43,7 @@ std::string result_json(std::string_view id, std::string_view result) {
 std::string worker_json(std::string_view name, const cogwheel::durable_worker_stats& s) {
     return text_of({{"name", name},
                     {"held", s.held},
+                    {"waiting", s.waiting},
                     {"in_flight", s.in_flight},
                     {"begun", s.begun},
                     {"done", s.done},

@@ -17,6 +17,8 @@
 
 namespace cogwheeld {
 
+class deliveries;
+
 /// For one thread. Lifetime: all arguments outlive it.
 class service_api final : public http_application {
 public:
@@ -32,6 +34,8 @@ public:
     void open() noexcept { open_ = true; }
     /// /readyz answers 503, so that a balancer sends no more.
     void close() noexcept { closing_ = true; }
+    /// Lets answers say for what a due task waits. Lifetime: outlives this.
+    void explain_by(const deliveries& work) noexcept { work_ = &work; }
     /// Takes tokens and rate from here.
     void change(const settings& wanted);
 
@@ -65,7 +69,10 @@ private:
     response page(http_request&, const target&);
     response description(http_request&, const target&);
 
+    std::string_view waits_for(const cogwheel::durable_info&) const;
+
     cogwheel::durable_queue& queue_;
+    const deliveries* work_ = nullptr;
     event_hub& hub_;
     const cogwheel::metrics& metrics_;
     const bool serves_api_;

@@ -7,6 +7,7 @@
 #include "api/service_api.hpp"
 #include "api/task_reader.hpp"
 #include "api/task_writer.hpp"
+#include "work/deliveries.hpp"
 
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
@@ -92,7 +93,24 @@ asio::awaitable<http_response> service_api::show(http_request&, const target& to
     const auto info = co_await queue_.find(to.id, into(ec));
     check(ec, to.id);
     if (!info) no_such_task(to.id);
-    co_return http_response{.body = task_json(*info)};
+    co_return http_response{.body = task_json(*info, waits_for(*info))};
+}
+
+// Of a task that is due, and has been for longer than a begin takes.
+std::string_view service_api::waits_for(const cogwheel::durable_info& task) const {
+    const bool waits = task.state == cogwheel::durable_state::waiting && !task.paused && task.when.empty() &&
+                       task.due < std::chrono::system_clock::now() - std::chrono::seconds(1);
+    const auto call = waits && work_ != nullptr ? cogwheel::http_callback::decode(task.body) : std::nullopt;
+    if (!call) return {};
+    switch (work_->room(call->url).circuit) {
+    case cogwheel::circuit_state::open:
+        return "the circuit of its host is open";
+    case cogwheel::circuit_state::half_open:
+        return "a probe of its host";
+    case cogwheel::circuit_state::closed:
+        break;
+    }
+    return "a place at its host, or in the service";
 }
 
 asio::awaitable<http_response> service_api::change_due(http_request& request, const target& to) {

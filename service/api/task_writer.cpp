@@ -93,7 +93,11 @@ ordered_json task_of(const durable_info& t) {
 
 std::string receipt_json(std::string_view id, const cogwheel::durable_receipt& r) { return text_of(receipt(id, r)); }
 
-std::string task_json(const durable_info& t) { return text_of(task_of(t)); }
+std::string task_json(const durable_info& t, std::string_view waits_for) {
+    auto j = task_of(t);
+    if (!waits_for.empty()) j["waiting_for"] = waits_for;
+    return text_of(j);
+}
 
 std::string page_json(const cogwheel::durable_page& page) {
     ordered_json j{{"tasks", ordered_json::array()}};
@@ -122,7 +126,5 @@ bulk_json(const std::vector<std::variant<std::pair<std::string, cogwheel::durabl
     }
     return text_of(j);
 }
-
-std::string pack_result(int status, std::string_view body) { return std::to_string(status) + '\n' + std::string(body); }
 
 } // namespace cogwheeld

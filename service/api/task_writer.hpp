@@ -22,7 +22,8 @@ std::string receipt_json(std::string_view id, const cogwheel::durable_receipt&);
 /// A task: id, state, paused, generation, due, attempt, max_attempts, when, runs_left, url, method, headers, body,
 /// result ({"status":..,"body":..}), message, history, traceparent. Members that say nothing are left out. Values of
 /// headers named authorization, cookie or like a secret are not shown.
-std::string task_json(const cogwheel::durable_info&);
+/// `waits_for`: empty, or words.
+std::string task_json(const cogwheel::durable_info&, std::string_view waits_for = {});
 
 /// {"tasks":[..],"cursor":..}; an empty cursor is left out.
 std::string page_json(const cogwheel::durable_page&);
@@ -32,8 +33,5 @@ std::string counts_json(const cogwheel::durable_counts&);
 
 /// {"results":[receipt | problem, ..]}, in the order of the request.
 std::string bulk_json(const std::vector<std::variant<std::pair<std::string, cogwheel::durable_receipt>, problem>>&);
-
-/// Text for durable_outcome::done(): the status and the body of the receiver's answer. task_json() reads it again.
-std::string pack_result(int status, std::string_view body);
 
 } // namespace cogwheeld

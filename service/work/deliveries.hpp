@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Sends the callbacks of due tasks: a durable_worker, and a callback_sender for its handler.
+// Sends the callbacks of due tasks: a durable_worker, whose handler is a callback_handler.
 #pragma once
 
 #include "api/event_hub.hpp"
 #include "settings.hpp"
 
-#include <cogwheel/durable/callback_sender.hpp>
+#include <cogwheel/durable/callback_handler.hpp>
 #include <cogwheel/durable/durable_worker.hpp>
 
 #include <functional>
@@ -28,22 +28,29 @@ public:
     void start(std::function<void(std::error_code)> ended);
     /// Begins nothing more, and lets callbacks under way end.
     void drain();
-    /// Ends callbacks under way. Their tasks are tried again when their leases have run out.
+    /// Ends callbacks under way. What was not sent does not count as an attempt.
+    void cut();
+    /// Ends the work at once. Tasks under way are tried again when their leases have run out.
     void stop();
     /// Takes keys, guard and limits of later callbacks from here. Those under way end as they began.
     void change(const settings& wanted);
 
     cogwheel::durable_worker_stats stats() const { return worker_.stats(); }
-    cogwheel::callback_stats callbacks() const { return sender_->stats(); }
+    cogwheel::callback_stats callbacks() const { return handler_.sender()->stats(); }
+    /// What the host of a URL takes now.
+    cogwheel::callback_room room(std::string_view url) const { return handler_.sender()->room(url); }
     const std::string& name() const noexcept { return worker_.id(); }
 
 private:
     void note(const cogwheel::durable_event&);
+    void say_dead(const cogwheel::durable_event&);
 
     cogwheel::timer_wheel& wheel_;
     std::string trouble_{}; // the last one, in words
     event_hub& hub_;
-    std::shared_ptr<cogwheel::callback_sender> sender_;
+    cogwheel::callback_handler handler_;
+    std::chrono::steady_clock::time_point dead_second_{};
+    int dead_now_ = 0; // in this second
     cogwheel::durable_worker worker_;
 };
 

@@ -36,12 +36,19 @@ void offer_work(cogwheel::metrics& to, const deliveries& work) {
     attempts("retried", &stats::retried);
     attempts("dead", &stats::dead);
     attempts("stale", &stats::stale);
+    attempts("given_back", &stats::given_back);
     to.counter("cogwheeld_attempts_begun_total", "Attempts begun.",
                [&work] { return static_cast<double>(work.stats().begun); });
     to.counter("cogwheeld_troubles_total", "Commands to the queue that failed.",
                [&work] { return static_cast<double>(work.stats().troubles); });
     to.gauge("cogwheeld_attempts_in_flight", "Attempts that run now.",
              [&work] { return static_cast<double>(work.stats().in_flight); });
+    to.gauge("cogwheeld_tasks_waiting",
+             "Tasks that are due, and wait here for a place at their host or in this process.",
+             [&work] { return static_cast<double>(work.stats().waiting); });
+    to.counter("cogwheeld_tasks_put_off_total",
+               "Due tasks put off for a time, because too many wait for the same host.",
+               [&work] { return static_cast<double>(work.stats().put_off); });
     to.gauge("cogwheeld_tasks_held", "Tasks claimed, not begun.",
              [&work] { return static_cast<double>(work.stats().held); });
     for (const auto& [q, text] : {std::pair(0.5, "0.5"), std::pair(0.99, "0.99"), std::pair(1.0, "1")})

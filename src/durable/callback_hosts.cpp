@@ -112,6 +112,12 @@ callback_request::ptr callback_hosts::next() {
 void callback_hosts::began(callback_host& host) { ++host.in_flight; }
 void callback_hosts::ended(callback_host& host) { --host.in_flight; }
 
+void callback_hosts::clear() noexcept {
+    turns_.clear();
+    idle_.clear();
+    table_.clear();
+}
+
 void callback_hosts::settle(callback_host& host) {
     if (!host.waiting.empty() && host.in_flight < options_.max_per_host && !host.has_turn) {
         turns_.push_back(&host);

@@ -74,6 +74,9 @@ public:
     /// Call it after a request has left the host in any way.
     void settle(callback_host& host);
 
+    /// Forgets all. Preconditions: no request waits or is in flight.
+    void clear() noexcept;
+
     /// Any thread.
     const circuit_board& circuits() const noexcept { return *circuits_; }
 

@@ -289,6 +289,7 @@ void callback_sender_impl::close_now() {
         over(next, asio::error::operation_aborted);
         hosts_.settle(*next->host);
     }
+    hosts_.clear(); // with the timers of their circuits
     spare_.clear();
     driver_->stop();
     settled();

@@ -41,6 +41,20 @@ TEST_CASE("circuit_opens_after_failures_and_refuses_at_once") {
     CHECK(rig.sender->stats().circuit_refused == 1);
 }
 
+TEST_CASE("closed_sender_with_an_open_circuit_lets_run_return") {
+    callback_rig rig(circuit_options_for_test(1h));
+    {
+        callback_receiver receiver(rig.io);
+        for (int i = 0; i < 3; ++i) CHECK(rig.send_to(receiver.url("/500")).status == 500);
+        CHECK(rig.sender->room(receiver.url("/")).circuit == circuit_state::open);
+    }
+    rig.sender->close();
+    rig.io.restart();
+    rig.io.run_for(30s);
+    CHECK(rig.io.stopped()); // nothing is left to wait for
+    CHECK(rig.sender->stats().hosts == 0);
+}
+
 TEST_CASE("circuit_counts_broken_connections_and_not_what_the_receiver_decides") {
     callback_rig rig(circuit_options_for_test(1h));
     callback_receiver receiver(rig.io);

@@ -6,6 +6,7 @@
 #include "support/durable_rig.hpp"
 
 #include <cogwheel/durable/callback_handler.hpp>
+#include <cogwheel/resilience/error.hpp>
 
 #include <doctest/doctest.h>
 
@@ -220,4 +221,28 @@ TEST_CASE("attempt_given_back_for_longer_than_max_wait_is_dead") {
         rig.run_until([&] { return w.worker.stats().dead == 1; });
         CHECK(rig.find("x")->message == "waited for longer than max_wait: not yet");
     }
+}
+
+TEST_CASE("outcome_of_what_was_not_sent_is_no_attempt") {
+    using kind = durable_outcome::kind;
+    const auto of = [](std::error_code ec, bool sent, int status = 0) {
+        return outcome_of({.error = ec, .status = status, .retry_after = 7s, .sent = sent, .message = "why"});
+    };
+    for (const std::error_code ec :
+         {std::error_code(resilience_errc::circuit_open), std::error_code(callback_errc::budget_spent),
+          std::error_code(callback_errc::too_many_waiting), std::make_error_code(std::errc::too_many_files_open),
+          std::make_error_code(std::errc::not_enough_memory), std::error_code(asio::error::operation_aborted),
+          std::error_code(errc::stopped)}) {
+        CHECK_MESSAGE(of(ec, false).what() == kind::back, ec.message());
+        CHECK_MESSAGE(of(ec, true).what() == kind::retry, ec.message());
+        CHECK(of(ec, false).text() == "why");
+        CHECK(of(ec, false).delay() == (ec == callback_errc::budget_spent ? 10s : 7s));
+    }
+    for (const std::error_code ec :
+         {std::error_code(callback_errc::cannot_connect), std::error_code(callback_errc::host_not_found),
+          std::error_code(asio::error::timed_out), std::error_code(callback_errc::bad_certificate)})
+        CHECK_MESSAGE(of(ec, false).what() == kind::retry, ec.message());
+    CHECK(of(callback_errc::refused_by_status, true, 503).delay() == 7s);
+    CHECK(outcome_of({.outcome = callback_outcome::succeeded, .status = 202, .body = "b"}).text() == "202\nb");
+    CHECK(outcome_of({.outcome = callback_outcome::failed_for_good, .message = "m"}).what() == kind::fail);
 }

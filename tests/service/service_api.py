@@ -120,6 +120,13 @@ def walk(service, receiver, name):
     t = service.ask("GET", "/v1/tasks/order-17").json
     check(f"{name}: the result is kept", t["result"] == {"status": 200, "body": "taken"} and t["attempt"] == 1, repr(t))
 
+    large = service.schedule(id="v1.2 large", url=receiver.url + "/large")
+    check(f"{name}: what the receiver sees of an id is said", large.json.get("webhook_id") == "v1.2%20large", repr(large))
+    check(f"{name}: a long answer is a success", eventually(lambda: service.ask("GET", "/v1/tasks/v1.2%20large").json["state"] == "done", service))
+    t = service.ask("GET", "/v1/tasks/v1.2%20large").json
+    check(f"{name}: its beginning is kept", t["result"] == {"status": 200, "body": "x" * 65_532} and t["webhook_id"] == "v1.2%20large", repr(t)[:300])
+    check(f"{name}: once, with that id", len(receiver.of("v1.2%20large")) == 1)
+
     check(f"{name}: the same id again: 409", service.schedule(id="order-17", url=receiver.url).status == 409)
     kept = service.schedule(id="order-17", url=receiver.url, policy="keep")
     check(f"{name}: with keep: 200, the same task", kept.status == 200 and kept.json["generation"] == a.json["generation"], repr(kept))
@@ -240,6 +247,7 @@ def bad_input(service, receiver):
         ("bad cron", 422, "cron", {"url": url, "cron": "61 * * * *"}), ("never", 422, "cron", {"url": url, "cron": "0 0 31 2 *"}),
         ("another scheme", 422, "url", {"url": "gopher://a/"}), ("no url", 422, "url", {}), ("header injection", 422, "headers", {"url": url, "headers": {"x": "a\r\nb: c"}}),
         ("a long body", 413, "body", {"url": url, "body": "x" * 600_000}), ("a long id", 422, "id", {"url": url, "id": "x" * 513}),
+        ("a long id of a recurring task", 422, "id", {"url": url, "id": "x" * 499, "every": "1h"}),
         ("an unknown member", 422, "urll", {"url": url, "urll": "x"}),
     ]
     for name, status, field, body in rows:

@@ -71,7 +71,7 @@ class Service(Server):
 
 
 class Receiver:
-    """Notes each callback with its time, and answers by the path: /204 answers 204, /slow after a second."""
+    """Notes each callback with its time, and answers by the path: /204 answers 204, /slow after a second, /large with 100,000 bytes."""
 
     def __init__(self):
         receiver = self
@@ -91,7 +91,7 @@ class Receiver:
                 self.send_response(status)
                 for name, value in receiver.answer_headers.items():
                     self.send_header(name, value)
-                answer = b"" if status == 204 else b"taken"
+                answer = b"" if status == 204 else b"x" * 100_000 if last == "large" else b"taken"
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
                 self.wfile.write(answer)
