@@ -7,6 +7,7 @@
 #include <asio/ip/address.hpp>
 #include <asio/ip/tcp.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -35,7 +36,11 @@ inline asio::ip::address read_address(reader& line) {
 inline bool names_address(std::string_view host) {
     if (host.starts_with('[')) return host.find(']') != host.npos && is_address(host.substr(1, host.find(']') - 1));
     host = host.substr(0, host.rfind(':'));
-    return host == "localhost" || is_address(host);
+    constexpr std::string_view local = "localhost"; // in any case: RFC 3986, 3.2.2
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return std::equal(host.begin(), host.end(), local.begin(), local.end(),
+                      [&](char a, char b) { return lower(a) == b; }) ||
+           is_address(host);
 }
 
 /// ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:0, that belongs to `name`. Errors: usage_error.

@@ -77,6 +77,11 @@ problem of_durable(durable_errc e, std::string words) {
                 .detail = std::move(words),
                 .field = "id",
                 .remedy = "give an id of 1 to 512 bytes, to a recurring task 1 to 498"};
+    case durable_errc::bad_cursor:
+        return {.status = 400,
+                .detail = std::move(words),
+                .field = "cursor",
+                .remedy = "give the one of the last page, or none"};
     case durable_errc::bad_body:
         return {.status = 413,
                 .detail = std::move(words),

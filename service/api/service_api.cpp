@@ -24,11 +24,22 @@ namespace cogwheeld {
 
 namespace {
 
+bool same_name(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
 /// "application/json", with or without parameters.
 bool is_json(std::string_view type) noexcept {
-    constexpr std::string_view json = "application/json";
-    type = type.substr(0, type.find_first_of("; "));
-    return type.size() == json.size() && strncasecmp(type.data(), json.data(), json.size()) == 0;
+    return same_name(type.substr(0, type.find_first_of("; ")), "application/json");
+}
+
+/// False if a page of another origin makes the request: another site, or another port of this machine. Browsers say so by one of
+/// two fields; other clients have neither.
+bool is_of_own_page(const http_request& request) noexcept {
+    const auto site = request.field("sec-fetch-site"), origin = request.field("origin");
+    if (!site.empty() && site != "same-origin" && site != "none") return false;
+    const auto host = origin.find("://");
+    return origin.empty() || (host != origin.npos && same_name(origin.substr(host + 3), request.field("host")));
 }
 
 /// The hash that allows the element of this name of the page (Content Security Policy Level 3, hash-source).
@@ -110,16 +121,20 @@ service_api::service_api(cogwheel::durable_queue& queue, const settings& wanted,
       metrics_{metrics},
       serves_api_{wanted.serves_api},
       tokens_{wanted.tokens},
-      rate_{wanted.rate} {}
+      rate_{wanted.rate},
+      probe_rate_{wanted.rate} {}
 
 void service_api::change(const settings& wanted) {
     tokens_ = wanted.tokens;
     rate_.change(wanted.rate);
+    probe_rate_.change(wanted.rate);
 }
 
 std::optional<http_response> service_api::admit(const http_request& request) {
     try {
-        if (const int wait = rate_.take(request.peer, std::chrono::steady_clock::now()); wait != 0)
+        const bool probes = request.path() == "/healthz" || request.path() == "/readyz" || request.path() == "/metrics";
+        if (const int wait = (probes ? probe_rate_ : rate_).take(request.peer, std::chrono::steady_clock::now());
+            wait != 0)
             throw refusal{{.status = 429,
                            .detail = fmt::format("too many requests from {}", request.peer.to_string()),
                            .remedy = "wait as Retry-After says; add many tasks by POST /v1/tasks:bulk",
@@ -132,9 +147,9 @@ std::optional<http_response> service_api::admit(const http_request& request) {
                 throw refusal{{.status = 421,
                                .detail = fmt::format("'{}' is no name of this service", request.field("host")),
                                .remedy = "ask for an address or for localhost, or start it with --token-file"}};
-            if (request.field("sec-fetch-site") == "cross-site")
+            if (!is_of_own_page(request))
                 throw refusal{{.status = 403,
-                               .detail = "a page of another site makes this request",
+                               .detail = "a page of another site or port makes this request",
                                .remedy = "start the service with --token-file, and send a token"}};
         }
         target to;
@@ -152,6 +167,11 @@ std::optional<http_response> service_api::admit(const http_request& request) {
         const auto type = request.field("content-type");
         const bool has_body = !request.field("transfer-encoding").empty() ||
                               (!request.field("content-length").empty() && request.field("content-length") != "0");
+        const auto coding = request.field("content-encoding");
+        if (writes && has_body && !coding.empty() && !same_name(coding, "identity"))
+            throw refusal{{.status = 415,
+                           .detail = fmt::format("the content encoding is '{}'", coding),
+                           .remedy = "send the body as it is, without Content-Encoding"}};
         if (writes && has_body && !is_json(type))
             throw refusal{{.status = 415,
                            .detail = fmt::format("the content type is '{}'", type),

@@ -78,6 +78,7 @@ private:
     const bool serves_api_;
     credentials tokens_;
     rate_limit rate_;
+    rate_limit probe_rate_; // of health and metrics: they are asked when clients ask too much
     bool open_ = false, closing_ = false;
 };
 

@@ -301,7 +301,10 @@ task_orders read_bulk(std::string_view text) {
 task_trigger read_change(std::string_view text) {
     json given = parse(text);
     members in(given, "due, delay; other members change by POST with \"policy\": \"replace\"");
-    if (!given.contains("due") && !given.contains("delay")) {
+    const auto gives = [&](const char* name) { return given.contains(name) && !given[name].is_null(); };
+    if (!gives("due") && !gives("delay")) {
+        in.take("due");
+        in.take("delay");
         in.finish();
         refuse(422, "there is nothing to change", "due", "give due or delay");
     }

@@ -21,6 +21,7 @@ constexpr std::chrono::seconds linger_within{2};
 void add_head(std::string& to, const http_response& r, bool keep, std::optional<std::size_t> size) {
     auto out = std::back_inserter(to);
     fmt::format_to(out, "HTTP/1.1 {} {}\r\n", r.status, reason(r.status));
+    fmt::format_to(out, "Date: {}\r\n", http_date(std::chrono::system_clock::now()));
     if (!r.content_type.empty()) fmt::format_to(out, "Content-Type: {}\r\n", r.content_type);
     for (const auto& [name, value] : r.fields) fmt::format_to(out, "{}: {}\r\n", name, value);
     if (size) fmt::format_to(out, "Content-Length: {}\r\n", *size);

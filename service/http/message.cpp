@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "http/message.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -15,6 +17,20 @@ std::string_view http_request::query() const {
 std::string_view http_request::field(std::string_view name) const {
     const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == name; });
     return found == fields.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::string http_date(std::chrono::system_clock::time_point at) {
+    using namespace std::chrono;
+    static constexpr std::array<std::string_view, 7> weekdays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    const auto day = floor<days>(at);
+    const year_month_day date(day);
+    const hh_mm_ss time(floor<seconds>(at - day));
+    return fmt::format("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT", weekdays[weekday(day).c_encoding()],
+                       static_cast<unsigned>(date.day()), months[static_cast<unsigned>(date.month()) - 1],
+                       static_cast<int>(date.year()), time.hours().count(), time.minutes().count(),
+                       time.seconds().count());
 }
 
 std::string_view reason(int status) noexcept {

@@ -7,6 +7,7 @@
 #include <asio/awaitable.hpp>
 #include <asio/ip/address.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -44,6 +45,9 @@ struct http_response {
     std::function<asio::awaitable<http_piece>()> pieces{};
     bool close = false; ///< the connection, after this answer
 };
+
+/// Returns "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
+std::string http_date(std::chrono::system_clock::time_point);
 
 /// Returns the words for a status, such as "Not Found".
 std::string_view reason(int status) noexcept;

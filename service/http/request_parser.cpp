@@ -141,6 +141,7 @@ private:
         keeps_alive_ = node::keeps_alive(parser_);
         const bool http11 = parser_.http_major == 1 && parser_.http_minor == 1;
         if (parser_.http_major != 1 || parser_.http_minor > 1) status_ = 505;
+        take_absolute_form();
         if (hosts_ > 1 || (http11 && hosts_ == 0)) status_ = 400; // RFC 9112, 3.2
         if (parser_.upgrade != 0) status_ = 501;
         if (const auto expects = request_.field("expect"); http11 && !expects.empty()) {
@@ -150,6 +151,19 @@ private:
         const bool has_length = (parser_.flags & node::has_length) != 0;
         if (has_length && parser_.content_length > limits_.body) status_ = 413;
         stage_ = stage::body;
+    }
+
+    // "GET http://host:80/path": the host of the target counts, not that of the field (RFC 9112, 3.2.2).
+    void take_absolute_form() {
+        std::string& target = request_.target;
+        const std::size_t scheme = target.find("://");
+        if (target.starts_with('/') || scheme == target.npos) return;
+        const std::size_t end = std::min(target.find_first_of("/?#", scheme + 3), target.size());
+        const auto found = std::find_if(request_.fields.begin(), request_.fields.end(),
+                                        [](const auto& f) { return f.first == "host"; });
+        if (found != request_.fields.end()) found->second = target.substr(scheme + 3, end - scheme - 3);
+        target.erase(0, end);
+        if (!target.starts_with('/')) target.insert(0, 1, '/');
     }
 
     void on_body(const char* at, std::size_t n) {

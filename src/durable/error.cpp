@@ -52,6 +52,8 @@ const char* words_of_durable(int code) noexcept {
         return "an attempt of the task has begun";
     case durable_errc::stale:
         return "the task has a later attempt, or was cancelled or replaced";
+    case durable_errc::bad_cursor:
+        return "the cursor is not one that a page had";
     }
     return nullptr;
 }

@@ -281,6 +281,12 @@ awaitable_answer<stored_page> journal_store::dead(std::string cursor, std::uint3
     answer<stored_page> a;
     a.error = aborted();
     if (a.error) co_return a;
+    // As task_table::dead() makes it.
+    const auto colon = cursor.find(':');
+    if (!cursor.empty() && (colon == 0 || colon == cursor.npos || cursor.find_first_not_of("0123456789") != colon)) {
+        a.error = durable_errc::bad_cursor;
+        co_return a;
+    }
     a.value = table_.dead(cursor, std::max(n, 1u));
     co_return a;
 }

@@ -40,10 +40,18 @@ struct shard_cursor {
     std::uint32_t shard = 0;
     std::string rest{};
 
-    explicit shard_cursor(std::string_view text) {
-        const auto space = std::min(text.find(' '), text.size());
-        std::from_chars(text.data(), text.data() + space, shard);
-        if (space < text.size()) rest = text.substr(space + 1);
+    /// Returns nothing if this is no cursor. The rest of one begins with a number, or is empty.
+    static std::optional<shard_cursor> parse(std::string_view text) {
+        shard_cursor c;
+        if (text.empty()) return c;
+        const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), c.shard);
+        if (failed != std::errc() || end == text.data() + text.size() || *end != ' ') return {};
+        c.rest = text.substr(static_cast<std::size_t>(end + 1 - text.data()));
+        std::uint64_t number = 0;
+        const char* const last = c.rest.data() + c.rest.size();
+        const auto first = std::from_chars(c.rest.data(), last, number);
+        if (!c.rest.empty() && (first.ec != std::errc() || (first.ptr != last && *first.ptr != ' '))) return {};
+        return c;
     }
     std::string text() const { return std::to_string(shard) + ' ' + rest; }
 };
@@ -200,7 +208,12 @@ awaitable_answer<stored_task> redis_store::find(std::string id) {
 
 awaitable_answer<stored_page> redis_store::list(std::string cursor, std::uint32_t n) {
     answer<stored_page> a;
-    shard_cursor at(cursor);
+    const auto from = shard_cursor::parse(cursor);
+    if (!from) {
+        a.error = durable_errc::bad_cursor;
+        co_return a;
+    }
+    shard_cursor at = *from;
     while (a.value.tasks.empty() && at.shard < shards()) {
         auto call = shards_[at.shard].list(at.rest, page_size(n));
         sent r = co_await send(std::move(call), at.shard);
@@ -235,7 +248,12 @@ awaitable_answer<stored_page> redis_store::list(std::string cursor, std::uint32_
 // The cursor within a shard: "<score> <id>" of the last task.
 awaitable_answer<stored_page> redis_store::dead(std::string cursor, std::uint32_t n) {
     answer<stored_page> a;
-    shard_cursor at(cursor);
+    const auto from = shard_cursor::parse(cursor);
+    if (!from) {
+        a.error = durable_errc::bad_cursor;
+        co_return a;
+    }
+    shard_cursor at = *from;
     while (a.value.tasks.empty() && at.shard < shards()) {
         const auto space = std::min(at.rest.find(' '), at.rest.size());
         const std::string_view rest(at.rest);

@@ -8,6 +8,7 @@ With python3-jsonschema, each answer is checked against the OpenAPI file. "skipp
 
 import datetime
 import importlib.util
+import email.utils
 import json
 import os
 import re
@@ -255,6 +256,21 @@ def bad_input(service, receiver):
         check(f"bad input: {name}: {status} {field}", a.status == status and a.json.get("field", "") == field and a.json["detail"], repr(a))
         check(f"bad input: {name}: a problem with its type", a.headers["Content-Type"] == "application/problem+json")
     check("bad input: a text, not JSON: 415", service.ask("POST", "/v1/tasks", raw=b"{}", headers={"Content-Type": "text/plain"}).status == 415)
+    check("bad input: gzip: 415", service.ask("POST", "/v1/tasks", raw=b"x", headers={"Content-Encoding": "gzip"}).status == 415)
+    for cursor in ("x", "1", "0 x", "99 -1 a"):
+        a = service.ask("GET", f"/v1/dead?cursor={cursor.replace(' ', '%20')}")
+        check(f"bad input: the cursor {cursor!r}: 400", a.status == 400 and a.json["field"] == "cursor", repr(a))
+    later = service.schedule(id="later", delay="1h", url=url)
+    for body in ({"delay": None}, {"due": None, "delay": None}, {}):
+        a = service.ask("PATCH", "/v1/tasks/later", body)
+        check(f"bad input: {body} changes nothing: 422", a.status == 422 and service.ask("GET", "/v1/tasks/later").json["due"] == later.json["due"], repr(a))
+    for target, status in (("http://localhost/v1/queue", 200), ("http://localhost", 200), ("http://localhost?", 200), ("http://evil.example/v1/queue", 421)):
+        with service.connect() as client:
+            client.sendall(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+            line = client.makefile("rb").readline()
+            check(f"the absolute form of a target: {target}: {status}", line.startswith(f"HTTP/1.1 {status} ".encode()), repr(line))
+    dated = service.ask("GET", "/healthz").headers["Date"]
+    check("an answer has a date", abs(email.utils.parsedate_to_datetime(dated).timestamp() - time.time()) < PATIENCE, dated)
     check("bad input: an unknown parameter: 422", service.ask("GET", "/v1/tasks?stat=dead").json.get("field") == "stat")
     check("bad input: an unknown state: 422", service.ask("GET", "/v1/tasks?state=lost").json.get("field") == "state")
     check("bad input: a bad encoding: 400", service.ask("GET", "/v1/tasks/%zz").status == 400)
@@ -294,8 +310,13 @@ def tokens(binary, directory, receiver):
 
 def rebinding(service):
     for name, headers, status in (("a name that leads here", {"Host": "evil.example"}, 421), ("a page of another site", {"Sec-Fetch-Site": "cross-site"}, 403),
-                                  ("localhost", {"Host": "localhost:80"}, 200)):
+                                  ("a page of another port", {"Sec-Fetch-Site": "same-site"}, 403), ("another origin", {"Origin": "https://evil.example"}, 403),
+                                  ("no origin", {"Origin": "null"}, 403), ("another port as origin", {"Host": "localhost:80", "Origin": "http://localhost:81"}, 403),
+                                  ("its own page", {"Host": "LOCALHOST:80", "Origin": "http://localhost:80", "Sec-Fetch-Site": "same-origin"}, 200),
+                                  ("an address that was typed", {"Sec-Fetch-Site": "none"}, 200), ("localhost", {"Host": "localhost:80"}, 200)):
         check(f"a browser: {name}: {status}", service.ask("GET", "/v1/queue", headers=headers).status == status)
+        act = service.ask("POST", "/v1/queue:resume", headers=headers) # without a body
+        check(f"a browser: {name}: POST without a body: {status}", act.status == status, repr(act))
 
 
 def replicas(binary, directory):

@@ -31,8 +31,9 @@ enum class durable_errc {
     too_many_tasks,         ///< more tasks in one call than durable_queue::max_batch
     bad_record,             ///< a stored task cannot be read: another version wrote it, or it is damaged
     no_such_task,
-    running, ///< an attempt of the task has begun
-    stale,   ///< a later attempt has begun, or the task was cancelled or replaced
+    running,    ///< an attempt of the task has begun
+    stale,      ///< a later attempt has begun, or the task was cancelled or replaced
+    bad_cursor, ///< the cursor of a page is not one that a page had
 };
 
 /// Returns the category "cogwheel.durable". Thread safety: any thread.
