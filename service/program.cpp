@@ -55,7 +55,7 @@ public:
           api_{queue(), settings_, hub_, metrics_},
           server_{io_, wheel_, settings_.listen, api_, limits_of(settings_)} {
         if (settings_.works) deliveries_.emplace(wheel_, queue(), settings_, hub_);
-        offer_metrics(metrics_, wheel_, server_, hub_, deliveries_ ? &*deliveries_ : nullptr);
+        offer_metrics(metrics_, wheel_, server_, hub_, api_.state(), deliveries_ ? &*deliveries_ : nullptr);
     }
 
     int run() {
@@ -86,6 +86,8 @@ private:
         }
         api_.open();
         output::complain("cogwheeld: the queue '{}' is open\n", queue().options().name);
+        if (const auto lost = queue().trouble(); !lost.empty())
+            output::complain("cogwheeld: tasks are lost: {}\n", lost);
         if (deliveries_) {
             api_.explain_by(*deliveries_);
             working_ = true;
@@ -110,7 +112,7 @@ private:
             std::error_code ec;
             if (hub_.viewers() != 0) {
                 const auto counts = co_await queue().counts(asio::redirect_error(asio::use_awaitable, ec));
-                if (!ec) hub_.publish_now("queue", counts_json(counts));
+                if (!ec) hub_.publish_now("queue", counts_json(counts, queue().trouble()));
                 if (deliveries_) hub_.publish_now("worker", worker_json(deliveries_->name(), deliveries_->stats()));
             }
             co_await tick_.async_wait(1s, asio::redirect_error(asio::use_awaitable, ec));
@@ -233,7 +235,9 @@ int audit(const settings& wanted) {
                            "done      {}\ndead      {}\npaused    {}\n",
                            queue.options().name, found.tasks, found.repaired, counts.waiting, counts.claimed,
                            counts.overdue, counts.done, counts.dead, counts.paused ? "yes" : "no");
-            code = ec ? 1 : 0;
+            const auto lost = ec ? std::string() : queue.trouble();
+            if (!lost.empty()) output::complain("cogwheeld: tasks are lost: {}\n", lost);
+            code = ec || !lost.empty() ? 1 : 0;
             queue.close();
         },
         rethrow);

@@ -123,10 +123,11 @@ problem problem_of(std::error_code ec, std::string_view id, std::uint64_t genera
         p = {.status = 503, .detail = "the service is shutting down", .remedy = again, .retry_after = 1};
     else if (ec.category() == cogwheel::schedule_category())
         p = of_schedule(static_cast<schedule_errc>(ec.value()), ec.message());
-    else if (ec == std::errc::no_space_on_device || ec == std::errc::io_error || ec == std::errc::read_only_file_system)
+    else if (ec == std::errc::no_space_on_device || ec == std::errc::io_error ||
+             ec == std::errc::read_only_file_system || ec == std::errc::no_such_file_or_directory)
         p = {.status = 503,
              .detail = "the journal cannot be written: " + ec.message(),
-             .remedy = "make room on the disk",
+             .remedy = "make room on the disk; the log of the service says more",
              .retry_after = 10};
     else if (ec.category() == cogwheel::durable_category())
         p = of_durable(static_cast<durable_errc>(ec.value()), ec.message());

@@ -266,6 +266,12 @@ asio::awaitable<http_response> service_api::readiness(http_request&, const targe
 }
 
 asio::awaitable<http_response> service_api::metrics(http_request& request, const target&) {
+    if (std::error_code ec; open_) {
+        const auto counts = co_await queue_.counts(asio::redirect_error(asio::use_awaitable, ec));
+        state_.known = !ec;
+        state_.damaged = !queue_.trouble().empty();
+        if (!ec) state_.counts = counts;
+    }
     const auto format = cogwheel::format_for(request.field("accept"));
     http_response r{.content_type = std::string(cogwheel::content_type(format))};
     auto text = metrics_.render(format);

@@ -8,6 +8,7 @@
 #include "api/target.hpp"
 #include "http/server.hpp"
 #include "settings.hpp"
+#include "work/service_metrics.hpp"
 
 #include <cogwheel/durable/durable_queue.hpp>
 #include <cogwheel/observe/metrics.hpp>
@@ -16,8 +17,6 @@
 #include <string>
 
 namespace cogwheeld {
-
-class deliveries;
 
 /// For one thread. Lifetime: all arguments outlive it.
 class service_api final : public http_application {
@@ -36,6 +35,8 @@ public:
     void close() noexcept { closing_ = true; }
     /// Lets answers say for what a due task waits. Lifetime: outlives this.
     void explain_by(const deliveries& work) noexcept { work_ = &work; }
+    /// For metrics.
+    const queue_state& state() const noexcept { return state_; }
     /// Takes tokens and rate from here.
     void change(const settings& wanted);
 
@@ -73,6 +74,7 @@ private:
 
     cogwheel::durable_queue& queue_;
     const deliveries* work_ = nullptr;
+    queue_state state_{};
     event_hub& hub_;
     const cogwheel::metrics& metrics_;
     const bool serves_api_;

@@ -254,7 +254,7 @@ asio::awaitable<http_response> service_api::counts(http_request&, const target& 
     std::error_code ec;
     const auto counts = co_await queue_.counts(into(ec));
     check(ec, {});
-    co_return http_response{.body = counts_json(counts)};
+    co_return http_response{.body = counts_json(counts, queue_.trouble())};
 }
 
 asio::awaitable<http_response> service_api::pause_queue(http_request&, const target& to) {

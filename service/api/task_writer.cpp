@@ -106,13 +106,11 @@ std::string page_json(const cogwheel::durable_page& page) {
     return text_of(j);
 }
 
-std::string counts_json(const cogwheel::durable_counts& c) {
-    return text_of({{"waiting", c.waiting},
-                    {"claimed", c.claimed},
-                    {"overdue", c.overdue},
-                    {"done", c.done},
-                    {"dead", c.dead},
-                    {"paused", c.paused}});
+std::string counts_json(const cogwheel::durable_counts& c, std::string_view trouble) {
+    ordered_json j{{"waiting", c.waiting}, {"claimed", c.claimed}, {"overdue", c.overdue},
+                   {"done", c.done},       {"dead", c.dead},       {"paused", c.paused}};
+    if (!trouble.empty()) j["trouble"] = trouble;
+    return text_of(j);
 }
 
 std::string

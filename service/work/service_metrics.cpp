@@ -26,6 +26,24 @@ void offer_http(cogwheel::metrics& to, const http_server& server, const event_hu
              [&hub] { return static_cast<double>(hub.viewers()); });
 }
 
+// Of the whole queue: the same in each process that uses it.
+void offer_queue(cogwheel::metrics& to, const queue_state& queue) {
+    const auto tasks = [&](const char* state, std::uint64_t cogwheel::durable_counts::* member) {
+        to.gauge("cogwheeld_queue_tasks", "Tasks in the queue, by state. overdue: of those that wait, due.",
+                 [&queue, member] { return static_cast<double>(queue.counts.*member); }, {{"state", state}});
+    };
+    tasks("waiting", &cogwheel::durable_counts::waiting);
+    tasks("claimed", &cogwheel::durable_counts::claimed);
+    tasks("overdue", &cogwheel::durable_counts::overdue);
+    tasks("done", &cogwheel::durable_counts::done);
+    tasks("dead", &cogwheel::durable_counts::dead);
+    to.gauge("cogwheeld_queue_usable", "1: the queue answers; else the counts of its tasks are old.",
+             [&queue] { return queue.known ? 1.0 : 0.0; });
+    to.gauge("cogwheeld_queue_damaged",
+             "1: the journal was damaged when it was opened: the log and GET /v1/queue say what is lost.",
+             [&queue] { return queue.damaged ? 1.0 : 0.0; });
+}
+
 void offer_work(cogwheel::metrics& to, const deliveries& work) {
     const auto attempts = [&](const char* outcome, std::uint64_t cogwheel::durable_worker_stats::* member) {
         to.counter("cogwheeld_attempts_total", "Attempts that have ended, by outcome.",
@@ -72,9 +90,10 @@ void offer_work(cogwheel::metrics& to, const deliveries& work) {
 } // namespace
 
 void offer_metrics(cogwheel::metrics& to, cogwheel::timer_wheel& wheel, const http_server& server, const event_hub& hub,
-                   const deliveries* work) {
+                   const queue_state& queue, const deliveries* work) {
     to.add("cogwheeld", wheel);
     offer_http(to, server, hub);
+    offer_queue(to, queue);
     if (work != nullptr) offer_work(to, *work);
 }
 

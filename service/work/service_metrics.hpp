@@ -12,8 +12,15 @@
 
 namespace cogwheeld {
 
+/// What service_api::metrics() asks the queue for.
+struct queue_state {
+    bool known = false; // and now
+    bool damaged = false;
+    cogwheel::durable_counts counts{};
+};
+
 /// Lifetime: all arguments outlive `to`. `work`: nullptr: this process sends no callbacks.
 void offer_metrics(cogwheel::metrics& to, cogwheel::timer_wheel& wheel, const http_server& server, const event_hub& hub,
-                   const deliveries* work);
+                   const queue_state& queue, const deliveries* work);
 
 } // namespace cogwheeld

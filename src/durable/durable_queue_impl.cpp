@@ -92,7 +92,7 @@ asio::awaitable<error_code> durable_queue_impl::open_now(self_ptr self) {
     const error_code ec = co_await self->store_->open();
     {
         const std::lock_guard lock(self->trouble_mutex_);
-        self->trouble_ = ec ? self->store_->trouble() : std::string();
+        self->trouble_ = ec ? self->store_->trouble() : self->store_->damage();
     }
     if (ec) co_return ec;
     self->open_ = true;

@@ -136,6 +136,7 @@ error_code journal_store::load() {
     const std::int64_t now = now_();
     const task_storage::contents loaded = with_storage([](task_storage& s) { return s.load(); });
     trouble_.clear();
+    damaged_ = loaded.damaged;
     const auto warn = [this](const std::string& w) { trouble_ += (trouble_.empty() ? "" : "; ") + w; };
     for (const std::string& w : loaded.warnings) warn(w);
     for (const task_record& stored : loaded.tasks) {
@@ -147,6 +148,7 @@ error_code journal_store::load() {
         }
         auto record = from_task_record(stored);
         if (!record) {
+            damaged_ = true;
             warn("the record of \"" + stored.task.name + "\" is not that of a durable task; it stays as it is");
             continue;
         }

@@ -37,6 +37,7 @@ public:
     void close() noexcept override;
     bool closes_on_any_thread() const noexcept override { return true; }
     std::string trouble() const override { return trouble_; }
+    std::string damage() const override { return damaged_ ? trouble_ : std::string(); }
 
     awaitable_answer<std::vector<added_task>> add(std::uint32_t shard, std::vector<new_task>, on_duplicate) override;
     awaitable_answer<claimed_tasks> claim(std::uint32_t shard, std::int64_t horizon_ms, std::uint32_t n,
@@ -84,6 +85,7 @@ private:
     clock now_;
     task_table table_;
     std::string trouble_;
+    bool damaged_ = false;
     std::map<std::string, std::int64_t> workers_; // when each one lived last, ms
     std::shared_ptr<hints> hints_;
 };

@@ -189,6 +189,8 @@ public:
     virtual bool closes_on_any_thread() const noexcept { return false; }
     /// What open() refuses, or what was wrong last, in words.
     virtual std::string trouble() const = 0;
+    /// After open(): what is lost although it succeeded, in words.
+    virtual std::string damage() const { return {}; }
 
     /// All tasks of one call belong to one shard. An answer for each, in order.
     virtual awaitable_answer<std::vector<added_task>> add(std::uint32_t shard, std::vector<new_task>, on_duplicate) = 0;

@@ -9,12 +9,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
 #include <unistd.h>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
@@ -49,6 +53,21 @@ struct stat status(int descriptor, const std::filesystem::path& path) {
     return status;
 }
 
+// With access control lists among them. Those that this process may not give, such as a label of SELinux, come from the directory.
+void copy_attributes([[maybe_unused]] int from, [[maybe_unused]] int to) {
+#ifdef __linux__
+    const auto bytes = [](ssize_t n) { return static_cast<std::size_t>(std::max<ssize_t>(n, 0)); };
+    std::string names(bytes(::flistxattr(from, nullptr, 0)), '\0');
+    names.resize(bytes(::flistxattr(from, names.data(), names.size())));
+    for (std::size_t at = 0; at < names.size(); at += std::strlen(names.c_str() + at) + 1) {
+        const char* const name = names.c_str() + at;
+        std::string value(bytes(::fgetxattr(from, name, nullptr, 0)), '\0');
+        const ssize_t size = ::fgetxattr(from, name, value.data(), value.size());
+        if (size >= 0) (void)::fsetxattr(to, name, value.data(), bytes(size), 0);
+    }
+#endif
+}
+
 } // namespace
 
 journal_file::~journal_file() {
@@ -66,8 +85,12 @@ journal_file journal_file::replace(std::filesystem::path path, const journal_fil
     if (::unlink(path.c_str()) == -1 && errno != ENOENT) fail_at(path, "removed");
     const int descriptor = opened(path, O_RDWR | O_CREAT | O_EXCL, "created");
     journal_file file(descriptor, std::move(path));
-    if (::fchmod(descriptor, status(like.file_, like.path_).st_mode & 07777) == -1)
-        file.fail("given the permissions of the old one");
+    const struct stat old = status(like.file_, like.path_), fresh = status(file.file_, file.path_);
+    if ((old.st_uid != fresh.st_uid || old.st_gid != fresh.st_gid) &&
+        ::fchown(descriptor, old.st_uid, old.st_gid) == -1)
+        file.fail("given the owner of the old one");
+    copy_attributes(like.file_, descriptor);
+    if (::fchmod(descriptor, old.st_mode & 07777) == -1) file.fail("given the permissions of the old one");
     return file;
 }
 
@@ -80,6 +103,16 @@ bool journal_file::try_lock() const {
 }
 
 std::size_t journal_file::names() const { return static_cast<std::size_t>(status(file_, path_).st_nlink); }
+
+bool journal_file::in_place() const {
+    struct stat there{};
+    if (::stat(path_.c_str(), &there) == -1) {
+        if (errno == ENOENT || errno == ENOTDIR) return false;
+        fail("found");
+    }
+    const struct stat own = status(file_, path_);
+    return there.st_dev == own.st_dev && there.st_ino == own.st_ino;
+}
 
 std::size_t journal_file::size() const { return static_cast<std::size_t>(status(file_, path_).st_size); }
 

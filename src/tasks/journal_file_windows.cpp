@@ -111,6 +111,9 @@ std::size_t journal_file::names() const {
     return info.nNumberOfLinks;
 }
 
+// A file that is open keeps its name until it is closed, or is moved by its journal.
+bool journal_file::in_place() const { return true; }
+
 std::size_t journal_file::size() const {
     LARGE_INTEGER size{};
     if (!::GetFileSizeEx(handle(file_), &size)) fail("read");

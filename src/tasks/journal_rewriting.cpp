@@ -161,6 +161,7 @@ bool task_journal::take_over(successor& fresh) {
     }
     fresh.follow(file_, end, options_.sync);
     refuse_links();
+    if (!file_.in_place()) throw std::runtime_error("its path leads to another file, which is not ours");
     fresh.file.take_name_of(file_);
     // From here on the new file is the journal, and nothing throws.
     fresh.name.taken_over = true;

@@ -4,6 +4,7 @@
 // Makes each change in an order that loses no task. It allocates first, because the index must hold each change that is
 // in the file. Then it writes the file, and then it changes the index. journal_rewriting.cpp rewrites the file.
 #include "../detail/text_fields.hpp"
+#include "crc32.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
 #include <cogwheel/tasks/task_record_text.hpp>
@@ -72,6 +73,16 @@ std::string lines_of(const detail::journal_gap& gap) {
     return "lines " + std::to_string(gap.first) + " to " + std::to_string(gap.last) + " are";
 }
 
+// A process that dies while it writes leaves the beginning of what it wrote: whole lines, and a part of one. Anything else was
+// written whole, and is damaged.
+bool begins_a_write(std::string_view end) {
+    for (std::size_t newline = end.find('\n'); newline != end.npos; newline = end.find('\n')) {
+        if (!detail::read_journal_line(end.substr(0, newline))) return false;
+        end.remove_prefix(newline + 1);
+    }
+    return true;
+}
+
 } // namespace
 
 task_journal::task_journal(const std::filesystem::path& file, task_journal_options options)
@@ -101,6 +112,7 @@ std::string task_journal::read(detail::journal_scan& scan) {
             words_for(path_) + "is a journal of version " + *version +
             ", but must be of version 1 or 2; use the library that wrote it, or give another path");
     scan = detail::scan_journal(text);
+    if (!scan.damaged.empty() || !scan.missing.empty()) keep_damaged(scan, text);
     if (scan.end == 0)
         throw std::invalid_argument(
             words_for(path_) +
@@ -108,8 +120,14 @@ std::string task_journal::read(detail::journal_scan& scan) {
     end_ = scan.end;
     lines_ = scan.lines;
     if (scan.end != text.size()) {
-        dropped_.push_back(place(path_, {scan.end, text.size() - scan.end}) +
-                           "at the end were not written whole, and are dropped");
+        const std::string at = place(path_, {scan.end, text.size() - scan.end}) + "at the end ";
+        if (begins_a_write(std::string_view(text).substr(scan.end))) {
+            dropped_.push_back(at + "were not written whole, and are dropped");
+        } else {
+            keep_damaged(scan, text);
+            lost_its_end_ = true;
+            dropped_.push_back(at + "are damaged, and are dropped with the tasks they spoke of; " + kept_);
+        }
         cut_off();
     }
     text.resize(scan.end);
@@ -132,6 +150,29 @@ std::string task_journal::read(detail::journal_scan& scan) {
     return text;
 }
 
+// A rewriting drops what is damaged. A copy stays beside: one for each damage, however often the file is opened.
+void task_journal::keep_damaged(const detail::journal_scan& scan, std::string_view text) {
+    std::string marks;
+    for (const journal_extent& part : scan.damaged) marks += text.substr(part.offset, part.size);
+    for (const detail::journal_gap& gap : scan.missing) marks += lines_of(gap);
+    marks += text.substr(scan.end);
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string suffix = ".damaged-";
+    for (int shift = 28; shift >= 0; shift -= 4) suffix += digits[detail::crc32(marks) >> shift & 15];
+    const std::filesystem::path copy = with(path_, suffix.c_str());
+    kept_ = "the file as it was is kept as '" + copy.string() + "'";
+    if (std::filesystem::exists(copy)) return;
+    try {
+        const journal_file file = journal_file::replace(copy, file_);
+        file.write(0, text);
+        file.sync();
+    } catch (const detail::sys::system_error& e) {
+        kept_ = std::string("the file as it was is not kept: ") + e.what();
+        error_code ignored;
+        std::filesystem::remove(copy, ignored);
+    }
+}
+
 task_storage::contents task_journal::load() {
     await_rewriting();
     detail::journal_scan scan;
@@ -143,6 +184,9 @@ task_storage::contents task_journal::load() {
     for (const detail::journal_gap& gap : scan.missing)
         all.warnings.push_back(words_for(path_) + "before byte " + std::to_string(gap.offset) + ": " + lines_of(gap) +
                                " missing; their tasks are as the lines before say");
+    all.damaged = !scan.damaged.empty() || !scan.missing.empty();
+    if (all.damaged) all.warnings.back() += "; " + kept_;
+    all.damaged = all.damaged || lost_its_end_;
     if (file_.names() > 1)
         all.warnings.push_back(words_for(path_) +
                                "has hard links, and is not rewritten as long as it has; remove them, or copy the "
@@ -154,6 +198,7 @@ task_storage::contents task_journal::load() {
             const auto read = detail::read_journal_line(std::string_view(text).substr(line.offset, line.size));
             all.tasks.push_back(task_record_from(read.value().fields));
         } catch (const std::invalid_argument& e) {
+            all.damaged = true;
             all.warnings.push_back(words_for(path_) + "at byte " + std::to_string(line.offset) + ": task '" + name +
                                    "' is left out, as it cannot be understood: " + e.what());
         }
@@ -233,6 +278,11 @@ void task_journal::reserve_if_possible() noexcept {
 }
 
 void task_journal::append(std::string_view lines, std::uint64_t count) {
+    if (file_.names() == 0)
+        throw detail::sys::system_error(make_error_code(detail::sys::errc::no_such_file_or_directory),
+                                        words_for(path_) +
+                                            "was deleted while it was in use, and holds nothing any more; "
+                                            "start the program again, and keep others from its directory");
     if (torn_) cut_off();
     torn_ = true;
     try {

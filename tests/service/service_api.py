@@ -350,6 +350,36 @@ def replicas(binary, directory):
             check("replicas: ends in good order", service.end()[0] == 0)
 
 
+def damage(binary, data):
+    """A bit of the journal flips: the loss is said wherever one looks, and the file is kept."""
+    names = [name for name in os.listdir(data) if not name.endswith(".lock")]
+    check("damage: the journal is one file", len(names) == 1, repr(names))
+    path = os.path.join(data, names[0])
+    with open(path, "rb") as f:
+        sound = f.read()
+    at = sound.rindex(b"\n", 0, len(sound) - 1) + 20 # in the last line
+    broken = sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1:]
+    with open(path, "wb") as f:
+        f.write(broken)
+    with Service(binary, "--data", data, cwd=data) as service:
+        check("damage: ready all the same", service.ready())
+        trouble = service.ask("GET", "/v1/queue").json.get("trouble", "")
+        check("damage: the queue says so", "are damaged" in trouble and "is kept as" in trouble, trouble)
+        check("damage: metrics say so", "cogwheeld_queue_damaged 1" in service.ask("GET", "/metrics").body)
+        code, _, err = service.end()
+        check("damage: the log says so", code == 0 and "tasks are lost" in err and "are damaged" in err, f"{code} {err}")
+    kept = [name for name in os.listdir(data) if ".damaged-" in name]
+    check("damage: the file is kept", len(kept) == 1, repr(kept))
+    with open(os.path.join(data, kept[0]), "rb") as f:
+        check("damage: as it was", f.read() == broken)
+    with open(path, "wb") as f:
+        f.write(broken)
+    audit = subprocess.run([binary, "audit", "--data", data], capture_output=True, text=True, timeout=PATIENCE)
+    check("damage: audit ends with 1", audit.returncode == 1 and "tasks are lost" in audit.stderr, f"{audit.returncode} {audit.stderr}")
+    with open(path, "wb") as f:
+        f.write(sound)
+
+
 def command_lines(binary, directory):
     config = os.path.join(directory, "bad.toml")
 
@@ -405,6 +435,7 @@ def main(binary, description):
             check("a second one on the same journal does not start", subprocess.run([binary, "--data", data, "--listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=PATIENCE).returncode == 2)
             code, out, err = service.end()
             check("journal: ends in good order", code == 0, f"{code} {err}")
+        damage(binary, data)
         audit = subprocess.run([binary, "audit", "--data", data], capture_output=True, text=True, timeout=PATIENCE)
         check("audit of the journal", audit.returncode == 0 and "repaired  0" in audit.stdout, audit.stdout + audit.stderr)
         with Service(binary, "--data", data) as service:

@@ -102,6 +102,7 @@ TEST_CASE("journal_cut_off_anywhere_has_the_lines_that_are_whole_and_goes_on") {
             const std::size_t end = size < 19 ? 0 : want.end;
             CHECK(all.warnings.size() == (end < size ? 1U : 0U));
             if (end < size) CHECK(journal_damage_named(all.warnings, end));
+            CHECK(!all.damaged); // as a process that dies leaves it
             journal.save(record_of("later", "1"));
             // A line of its own, also behind one that lacked its newline.
             const std::string whole = text.substr(0, text.find('\n', end == 0 ? 0 : end - 1) + 1);
@@ -164,6 +165,7 @@ TEST_CASE("journal_with_a_damaged_batch_at_its_end_has_nothing_of_it") {
             const bool newline_alone = size == 1 && text[from] == '\n';
             CHECK(found == (newline_alone ? journal_replay(text, text.size()).bodies : before));
             CHECK(all.warnings.size() == 1);
+            CHECK(all.damaged); // it was written whole
         }
     }
 }
@@ -226,4 +228,44 @@ TEST_CASE("journal_once_rewritten_without_its_damage_is_rewritten_again") {
     }
     CHECK(rewritten == 2);
     CHECK(joined(journal.load().warnings) == "");
+}
+
+TEST_CASE("journal_that_is_damaged_is_kept_beside_once") {
+    const scratch_directory directory;
+    const fs::path file = directory / "tasks";
+    const std::string text = journal_of_each_kind(file);
+    const auto copies = [&] {
+        std::vector<fs::path> all;
+        for (const auto& entry : fs::directory_iterator(file.parent_path()))
+            if (entry.path().filename().string().find(".damaged-") != std::string::npos) all.push_back(entry.path());
+        return all;
+    };
+    CHECK(!task_journal(file).load().damaged);
+    CHECK(copies().empty());
+    std::string damaged = text;
+    damaged[text.find('\n') + 20] ^= 1;
+    put_bytes(file, damaged);
+    for (int opened = 0; opened < 3; ++opened) {
+        task_journal journal(file);
+        const auto all = journal.load();
+        CHECK(all.damaged);
+        CHECK(says(all.warnings.at(0), "is kept as '" + copies().at(0).string() + "'"));
+        REQUIRE(copies().size() == 1);
+        CHECK(bytes_of(copies()[0]) == damaged);
+        journal.save(record_of("later", std::to_string(opened)));
+    }
+    // A rewriting makes it sound; the copy stays.
+    {
+        task_journal journal(file, {.compact_above = 1});
+        for (int n = 0; n < 100; ++n) journal.save(record_of("again", std::to_string(n)));
+        CHECK(!journal.load().damaged);
+    }
+    CHECK(!task_journal(file).load().damaged);
+    CHECK(copies().size() == 1);
+    // Another damage is another copy.
+    std::string other = bytes_of(file);
+    other.erase(0, other.find('\n') + 1);
+    put_bytes(file, "cogwheel-journal 2\n" + other.substr(other.find('\n') + 1)); // a line is missing
+    CHECK(task_journal(file).load().damaged);
+    CHECK(copies().size() == 2);
 }

@@ -14,6 +14,12 @@
 
 #include <algorithm>
 
+#ifdef __linux__
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#endif
+
 using namespace cogwheel;
 using namespace cogwheel_tests;
 namespace fs = std::filesystem;
@@ -267,3 +273,65 @@ TEST_CASE("journal_that_was_damaged_since_it_was_opened_is_not_rewritten") {
         CHECK(bodies_of(all) == std::map<std::string, std::string>{{"a", "1"}, {"again", "and again"}, {"b", "1"}});
     }
 }
+
+#if !COGWHEEL_WINDOWS
+TEST_CASE("journal_that_was_deleted_refuses_changes_and_leaves_the_next_one_alone") {
+    const scratch_directory directory;
+    const fs::path file = directory / "tasks";
+    task_journal old(file, {.compact_above = 1});
+    old.save(record_of("a", "1"));
+    fs::remove(file);
+    fs::remove(directory / "tasks.lock");
+    task_journal fresh(file);
+    fresh.save(record_of("b", "1"));
+    const std::string text = bytes_of(file);
+    for (int n = 0; n < 100; ++n) {
+        std::error_code why;
+        try {
+            old.save(record_of("a", std::to_string(n)));
+        } catch (const std::system_error& e) {
+            why = e.code();
+            CHECK(says(e.what(), "was deleted while it was in use"));
+        }
+        CHECK(why == std::errc::no_such_file_or_directory);
+    }
+    CHECK(bytes_of(file) == text);
+}
+
+TEST_CASE("journal_that_was_moved_away_does_not_replace_what_has_its_name") {
+    const scratch_directory directory;
+    const fs::path file = directory / "tasks", moved = directory / "moved";
+    task_journal old(file, {.compact_above = 1});
+    old.save(record_of("a", "1"));
+    fs::rename(file, moved);
+    fs::remove(directory / "tasks.lock");
+    task_journal fresh(file);
+    fresh.save(record_of("b", "1"));
+    const std::string text = bytes_of(file);
+    for (int n = 0; n < 100; ++n) old.save(record_of("a", std::to_string(n)));
+    old.load(); // waits for a rewriting
+    CHECK(bytes_of(file) == text);
+    CHECK(fresh.load().tasks.size() == 1);
+}
+#endif
+
+#ifdef __linux__
+TEST_CASE("journal_keeps_its_extended_attributes_and_its_owner") {
+    const scratch_directory directory;
+    task_journal journal(directory / "tasks", {.compact_above = 1});
+    const std::string file = journal.file().string();
+    if (::setxattr(file.c_str(), "user.label", "blue", 4, 0) == -1) {
+        MESSAGE("skipped: this file system has no extended attributes");
+        return;
+    }
+    const bool root = ::geteuid() == 0;
+    if (root) CHECK(::chown(file.c_str(), 1, 2) == 0);
+    CHECK(journal_saves_until_rewritten(journal, 100) > 0);
+    char label[8]{};
+    CHECK(::getxattr(file.c_str(), "user.label", label, sizeof label) == 4);
+    CHECK(std::string(label) == "blue");
+    struct stat now{};
+    CHECK(::stat(file.c_str(), &now) == 0);
+    if (root) CHECK((now.st_uid == 1 && now.st_gid == 2));
+}
+#endif

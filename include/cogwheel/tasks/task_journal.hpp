@@ -13,7 +13,10 @@
 // - On a full disk, saving may fail, but erasing succeeds if the file system can reserve room for it (on Linux: ext4,
 //   xfs, btrfs and tmpfs).
 // - If the process died while it wrote a line or batch, opening drops this torn end, and load() reports it. load() also
-//   reports where the file is damaged and where lines are missing. The tasks of these lines are as earlier lines say.
+//   reports where the file is damaged and where lines are missing. The tasks of these lines are as earlier lines say. Opening
+//   keeps a copy of a damaged file, "<file>.damaged-<number>".
+// - If the file is deleted while it is in use, changes fail. A file that somebody has moved away, or put in its place, is not
+//   rewritten.
 // - It does not write to a file that is not a journal, or that a later version wrote; an empty file becomes a journal.
 //   Opening turns a journal of version 1 into one of version 2.
 //
@@ -90,6 +93,7 @@ private:
     struct successor; // the new file, during a rewrite
 
     std::string read(detail::journal_scan&);
+    void keep_damaged(const detail::journal_scan&, std::string_view text);
     void write(std::span<const task_record>);
     void append(std::string_view lines, std::uint64_t count);
     static std::size_t reserved_in(const detail::journal_file&, std::size_t from, std::size_t most);
@@ -110,6 +114,8 @@ private:
     detail::journal_file lock_, file_;
     index live_;
     std::vector<std::string> dropped_;
+    std::string kept_;                            // what became of a damaged file, in words
+    bool lost_its_end_ = false;                   // opening has dropped lines that had been written whole
     std::vector<detail::journal_extent> damaged_; // known damage: a rewrite that finds other damage gives up
     std::size_t end_ = 0;                         // the end of the last line that counts
     std::uint64_t lines_ = 0;                     // the number of that line

@@ -44,6 +44,7 @@ public:
     struct contents {
         std::vector<task_record> tasks;
         std::vector<std::string> warnings; ///< in words, such as what the storage could not read
+        bool damaged = false;              ///< tasks are lost, or are as they were before
     };
 
     virtual ~task_storage() = default;

@@ -24,7 +24,8 @@ public:
     /// be secret. (On Windows, its directory decides that.)
     static journal_file open(std::filesystem::path path);
 
-    /// Removes the file of this name and creates a new one, with the permissions of `like`.
+    /// Removes the file of this name and creates a new one, with the owner, permissions and extended attributes of `like`.
+    /// Errors: std::system_error, also if this process may not give it that owner.
     static journal_file replace(std::filesystem::path path, const journal_file& like);
 
     journal_file(journal_file&& other) noexcept
@@ -40,8 +41,10 @@ public:
     /// it.
     bool try_lock() const;
 
-    /// Returns the number of names of the file: more than one if it has hard links.
+    /// Returns the number of names of the file: more than one if it has hard links, 0 if it was deleted.
     std::size_t names() const;
+    /// Whether its path still leads to it: nobody has moved it away, or put another file in its place.
+    bool in_place() const;
 
     std::size_t size() const;
     /// Returns the bytes from `from` up to `to`, or fewer if the file ends before `to`.
