@@ -87,10 +87,16 @@ problem of_durable(durable_errc e, std::string words) {
                 .detail = std::move(words),
                 .field = "body",
                 .remedy = "shorten it, or send a reference instead"};
-    default:
-        return {.status = 500,
+    case durable_errc::access_denied:
+        return {.status = 503,
                 .detail = std::move(words),
-                .remedy = "the log of the service, and cogwheeld audit, say more"};
+                .remedy = "give the service's user of Redis the rights that docs/durable.md names",
+                .retry_after = 10};
+    default: // of the server of the queue, or of what lies before it
+        return {.status = 503,
+                .detail = std::move(words),
+                .remedy = "try again; the log of the service, and cogwheeld audit, say more",
+                .retry_after = 10};
     }
 }
 

@@ -143,7 +143,7 @@ void redis_connection_impl::on_read(const std::shared_ptr<link>& from, std::size
             bad = "a reply without a command";
         if (!bad.empty()) break;
         ++replies;
-        if (reply.is_error() && reply.text().starts_with("READONLY")) lost_role = finder_->wants_master();
+        if (reply.is_error() && reply.text().starts_with("READONLY")) lost_role = may_find_master();
         auto& request = sent_.front();
         if (request->expected > 1 && request->replies.empty()) request->replies.reserve(request->expected);
         request->replies.push_back(std::move(reply));
@@ -159,9 +159,15 @@ void redis_connection_impl::on_read(const std::shared_ptr<link>& from, std::size
     if (!bad.empty())
         breaks(durable_errc::bad_reply, bad);
     else if (lost_role)
-        breaks(durable_errc::disconnected, "the server is a replica now");
+        breaks(durable_errc::disconnected, "the server is a replica now", true);
     else
         read();
+}
+
+// A READONLY reply: behind the same address there may be another server now (sentinels, a proxy, a name, a link to a socket). Who
+// has asked for a replica from the beginning keeps it.
+bool redis_connection_impl::may_find_master() const noexcept {
+    return finder_->wants_master() || was_master_ || role_.load(std::memory_order_relaxed) == redis_role::unknown;
 }
 
 void redis_connection_impl::watch_oldest() {
@@ -190,7 +196,7 @@ void redis_connection_impl::on_limit() {
     }
 }
 
-void redis_connection_impl::breaks(error_code ec, std::string_view why) {
+void redis_connection_impl::breaks(error_code ec, std::string_view why, bool lost_role) {
     if (!link_) return;
     const auto old = std::exchange(link_, nullptr);
     old->stream->close();
@@ -209,8 +215,8 @@ void redis_connection_impl::breaks(error_code ec, std::string_view why) {
     if (shut_) return;
     dialer_->log(old->name + ": disconnected: " + std::string(why));
     tell(false, ec);
-    // A server that breaks each connection at once must not be asked again and again without a pause.
-    if (old->heard || clock::now() - old->made >= stable_after) pauses_.reset();
+    // A server that breaks each connection at once must not be asked again and again without a pause, nor a replica.
+    if ((old->heard && !lost_role) || clock::now() - old->made >= stable_after) pauses_.reset();
     begin_to_connect();
 }
 
@@ -253,6 +259,7 @@ void redis_connection_impl::install(dialled d) {
     made->name = d.address.text();
     link_ = made;
     role_.store(d.role, std::memory_order_relaxed);
+    was_master_ = was_master_ || d.role == redis_role::master;
     version_.store(d.version, std::memory_order_relaxed);
     failures_.store(0, std::memory_order_relaxed);
     {

@@ -59,7 +59,8 @@ private:
     void begin_to_connect();
     void install(dialled d);
     void report(const dialled& failed);
-    void breaks(error_code ec, std::string_view why);
+    void breaks(error_code ec, std::string_view why, bool lost_role = false);
+    bool may_find_master() const noexcept;
     void shut_down();
     void flush();
     void write();
@@ -77,6 +78,7 @@ private:
     const std::shared_ptr<completed_requests<redis_strand>> completed_;
     std::atomic<bool> connected_ = false; // changed on the strand, under the lock
     std::atomic<redis_role> role_ = redis_role::unknown;
+    bool was_master_ = false; // some time
     std::atomic<int> version_ = 0;
     std::atomic<unsigned> failures_ = 0;
 

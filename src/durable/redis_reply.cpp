@@ -22,6 +22,7 @@ error_code redis_reply::error() const noexcept {
         {"NOREPLICAS", durable_errc::server_busy},
         {"TRYAGAIN", durable_errc::server_busy},
         {"CLUSTERDOWN", durable_errc::server_busy},
+        {"MISCONF", durable_errc::server_busy}, // it cannot save to its disk, and refuses writes until it can
         {"MOVED", durable_errc::server_busy},
         {"ASK", durable_errc::server_busy},
     });

@@ -1,4 +1,4 @@
-#!lua flags=allow-oom
+#!lua flags=no-writes
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Cogwheel authors
 --
