@@ -27,6 +27,17 @@ std::uint64_t hash_of(std::string_view id) noexcept {
     return h;
 }
 
+// Whether this due time is that of a point. That of a cron expression was stored, perhaps by other rules of its zone.
+bool is_due_time(const task_trigger& t, std::int64_t due, std::string_view id) {
+    if (t.what() != task_trigger::kind::cron) return true;
+    auto point = t.before(saturating_add(ns_of(due), std::chrono::seconds(1)));
+    for (std::uint64_t n = 0; point && n < most_counted; point = t.before(*point), ++n) {
+        if (due_of(t, *point, id) == due) return true;
+        if (saturating_add(*point, t.jitter()) < ns_of(due)) return false;
+    }
+    return false;
+}
+
 bool ended(const task_trigger& t, nanoseconds point) { return t.until() && point > t.until()->time_since_epoch(); }
 
 } // namespace
@@ -50,9 +61,18 @@ run_plan plan_runs(const recurring_part& part, std::string_view id, std::int64_t
     const auto due_at = [&](nanoseconds point) { return due_of(t, point, id); };
     // The worker's estimate of the server's time may be a little behind: the run that brought it here is due.
     now = std::max(now, due);
-    nanoseconds point = t.latest(part.first, std::max(part.first, ns_of(due)));
-    while (point > part.first && due_at(point) > due)
-        point = t.before(point).value_or(part.first); // its jitter is long
+    const nanoseconds first = std::min(part.first, ns_of(due)); // earlier only by other rules of the zone
+    nanoseconds point = t.latest(first, ns_of(due));
+    while (point > first && due_at(point) > due) point = t.before(point).value_or(first); // its jitter is long
+    if (!is_due_time(t, due, id)) {
+        // The nearest point is meant: its run has been moved to or fro.
+        point = t.before(saturating_add(ns_of(due), std::chrono::seconds(1))).value_or(first);
+        const auto next = t.after(point);
+        if (next && !ended(t, *next) && due_at(*next) - due < due - due_at(point)) {
+            point = *next;
+            if (due_at(point) > now) return {.next_due = due_at(point), .runs_left = runs_left};
+        }
+    }
     nanoseconds last = t.latest(point, std::max(point, ns_of(now)));
     while (last > point && due_at(last) > now) last = t.before(last).value_or(point); // its jitter is not over
     while (last > point && ended(t, last)) last = t.before(last).value_or(point);

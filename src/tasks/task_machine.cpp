@@ -41,8 +41,18 @@ void task_machine::begin(nanoseconds now) {
     at_.done = now;
 }
 
+// Of the points of a cron expression. One that was stored is none any more if the rules of its zone have changed since.
+std::optional<nanoseconds> task_machine::nearest_to(nanoseconds stored) const {
+    const auto last = when_.before(stored), next = when_.after(stored);
+    if (!last || !next) return last ? last : next;
+    return stored - *last <= *next - stored ? last : next;
+}
+
 bool task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
                           std::list<nanoseconds> waiting, nanoseconds now) {
+    const bool moved = next && when_.what() == task_trigger::kind::cron &&
+                       when_.before(saturating_add(*next, std::chrono::seconds(1))) != next;
+    if (moved) next = nearest_to(*next);
     at_.next = up_to_end(next);
     at_.left = left;
     at_.active = active;
@@ -51,7 +61,7 @@ bool task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, st
     std::optional<nanoseconds> furthest = when_.first(at_.done);
     if (when_.what() == task_trigger::kind::periodic)
         furthest = saturating_add(at_.done, std::max(when_.first_delay(), when_.period()));
-    if (!at_.next || !furthest || *at_.next <= *furthest || when_.what() == task_trigger::kind::date) return false;
+    if (!at_.next || !furthest || *at_.next <= *furthest || when_.what() == task_trigger::kind::date) return moved;
     at_.next = up_to_end(furthest);
     return true;
 }

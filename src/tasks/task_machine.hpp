@@ -26,7 +26,8 @@ public:
 
     /// Continues a stored task. `active` is the number of its runs that were under way and go on; `waiting` are the
     /// points of runs that had to wait. If `next` is later than the trigger allows, a clock that was ahead has found
-    /// it: resume() then finds it anew and returns true.
+    /// it: resume() then finds it anew and returns true. So it does if `next` is no point of a cron expression any more, because
+    /// the rules of its zone have changed: the nearest point is meant.
     bool resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active, std::list<nanoseconds> waiting,
                 nanoseconds now);
 
@@ -84,6 +85,7 @@ public:
     std::uint64_t dropped() const noexcept { return at_.dropped; }
 
 private:
+    std::optional<nanoseconds> nearest_to(nanoseconds stored) const;
     std::vector<nanoseconds> due_by(nanoseconds first, nanoseconds last, nanoseconds now);
     void start(decision&, nanoseconds point);
     void wait(nanoseconds point, std::size_t most);

@@ -132,3 +132,45 @@ TEST_CASE("plan_runs_of_random_moments_makes_each_point_once") {
         }
     }
 }
+
+// Stored as "0 7 * * *" of a zone whose rules then changed by an hour: here as if they were those of UTC from then on.
+TEST_CASE("plan_runs_of_a_due_time_that_is_no_point_any_more_takes_the_nearest_one") {
+    constexpr std::int64_t hour = 3'600'000, day = 20'000 * plan_day, seven = day + 7 * hour;
+    for (const std::int64_t first : {seven - 5 * plan_day, seven - hour, seven + hour}) {
+        const recurring_part part{task_trigger::cron("0 7 * * *"), task_misfire::skip(),
+                                  nanoseconds(first * 1'000'000)};
+        const run_plan early = plan_at(part, seven - hour, seven - hour + 3, 9);
+        CHECK(early.occurrences.empty());
+        CHECK(early.next_due == seven);
+        CHECK(early.runs_left == 9);
+        CHECK(early.missed == 0);
+        const run_plan at_last = plan_at(part, seven, seven + 3, 9);
+        CHECK(at_last.occurrences == plan_list{seven});
+        CHECK(at_last.next_due == seven + plan_day);
+    }
+    const auto part_of = [&](task_misfire misfire) {
+        return recurring_part{task_trigger::cron("0 7 * * *"), misfire,
+                              nanoseconds((seven - 5 * plan_day) * 1'000'000)};
+    };
+    // An hour too late: the run was missed.
+    const run_plan late = plan_at(part_of(task_misfire::fire_once()), seven + hour, seven + hour + 3, 9);
+    CHECK(late.occurrences == plan_list{seven});
+    CHECK(late.next_due == seven + plan_day);
+    CHECK(plan_at(part_of(task_misfire::skip()), seven + hour, seven + hour + 3, 9).missed == 1);
+    // The worker was away until after the right time.
+    CHECK(plan_at(part_of(task_misfire::skip()), seven - hour, seven + 3, 9).occurrences == plan_list{seven});
+    CHECK(plan_at(part_of(task_misfire::catch_up(5)), seven - hour, seven + plan_day + 3, 9).occurrences ==
+          plan_list{seven, seven + plan_day});
+}
+
+TEST_CASE("plan_runs_with_jitter_are_not_taken_for_runs_of_other_rules") {
+    cogwheel_tests::random_source random(3);
+    for (int n = 0; n < 300; ++n) {
+        const auto jitter = std::chrono::minutes(1 + random.below(300));
+        const recurring_part part{task_trigger::cron("*/20 * * * *").jitter(jitter), task_misfire::catch_up(1'000),
+                                  0ns};
+        const nanoseconds point = std::chrono::hours(400'000) + std::chrono::minutes(20 * random.below(10'000));
+        const std::int64_t due = detail::due_of(part.trigger, point, "id");
+        CHECK(!plan_at(part, due, due + 3).occurrences.empty());
+    }
+}

@@ -219,3 +219,18 @@ TEST_CASE("task_machine_ends_at_its_last_point") {
     again.resume(40s, forever, 0, {}, 5s);
     CHECK(!again.next());
 }
+
+// As if the rules of the zone had changed by an hour since it was stored.
+TEST_CASE("machine_takes_the_nearest_point_for_a_stored_one_that_is_none_any_more") {
+    constexpr auto midnight = std::chrono::hours(24 * 20'000), seven = midnight + 7h;
+    const auto next_of = [&](std::chrono::nanoseconds stored, std::chrono::nanoseconds now, bool changes) {
+        task_machine machine({.name = "a", .when = task_trigger::cron("0 7 * * *"), .job = "x"}, 0s);
+        CHECK(machine.resume(stored, forever, 0, {}, now) == changes);
+        return machine.next().value();
+    };
+    CHECK(next_of(seven, midnight, false) == seven);
+    CHECK(next_of(seven - 1h, midnight, true) == seven);
+    CHECK(next_of(seven + 1h, midnight, true) == seven);
+    CHECK(next_of(seven + 1h, seven + 1h, true) == seven); // late, and that is for the misfire policy
+    CHECK(next_of(seven - 24h, midnight, false) == seven - 24h);
+}
