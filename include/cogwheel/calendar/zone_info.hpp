@@ -7,7 +7,7 @@
 //     const cogwheel::zone_info berlin("Europe/Berlin");
 //     berlin.to_local(std::chrono::sys_seconds(0s)); // 1970-01-01 01:00:00
 //
-// The database is in /usr/share/zoneinfo, or in the directory that the environment variable TZDIR names. A process
+// The database is in /usr/share/zoneinfo (/usr/lib, /usr/share/lib, /etc), or where the environment variable TZDIR says. A process
 // keeps each zone that it has read. The library neither reads nor sets the variable TZ. std::chrono::time_zone, which a
 // program may use beside it, is not available before GCC 13.
 #pragma once
@@ -20,6 +20,14 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class zone_rules;
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+class zone_info;
+} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+zone_info local_zone(const std::string& etc);
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
@@ -43,8 +51,10 @@ public:
     /// damaged or cannot be read, or one that counts leap seconds.
     explicit zone_info(std::string_view name);
 
-    /// Returns the zone of the system, from /etc/localtime or /etc/timezone.
-    /// Errors: std::runtime_error if neither names a zone; std::invalid_argument as with the constructor.
+    /// Returns the zone of the system, as the C library has it: that of /etc/localtime. If this is no link into the database,
+    /// takes the name of /etc/timezone if its zone agrees, or else of a file of the database with the same bytes; without
+    /// one, the zone is called "localtime". Without /etc/localtime: that of /etc/timezone, or UTC.
+    /// Errors: std::invalid_argument as with the constructor.
     static zone_info local();
 
     std::string name() const;
@@ -61,6 +71,8 @@ public:
     friend bool operator==(zone_info, zone_info) = default;
 
 private:
+    friend zone_info detail::local_zone(const std::string& etc);
+
     const detail::zone_rules* rules_ = nullptr; // the rules live as long as the process; nullptr: UTC
 };
 
