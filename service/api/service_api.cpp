@@ -33,8 +33,8 @@ bool is_json(std::string_view type) noexcept {
     return same_name(type.substr(0, type.find_first_of("; ")), "application/json");
 }
 
-/// False if a page of another origin makes the request: another site, or another port of this machine. Browsers say so by one of
-/// two fields; other clients have neither.
+/// False if a page of another origin makes the request: another site, or another port of this machine. Browsers say so
+/// by one of two fields; other clients have neither.
 bool is_of_own_page(const http_request& request) noexcept {
     const auto site = request.field("sec-fetch-site"), origin = request.field("origin");
     if (!site.empty() && site != "same-origin" && site != "none") return false;

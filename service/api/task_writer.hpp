@@ -28,7 +28,8 @@ std::string task_json(const cogwheel::durable_info&, std::string_view waits_for 
 /// {"tasks":[..],"cursor":..}; an empty cursor is left out.
 std::string page_json(const cogwheel::durable_page&);
 
-/// {"waiting":..,"claimed":..,"overdue":..,"done":..,"dead":..,"paused":..,"trouble":..}; the last one only if there is some.
+/// {"waiting":..,"claimed":..,"overdue":..,"done":..,"dead":..,"paused":..,"trouble":..}; the last one only if there is
+/// some.
 std::string counts_json(const cogwheel::durable_counts&, std::string_view trouble);
 
 /// {"results":[receipt | problem, ..]}, in the order of the request.

@@ -80,7 +80,8 @@ const zone_rules* find(std::string_view name) {
                                 in + ", is the package tzdata installed?");
 }
 
-// Of two editions of the database perhaps: whether both have the same local time from now on, for ten changes of the clocks.
+// Of two editions of the database perhaps: whether both have the same local time from now on, for ten changes of the
+// clocks.
 bool agree(const zone_rules& a, const zone_rules& b) {
     auto at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     for (int changes = 0; changes < 10; ++changes) {
@@ -92,7 +93,8 @@ bool agree(const zone_rules& a, const zone_rules& b) {
     return true;
 }
 
-// Returns the name of the file of the database with these bytes, or nothing. A zone has many: those of zone1970.tab come first.
+// Returns the name of the file of the database with these bytes, or nothing. A zone has many: those of zone1970.tab
+// come first.
 std::string name_of(const std::string& bytes) {
     const fs::path in = directory();
     const auto has = [&](const std::string& name) {
@@ -140,8 +142,8 @@ zone_stretch zone_info::stretch_at(std::chrono::sys_seconds at) const {
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-// Systems set the link localtime, the file timezone, or both. The C library reads localtime only. In a container it may be a file
-// that was mounted, and timezone is what the image says.
+// Systems set the link localtime, the file timezone, or both. The C library reads localtime only. In a container it may
+// be a file that was mounted, and timezone is what the image says.
 zone_info local_zone(const std::string& etc) {
     const std::string path = etc + "/localtime";
     error_code ec;

@@ -8,8 +8,8 @@
 //     claim loop -> held (a timer of the wheel) -> near -> ready -> begin batch -> delivery (the handler runs)
 //         -> finish batch
 //
-// What is ready waits for a slot, and if the handler has a gate, for its key to have a place. If too many wait for a slow key,
-// further ones are put off: given back, so that nobody claims them for a time.
+// What is ready waits for a slot, and if the handler has a gate, for its key to have a place. If too many wait for a
+// slow key, further ones are put off: given back, so that nobody claims them for a time.
 //
 // worker_claims.cpp has the loops that claim, beat and extend; worker_begins.cpp the way from the timer to the handler;
 // worker_finishes.cpp the way of the answers, and the end of the worker.

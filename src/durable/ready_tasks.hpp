@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Tasks whose time has come, and in which order they begin: keys take turns, and the tasks of a key begin in their order.
+// Tasks whose time has come, and in which order they begin: keys take turns, and the tasks of a key begin in their
+// order.
 //
-// A key without a place stands in nobody's way. Nor does a slow one: it runs fewer tasks than the worker has free slots. So k
-// slow keys leave a part of 1 / (k + 1) of the slots free, where a fixed limit would let a few of them take all. A key whose
-// attempts end quickly may take what its gate gives. Time is an argument, and there is no I/O.
+// A key without a place stands in nobody's way. Nor does a slow one: it runs fewer tasks than the worker has free
+// slots. So k slow keys leave a part of 1 / (k + 1) of the slots free, where a fixed limit would let a few of them take
+// all. A key whose attempts end quickly may take what its gate gives. Time is an argument, and there is no I/O.
 //
 // Complexity: O(1) for push() and ended(); O(keys that wait) for the rest.
 #pragma once
@@ -91,8 +92,8 @@ public:
         const auto found = lanes_.find(key);
         return found == lanes_.end() ? 0 : found->second.tasks.size();
     }
-    /// Counts a task of this key that is put off, and returns for how long: until those that wait have begun. If many are
-    /// put off, longer, so that not more than a thousand a second come back.
+    /// Counts a task of this key that is put off, and returns for how long: until those that wait have begun. If many
+    /// are put off, longer, so that not more than a thousand a second come back.
     duration put_off(const std::string& key, time_point now) {
         constexpr duration window = std::chrono::seconds(15), least = std::chrono::seconds(2),
                            most = std::chrono::minutes(10);

@@ -164,8 +164,8 @@ void redis_connection_impl::on_read(const std::shared_ptr<link>& from, std::size
         read();
 }
 
-// A READONLY reply: behind the same address there may be another server now (sentinels, a proxy, a name, a link to a socket). Who
-// has asked for a replica from the beginning keeps it.
+// A READONLY reply: behind the same address there may be another server now (sentinels, a proxy, a name, a link to a
+// socket). Who has asked for a replica from the beginning keeps it.
 bool redis_connection_impl::may_find_master() const noexcept {
     return finder_->wants_master() || was_master_ || role_.load(std::memory_order_relaxed) == redis_role::unknown;
 }

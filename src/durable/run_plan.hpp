@@ -29,9 +29,9 @@ std::int64_t due_of(const task_trigger&, std::chrono::nanoseconds point, std::st
 /// Returns the first point of a task that is added at `now`, or nothing if it has no run.
 std::optional<std::chrono::nanoseconds> first_point(const task_trigger&, std::chrono::nanoseconds now);
 
-/// Plans the runs of a task that is due. If the due time is no point of its cron expression any more, because the rules of its
-/// zone have changed since it was stored, the nearest point is meant; then there may be no run yet. Parameters: `due`: that of the record, ms. `now`: the server's time, ms.
-/// `grace`: a run is missed if it is later than this, ms.
+/// Plans the runs of a task that is due. If the due time is no point of its cron expression any more, because the rules
+/// of its zone have changed since it was stored, the nearest point is meant; then there may be no run yet. Parameters:
+/// `due`: that of the record, ms. `now`: the server's time, ms. `grace`: a run is missed if it is later than this, ms.
 run_plan plan_runs(const recurring_part&, std::string_view id, std::int64_t due, std::int64_t now, std::int64_t grace,
                    std::int64_t runs_left);
 

@@ -115,10 +115,11 @@ struct begun_tasks {
 };
 
 enum class finish_kind : std::uint8_t {
-    ack,  // done. Counts unless a later attempt has begun: a worker that was merely slow makes no duplicate
-    nack, // failed: waits for `delay`; dead if its attempts are used up; gone if cancelled
-    fail, // dead at once
-    back, // did not happen: waits for `delay`, and may be tried once more than before; keeps its due time. Gone if cancelled
+    ack,    // done. Counts unless a later attempt has begun: a worker that was merely slow makes no duplicate
+    nack,   // failed: waits for `delay`; dead if its attempts are used up; gone if cancelled
+    fail,   // dead at once
+    back,   // did not happen: waits for `delay`, and may be tried once more than before; keeps its due time. Gone if
+            // cancelled
     release // gives an unbegun claim back: the task waits as if it had not been claimed, or is claimed for `delay`, so
             // that nobody takes it before, if `attempt` is that of the claim
 };

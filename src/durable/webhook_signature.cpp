@@ -109,9 +109,9 @@ error_code check_time(std::string_view text, std::chrono::system_clock::time_poi
     return away > tolerance ? webhook_errc::too_new : error_code();
 }
 
-// Whether receivers may read what follows a full stop of the id as the timestamp of "id.timestamp.body". They read numbers
-// as from_chars, parseInt or float() do; "17e8" and "1_700_000_000" are some. One of up to eight digits is a time before
-// 1974, which all refuse.
+// Whether receivers may read what follows a full stop of the id as the timestamp of "id.timestamp.body". They read
+// numbers as from_chars, parseInt or float() do; "17e8" and "1_700_000_000" are some. One of up to eight digits is a
+// time before 1974, which all refuse.
 bool begins_a_time(std::string_view rest) noexcept {
     if (rest.starts_with('+')) return true;
     const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());

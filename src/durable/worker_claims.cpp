@@ -92,8 +92,8 @@ void durable_worker_impl::connected() {
     unpark();
 }
 
-// Tasks that this worker may claim. If tasks that are due wait for a slot, other workers should have the next ones. Those that
-// wait for a slow key keep no others out.
+// Tasks that this worker may claim. If tasks that are due wait for a slot, other workers should have the next ones.
+// Those that wait for a slow key keep no others out.
 std::uint32_t durable_worker_impl::room() {
     const std::size_t taken = held_.size() + reserved_;
     if (taken >= options_.max_claimed) return 0;

@@ -53,7 +53,8 @@ struct stat status(int descriptor, const std::filesystem::path& path) {
     return status;
 }
 
-// With access control lists among them. Those that this process may not give, such as a label of SELinux, come from the directory.
+// With access control lists among them. Those that this process may not give, such as a label of SELinux, come from the
+// directory.
 void copy_attributes([[maybe_unused]] int from, [[maybe_unused]] int to) {
 #ifdef __linux__
     const auto bytes = [](ssize_t n) { return static_cast<std::size_t>(std::max<ssize_t>(n, 0)); };

@@ -73,8 +73,8 @@ std::string lines_of(const detail::journal_gap& gap) {
     return "lines " + std::to_string(gap.first) + " to " + std::to_string(gap.last) + " are";
 }
 
-// A process that dies while it writes leaves the beginning of what it wrote: whole lines, and a part of one. Anything else was
-// written whole, and is damaged.
+// A process that dies while it writes leaves the beginning of what it wrote: whole lines, and a part of one. Anything
+// else was written whole, and is damaged.
 bool begins_a_write(std::string_view end) {
     for (std::size_t newline = end.find('\n'); newline != end.npos; newline = end.find('\n')) {
         if (!detail::read_journal_line(end.substr(0, newline))) return false;

@@ -26,8 +26,8 @@ public:
 
     /// Continues a stored task. `active` is the number of its runs that were under way and go on; `waiting` are the
     /// points of runs that had to wait. If `next` is later than the trigger allows, a clock that was ahead has found
-    /// it: resume() then finds it anew and returns true. So it does if `next` is no point of a cron expression any more, because
-    /// the rules of its zone have changed: the nearest point is meant.
+    /// it: resume() then finds it anew and returns true. So it does if `next` is no point of a cron expression any
+    /// more, because the rules of its zone have changed: the nearest point is meant.
     bool resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active, std::list<nanoseconds> waiting,
                 nanoseconds now);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Which of the tasks that are due begins next: keys take turns, slow ones leave slots free, closed ones stand in nobody's way.
+// Which of the tasks that are due begins next: keys take turns, slow ones leave slots free, closed ones stand in
+// nobody's way.
 #include "src/durable/ready_tasks.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A managed failover behind a single address: the server becomes a replica and keeps its connections, and the address leads to
-// another one from then on. Here the address is a symbolic link to a socket. Also servers that refuse writes for a while.
+// A managed failover behind a single address: the server becomes a replica and keeps its connections, and the address
+// leads to another one from then on. Here the address is a symbolic link to a socket. Also servers that refuse writes
+// for a while.
 #include "support/durable_rig.hpp"
 
 #include <doctest/doctest.h>

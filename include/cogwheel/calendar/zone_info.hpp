@@ -7,9 +7,9 @@
 //     const cogwheel::zone_info berlin("Europe/Berlin");
 //     berlin.to_local(std::chrono::sys_seconds(0s)); // 1970-01-01 01:00:00
 //
-// The database is in /usr/share/zoneinfo (/usr/lib, /usr/share/lib, /etc), or where the environment variable TZDIR says. A process
-// keeps each zone that it has read. The library neither reads nor sets the variable TZ. std::chrono::time_zone, which a
-// program may use beside it, is not available before GCC 13.
+// The database is in /usr/share/zoneinfo (/usr/lib, /usr/share/lib, /etc), or where the environment variable TZDIR
+// says. A process keeps each zone that it has read. The library neither reads nor sets the variable TZ.
+// std::chrono::time_zone, which a program may use beside it, is not available before GCC 13.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -51,9 +51,9 @@ public:
     /// damaged or cannot be read, or one that counts leap seconds.
     explicit zone_info(std::string_view name);
 
-    /// Returns the zone of the system, as the C library has it: that of /etc/localtime. If this is no link into the database,
-    /// takes the name of /etc/timezone if its zone agrees, or else of a file of the database with the same bytes; without
-    /// one, the zone is called "localtime". Without /etc/localtime: that of /etc/timezone, or UTC.
+    /// Returns the zone of the system, as the C library has it: that of /etc/localtime. If this is no link into the
+    /// database, takes the name of /etc/timezone if its zone agrees, or else of a file of the database with the same
+    /// bytes; without one, the zone is called "localtime". Without /etc/localtime: that of /etc/timezone, or UTC.
     /// Errors: std::invalid_argument as with the constructor.
     static zone_info local();
 

@@ -7,9 +7,10 @@
 //     co_await worker.run(cogwheel::callback_handler(sender), asio::use_awaitable);
 //
 // - The body of a task is http_callback::encode(). Another one makes it dead.
-// - Tasks wait for their host before they begin: those of a slow host, or of one whose circuit is open, hold no slot, use no
-//   attempt, can be cancelled, and hinder no other host.
-// - What was not sent does not count as an attempt: an open circuit, a spent budget, no descriptor, the end of the sender.
+// - Tasks wait for their host before they begin: those of a slow host, or of one whose circuit is open, hold no slot,
+//   use no attempt, can be cancelled, and hinder no other host.
+// - What was not sent does not count as an attempt: an open circuit, a spent budget, no descriptor, the end of the
+//   sender.
 #pragma once
 
 #include <cogwheel/durable/callback_sender.hpp>
@@ -22,8 +23,8 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-/// Returns what a handler answers to its worker after a callback. The result of a success is the status, a line feed, and the
-/// body of the answer.
+/// Returns what a handler answers to its worker after a callback. The result of a success is the status, a line feed,
+/// and the body of the answer.
 durable_outcome outcome_of(callback_result);
 
 /// Sends the callbacks of tasks. Copies share their sender. Thread safety: any thread.

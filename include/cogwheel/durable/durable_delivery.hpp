@@ -33,17 +33,18 @@ public:
     static durable_outcome done(std::string result = {}) { return {kind::done, std::move(result), {}}; }
     /// The attempt failed. The next one comes after durable_worker_options::backoff. If it was the last, the task dies.
     static durable_outcome retry(std::string message = {}) { return {kind::retry, std::move(message), {}}; }
-    /// The same, and the delay is added to the backoff: for a peer that says when it will be ready (HTTP's Retry-After).
-    /// Otherwise all tasks that received the same answer would come back together. Less than zero counts as zero.
+    /// The same, and the delay is added to the backoff: for a peer that says when it will be ready (HTTP's
+    /// Retry-After). Otherwise all tasks that received the same answer would come back together. Less than zero counts
+    /// as zero.
     static durable_outcome retry_after(std::chrono::milliseconds delay, std::string message = {}) {
         return {kind::retry, std::move(message), delay};
     }
     /// The task is dead: further attempts would not help.
     static durable_outcome fail(std::string message = {}) { return {kind::fail, std::move(message), {}}; }
 
-    /// The attempt did not happen, because something else than the task is in its way. It does not count: max_attempts grows
-    /// by one. The task waits for the first delay of the backoff, and this one. Beyond durable_worker_options::max_wait it
-    /// is dead.
+    /// The attempt did not happen, because something else than the task is in its way. It does not count: max_attempts
+    /// grows by one. The task waits for the first delay of the backoff, and this one. Beyond
+    /// durable_worker_options::max_wait it is dead.
     static durable_outcome give_back(std::string message, std::chrono::milliseconds delay = {}) {
         return {kind::back, std::move(message), delay};
     }

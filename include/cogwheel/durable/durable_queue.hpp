@@ -105,8 +105,8 @@ public:
     auto open(Token&& token) {
         return initiate<void>(std::forward<Token>(token), [i = impl_](auto done) { start_open(i, std::move(done)); });
     }
-    /// Returns what is wrong, in words that name the value, what is wanted and what to do; empty: nothing is known. After open()
-    /// has succeeded: what a damaged journal has lost.
+    /// Returns what is wrong, in words that name the value, what is wanted and what to do; empty: nothing is known.
+    /// After open() has succeeded: what a damaged journal has lost.
     std::string trouble() const;
 
     /// Adds a task. Calls that come at the same time share a round trip; if it fails, each of them has its error.

@@ -87,8 +87,8 @@ struct durable_worker_options {
     retry_budget* budget = nullptr;
     std::chrono::milliseconds over_budget = std::chrono::minutes(1);
 
-    /// How long after its due time an attempt may wait for what its handler needs, as for a host whose circuit is open. Then
-    /// the task is dead, and its message says why. One second or more.
+    /// How long after its due time an attempt may wait for what its handler needs, as for a host whose circuit is open.
+    /// Then the task is dead, and its message says why. One second or more.
     std::chrono::milliseconds max_wait = std::chrono::hours(24);
 
     /// A run of a recurring task is missed if it cannot begin within this time. Zero or more.

@@ -105,10 +105,10 @@ error_code verify_webhook(std::span<const webhook_key> keys, const webhook_heade
                           std::chrono::system_clock::time_point now,
                           std::chrono::seconds tolerance = std::chrono::minutes(5));
 
-/// Returns bytes as they may stand in a header, and in webhook-id: visible ASCII characters stay, but for '%'. Each other
-/// byte becomes '%' and two hexadecimal digits. Different bytes have different results. So does a full stop before what
-/// could be read as the timestamp of "id.timestamp.body": nine digits or more, and other ways to write such a number.
-/// "order.17" and "v1.2.3" stay, "job.1700000000" does not.
+/// Returns bytes as they may stand in a header, and in webhook-id: visible ASCII characters stay, but for '%'. Each
+/// other byte becomes '%' and two hexadecimal digits. Different bytes have different results. So does a full stop
+/// before what could be read as the timestamp of "id.timestamp.body": nine digits or more, and other ways to write such
+/// a number. "order.17" and "v1.2.3" stay, "job.1700000000" does not.
 std::string webhook_safe(std::string_view bytes);
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a handler tells its worker of tasks that must wait: those that need the same thing have a key, such as the host of
-// a callback. While it has no place, its tasks do not begin, and hold nothing.
+// What a handler tells its worker of tasks that must wait: those that need the same thing have a key, such as the host
+// of a callback. While it has no place, its tasks do not begin, and hold nothing.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
