@@ -16,7 +16,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#ifdef __linux__
+#if COGWHEEL_LINUX
 #include <sys/xattr.h>
 #endif
 #include <unistd.h>
@@ -56,7 +56,7 @@ struct stat status(int descriptor, const std::filesystem::path& path) {
 // With access control lists among them. Those that this process may not give, such as a label of SELinux, come from the
 // directory.
 void copy_attributes([[maybe_unused]] int from, [[maybe_unused]] int to) {
-#ifdef __linux__
+#if COGWHEEL_LINUX
     const auto bytes = [](ssize_t n) { return static_cast<std::size_t>(std::max<ssize_t>(n, 0)); };
     std::string names(bytes(::flistxattr(from, nullptr, 0)), '\0');
     names.resize(bytes(::flistxattr(from, names.data(), names.size())));

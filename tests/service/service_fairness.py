@@ -1,26 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""service_fairness.py BINARY [--measure SCENARIO [--seconds S] [--callbacks N] [--redis]]
+"""Callbacks to hosts that do not take them, beside those to a host that does: these arrive, the others wait without an attempt, and
+SIGTERM at any moment uses none for what was not sent. How late they are: bench/durable/fairness.py."""
 
-Callbacks to hosts that do not take them, beside those to a host that does. Without --measure, a test: those to the fast host
-arrive, the others wait without an attempt, and SIGTERM at any moment uses none for what was not sent. With --measure, prints how
-late the fast ones are, alone and beside the others: slow (a receiver that takes 8 s), slow10 (ten of them), dead (refuses
-connections), failing (answers 500, so that its circuit opens)."""
-
-import argparse
 import asyncio
 import os
 import random
+import socket
 import sys
 import tempfile
 import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
-from redis_servers import Single  # noqa: E402
 from service_process import Service, check, conclude, eventually  # noqa: E402
 
 
@@ -28,7 +22,7 @@ class Receivers:
     """Any number of ports in one thread. Each notes what arrives, and answers after a time, or never."""
 
     def __init__(self):
-        self.loop = asyncio.new_event_loop()
+        self.loop, self.ended = asyncio.new_event_loop(), asyncio.Event()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
         self.calls = {}
@@ -45,10 +39,12 @@ class Receivers:
                         calls.append((time.time(), head))
                         length = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
                         await reader.readexactly(int(length[0].split(b":")[1]) if length else 0)
-                        await asyncio.sleep(delay)
+                        if delay:
+                            await asyncio.wait([asyncio.ensure_future(self.ended.wait())], timeout=delay)
                         writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode())
                 except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
-                    writer.close()
+                    pass
+                writer.close()
 
             server = await asyncio.start_server(session, "127.0.0.1", 0, backlog=1024)
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -67,9 +63,11 @@ class Receivers:
 
     def close(self):
         async def end():
-            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
                 task.cancel()
-            await asyncio.sleep(0)
+            if others:
+                await asyncio.wait(others)
 
         asyncio.run_coroutine_threadsafe(end(), self.loop).result()
         self.loop.call_soon_threadsafe(self.loop.stop)
@@ -78,8 +76,6 @@ class Receivers:
 
 def closed_port():
     """The URL of a port on which nobody listens."""
-    import socket
-
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{s.getsockname()[1]}"
@@ -94,71 +90,6 @@ def fill(service, urls, callbacks, **more):
         assert answer.status == 200, answer
         ids += [t["id"] for t in tasks]
     return ids
-
-
-def quantile(values, q):
-    values = sorted(values)
-    return values[min(len(values) - 1, int(q * len(values)))]
-
-
-def measure_once(binary, wanted, redis, others):
-    """Returns how late each fast callback arrived, in ms, and what the service counted."""
-    receivers = Receivers()
-    fast = receivers.open()
-    urls = {"none": [], "slow": [], "slow10": [], "dead": [], "failing": []}[others]
-    if others.startswith("slow"):
-        urls = [receivers.open(delay=8.0) for _ in range(10 if others == "slow10" else 1)]
-    elif others == "dead":
-        urls = [closed_port()]
-    elif others == "failing":
-        urls = [receivers.open(status=500)]
-    with tempfile.TemporaryDirectory() as directory:
-        place = ("--redis", redis.url) if redis else ("--data", directory)
-        service = Service(binary, *place, cwd=directory)
-        with service:
-            assert service.ready()
-            if urls:
-                fill(service, urls, wanted.callbacks)
-            due, begin = {}, time.time() + 0.5
-            for n in range(wanted.seconds):
-                tasks = [{"id": f"fast-{n}-{k}", "url": fast, "due": stamp(begin + 1.5 + n + k / 100)} for k in range(100)]
-                results = service.ask("POST", "/v1/tasks:bulk", {"tasks": tasks}).json["results"]
-                for r in results:
-                    due[r["id"]] = moment(r["due"])
-                time.sleep(max(0.0, begin + n + 1 - time.time()))
-            limit = time.time() + 30
-            while len(receivers.ids(fast)) < len(due) and time.time() < limit:
-                time.sleep(0.1)
-            seen = receivers.ids(fast)
-            late = [(seen[i] - due[i]) * 1e3 for i in due if i in seen]
-            rss = next(int(line.split()[1]) for line in open(f"/proc/{service.process.pid}/status", encoding="ascii") if line.startswith("VmHWM"))
-            sent = sum(len(receivers.calls.get(u, ())) for u in urls)
-            service.process.kill()
-            service.process.wait()
-    receivers.close()
-    return late, len(due) - len(late), rss // 1024, sent
-
-
-def stamp(t):
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(t)) + f".{int(t % 1 * 1000):03}Z"
-
-
-def moment(text):
-    import calendar
-
-    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) + int(text[20:23]) / 1000
-
-
-def measure(wanted):
-    for pair in range(3):
-        for others in ("none", wanted.measure):
-            with tempfile.TemporaryDirectory() as directory:
-                redis = Single(directory) if wanted.redis else None
-                late, missing, rss, sent = measure_once(wanted.binary, wanted, redis, others)
-                if redis:
-                    redis.server.kill()
-            print(f"{pair + 1} {others:8} {len(late)} fast ones, {missing} missing: late p50 {quantile(late, 0.5):.1f} ms, p99 {quantile(late, 0.99):.1f} ms, "
-                  f"max {max(late):.1f} ms; {sent} of the others sent, {rss} MB", flush=True)
 
 
 def test(binary):
@@ -187,7 +118,8 @@ def test(binary):
             service = Service(binary, *options, cwd=directory)
             with service:
                 check("ready again", service.ready())
-                time.sleep(rng.uniform(0, 0.5))
+                some = rng.randrange(8)
+                eventually(lambda: len(receivers.calls[slow]) >= some, service)
                 code, _, _ = service.end()
                 check(f"ends (seed {seed})", code in (0, 1), str(code))
         with Service(binary, "--data", os.path.join(directory, "data"), "--config", os.path.join(directory, "config"), cwd=directory) as service:
@@ -209,19 +141,5 @@ def test(binary):
     conclude()
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("binary")
-    parser.add_argument("--measure", choices=("slow", "slow10", "dead", "failing"))
-    parser.add_argument("--seconds", type=int, default=30)
-    parser.add_argument("--callbacks", type=int, default=10_000)
-    parser.add_argument("--redis", action="store_true")
-    wanted = parser.parse_args()
-    if wanted.measure:
-        measure(wanted)
-    else:
-        test(wanted.binary)
-
-
 if __name__ == "__main__":
-    main()
+    test(sys.argv[1])

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-#ifdef __linux__
+#if COGWHEEL_LINUX
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -315,7 +315,7 @@ TEST_CASE("journal_that_was_moved_away_does_not_replace_what_has_its_name") {
 }
 #endif
 
-#ifdef __linux__
+#if COGWHEEL_LINUX
 TEST_CASE("journal_keeps_its_extended_attributes_and_its_owner") {
     const scratch_directory directory;
     task_journal journal(directory / "tasks", {.compact_above = 1});
