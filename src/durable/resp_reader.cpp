@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t longest_line = 64 * 1024;
 constexpr std::size_t most_open = 8; // arrays
-constexpr std::size_t kept = 64 * 1024;
+constexpr std::size_t kept_room = 64 * 1024;
 
 std::optional<std::int64_t> number(std::string_view digits) {
     std::int64_t value = 0;
@@ -28,7 +28,7 @@ std::string too_long(std::size_t limit) { return "the reply has more than " + st
 void resp_reader::feed(std::string_view bytes) noexcept {
     if (bad_) return;
     try {
-        if (at_ == bytes_.size() && bytes_.capacity() > kept) bytes_ = std::string(); // {} would keep its memory
+        if (at_ == bytes_.size() && bytes_.capacity() > kept_room) bytes_ = std::string(); // {} would keep its memory
         bytes_.erase(0, at_);
         at_ = 0;
         bytes_ += bytes;
