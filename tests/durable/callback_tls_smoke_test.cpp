@@ -87,7 +87,8 @@ private:
         acceptor_.async_accept([this](std::error_code ec, tcp::socket socket) {
             if (ec) return;
             ++log.accepted;
-            auto session = std::make_shared<receiver_session<stream>>(stream(std::move(socket), context_), log);
+            auto session = std::make_shared<receiver_session<stream>>(
+                stream(std::move(socket), context_), std::shared_ptr<receiver_log>(std::shared_ptr<void>(), &log));
             session->stream().async_handshake(stream::server, [session](std::error_code failed) {
                 if (!failed) session->read();
             });

@@ -6,8 +6,11 @@
 // for a while.
 #include "support/durable_rig.hpp"
 
+#include <cogwheel/durable/redis_client.hpp>
+
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace cogwheel;

@@ -57,8 +57,8 @@ inline std::string http_answer(int status, const std::string& headers = "", cons
 template <class Stream>
 class receiver_session : public std::enable_shared_from_this<receiver_session<Stream>> {
 public:
-    receiver_session(Stream stream, receiver_log& log)
-        : stream_(std::move(stream)), timer_(stream_.get_executor()), log_(log) {}
+    receiver_session(Stream stream, std::shared_ptr<receiver_log> log)
+        : stream_(std::move(stream)), timer_(stream_.get_executor()), log_(std::move(log)) {}
 
     Stream& stream() { return stream_; }
 
@@ -84,15 +84,15 @@ private:
                              if (ec) return;
                              self->request_.body.assign(self->data(), size);
                              self->buffer_.consume(size);
-                             self->log_.requests.push_back(self->request_);
-                             self->log_.most_open_requests =
-                                 std::max(self->log_.most_open_requests, ++self->log_.open_requests);
+                             self->log_->requests.push_back(self->request_);
+                             self->log_->most_open_requests =
+                                 std::max(self->log_->most_open_requests, ++self->log_->open_requests);
                              self->respond(self->request_.path());
                          });
     }
 
     void respond(const std::string& path) {
-        if (log_.answer) return send(log_.answer(request_), !log_.closes);
+        if (log_->answer) return send(log_->answer(request_), !log_->closes);
         if (path == "/silent") return wait_for_the_end();
         if (path == "/close") return end();
         if (path == "/truncate") return send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello", false);
@@ -120,7 +120,7 @@ private:
         asio::async_write(stream_, asio::buffer(*held),
                           [self = this->shared_from_this(), held, keep](std::error_code ec, std::size_t) {
                               if (ec || !keep) return self->end();
-                              --self->log_.open_requests;
+                              --self->log_->open_requests;
                               self->read();
                           });
     }
@@ -148,7 +148,7 @@ private:
     }
 
     void end() {
-        --log_.open_requests;
+        --log_->open_requests;
         std::error_code ignored;
         stream_.lowest_layer().close(ignored);
     }
@@ -157,7 +157,7 @@ private:
     asio::steady_timer timer_;
     asio::streambuf buffer_;
     received_callback request_;
-    receiver_log& log_;
+    std::shared_ptr<receiver_log> log_; // connections may outlive the receiver
 };
 
 /// A receiver on an address of loopback.
@@ -178,13 +178,17 @@ public:
         acceptor_.async_accept([this](std::error_code ec, tcp::socket socket) {
             if (ec) return;
             ++log.accepted;
-            std::make_shared<receiver_session<tcp::socket>>(std::move(socket), log)->read();
+            std::make_shared<receiver_session<tcp::socket>>(std::move(socket), log_)->read();
             accept();
         });
     }
     void close() { acceptor_.close(); }
 
-    receiver_log log;
+private:
+    std::shared_ptr<receiver_log> log_ = std::make_shared<receiver_log>();
+
+public:
+    receiver_log& log = *log_;
 
 private:
     tcp::acceptor acceptor_;
