@@ -6,6 +6,7 @@
 
 #include "api/event_hub.hpp"
 #include "api/target.hpp"
+#include "api/task_reader.hpp"
 #include "http/server.hpp"
 #include "settings.hpp"
 #include "work/service_metrics.hpp"
@@ -56,6 +57,11 @@ private:
     response pause(http_request&, const target&);
     response resume(http_request&, const target&);
     response hold(const target&, bool paused);
+    response cancel_all(http_request&, const target&);
+    response redrive_all(http_request&, const target&);
+    response purge_all(http_request&, const target&);
+    template <class Wanted, class Do>
+    response each(selection, bool among_dead, std::string_view result, Wanted, Do);
     response list(http_request&, const target&);
     response dead(http_request&, const target&);
     response redrive(http_request&, const target&);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -206,7 +207,8 @@ void check(const durable_task& task) {
 }
 
 constexpr std::string_view task_members =
-    "id, due, delay, cron, zone, every, url, method, headers, body, max_attempts, policy, traceparent";
+    "id, due, delay, cron, zone, every, first_after, until, runs, misfire, url, method, "
+    "headers, body, max_attempts, policy, traceparent";
 
 std::string read_id(members& in) {
     auto id = in.text("id", "give a text");
@@ -214,6 +216,47 @@ std::string read_id(members& in) {
     if (std::any_of(id->begin(), id->end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }))
         refuse(422, "the id has a control character", "id", "leave it out");
     return std::move(*id);
+}
+
+/// The members that only a recurring task has.
+void read_recurrence(members& in, durable_task& to) {
+    const bool recurs = to.when.what() == task_trigger::kind::periodic || to.when.what() == task_trigger::kind::cron;
+    const auto belongs = [&](const char* name) {
+        if (!recurs)
+            refuse(422, fmt::format("{} belongs to a recurring task", name), name,
+                   "leave it out, or give cron or every");
+    };
+    if (const auto first = in.text("first_after", "give a duration with its unit, such as \"5m\"")) {
+        belongs("first_after");
+        to.when = to.when.first_after(of_member("first_after", [&] { return read_duration(*first); }));
+    }
+    if (const auto until = in.text("until", "give a date as in RFC 3339, such as 2026-12-24T18:00:00Z")) {
+        belongs("until");
+        to.when = to.when.until(of_member("until", [&] { return read_date(*until); }));
+    }
+    if (const auto runs = in.take("runs")) {
+        belongs("runs");
+        if (!runs->is_number_unsigned() || runs->get<std::uint64_t>() < 1 || runs->get<std::uint64_t>() > 1'000'000'000)
+            refuse(422, "runs is no whole number in its range", "runs", "give 1 to 1000000000");
+        to.when = to.when.times(runs->get<std::int64_t>());
+    }
+    constexpr const char* policies = "give fire_once, skip, or catch_up(N) with N from 1 to 100";
+    if (const auto misfire = in.text("misfire", policies)) {
+        belongs("misfire");
+        std::uint32_t most = 0;
+        const std::string_view text = *misfire;
+        if (text == "skip") {
+            to.misfire = cogwheel::task_misfire::skip();
+        } else if (text.starts_with("catch_up(") && text.ends_with(")")) {
+            const auto digits = text.substr(9, text.size() - 10);
+            const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), most);
+            if (failed != std::errc{} || end != digits.data() + digits.size() || most < 1 || most > 100)
+                refuse(422, fmt::format("there is no misfire policy '{}'", shown(text)), "misfire", policies);
+            to.misfire = cogwheel::task_misfire::catch_up(most);
+        } else if (text != "fire_once") {
+            refuse(422, fmt::format("there is no misfire policy '{}'", shown(text)), "misfire", policies);
+        }
+    }
 }
 
 std::uint32_t read_attempts(members& in) {
@@ -229,6 +272,7 @@ std::uint32_t read_attempts(members& in) {
 /// Takes all but the policy.
 durable_task read_members(members& in) {
     durable_task task{.id = read_id(in), .when = read_when(in)};
+    read_recurrence(in, task);
     http_callback call;
     auto url = in.text("url", "give http:// or https://, a host and a path");
     if (!url) refuse(422, "url is missing", "url", "give where the callback goes");
@@ -258,10 +302,9 @@ on_duplicate read_policy(members& in) {
 std::variant<durable_task, problem> read_one(json& given) {
     try {
         if (!given.is_object()) refuse(422, "the task is no object", "tasks", "give {...}");
-        members in(
-            given,
-            "id, due, delay, cron, zone, every, url, method, headers, body, max_attempts, traceparent; the policy "
-            "stands beside tasks");
+        members in(given, "id, due, delay, cron, zone, every, first_after, until, runs, misfire, url, method, headers, "
+                          "body, max_attempts, traceparent; the policy "
+                          "stands beside tasks");
         auto task = read_members(in);
         in.finish();
         return task;
@@ -296,6 +339,30 @@ task_orders read_bulk(std::string_view text) {
     orders.tasks.reserve(tasks->size());
     for (json& one : *tasks) orders.tasks.push_back(read_one(one));
     return orders;
+}
+
+selection read_selection(std::string_view text, bool has_state) {
+    json given = parse(text);
+    members in(given, has_state ? "prefix, state, count, cursor" : "prefix, count, cursor");
+    selection chosen;
+    auto prefix = in.text("prefix", "give the beginning of the ids; \"\" for all");
+    if (!prefix) refuse(422, "prefix is missing", "prefix", "give the beginning of the ids; \"\" for all");
+    chosen.prefix = std::move(*prefix);
+    if (auto cursor = in.text("cursor", "give that of the last answer")) chosen.cursor = std::move(*cursor);
+    if (const auto count = in.take("count")) {
+        if (!count->is_number_unsigned() || count->get<std::uint64_t>() < 1 || count->get<std::uint64_t>() > 10'000)
+            refuse(422, "count is no whole number in its range", "count", "give 1 to 10000");
+        chosen.count = count->get<std::uint32_t>();
+    }
+    if (has_state) {
+        const auto state = in.text("state", "give done or dead");
+        if (!state || (*state != "done" && *state != "dead"))
+            refuse(422, state ? fmt::format("there is no state '{}' here", shown(*state)) : "state is missing", "state",
+                   "give done or dead");
+        chosen.dead = *state == "dead";
+    }
+    in.finish();
+    return chosen;
 }
 
 task_trigger read_change(std::string_view text) {

@@ -26,8 +26,9 @@ struct task_order {
     cogwheel::on_duplicate policy = cogwheel::on_duplicate::reject;
 };
 
-/// Reads {"id"?, "due" | "delay" | "cron" | "every", "zone"?, "url", "method"?, "headers"?, "body"?, "max_attempts"?,
-/// "policy"?, "traceparent"?}. Without an id it makes one of 128 random bits. Errors: refusal.
+/// Reads {"id"?, "due" | "delay" | "cron" | "every", "zone"?, "first_after"?, "until"?, "runs"?, "misfire"?, "url",
+/// "method"?, "headers"?, "body"?, "max_attempts"?, "policy"?, "traceparent"?}. Without an id it makes one of 128
+/// random bits. Errors: refusal.
 task_order read_task(std::string_view json);
 
 /// Reads {"tasks": [..], "policy"?}: at most durable_queue::max_batch tasks; a task that does not do has a problem of
@@ -37,6 +38,17 @@ struct task_orders {
     cogwheel::on_duplicate policy = cogwheel::on_duplicate::reject;
 };
 task_orders read_bulk(std::string_view json);
+
+/// Some tasks, by the beginning of their ids.
+struct selection {
+    std::string prefix{};
+    std::uint32_t count = 1'000; ///< at most so many at once
+    std::string cursor{};
+    bool dead = false; ///< else done
+};
+
+/// Reads {"prefix", "count"?, "cursor"?}, and with `has_state` also "state": done or dead. Errors: refusal.
+selection read_selection(std::string_view json, bool has_state);
 
 /// Reads {"due"} or {"delay"}: what PATCH can change. Errors: refusal.
 cogwheel::task_trigger read_change(std::string_view json);

@@ -152,6 +152,67 @@ service_api::response service_api::hold(const target& to, bool paused) {
     co_return result_of(to.id, result);
 }
 
+// Does it to each chosen task, page by page: some may have changed meanwhile, and do not count.
+template <class Wanted, class Do>
+service_api::response service_api::each(selection chosen, bool among_dead, std::string_view result, Wanted wanted,
+                                        Do act) {
+    std::error_code ec;
+    std::uint64_t count = 0;
+    cogwheel::durable_page page;
+    page.cursor = std::move(chosen.cursor);
+    bool more = true;
+    for (int pages = 0; more && pages < most_pages && count < chosen.count; ++pages) {
+        const auto size = std::min<std::uint32_t>(chosen.count - static_cast<std::uint32_t>(count), page_size);
+        if (among_dead)
+            page = co_await queue_.dead(page.cursor, size, into(ec));
+        else
+            page = co_await queue_.list(page.cursor, size, into(ec));
+        check(ec, {});
+        for (const auto& t : page.tasks) {
+            if (!t.id.starts_with(chosen.prefix) || !wanted(t)) continue;
+            const bool done = co_await act(t.id, ec);
+            check(ec, t.id);
+            count += done ? 1 : 0;
+        }
+        more = !page.cursor.empty();
+    }
+    if (count != 0) hub_.publish("bulk", fmt::format(R"({{"{}":{}}})", result, count));
+    co_return http_response{.body = selected_json(result, count, more ? page.cursor : std::string())};
+}
+
+asio::awaitable<http_response> service_api::cancel_all(http_request& request, const target& to) {
+    to.allow({});
+    const auto waits = [](const cogwheel::durable_info& t) { return t.state == durable_state::waiting; };
+    const auto act = [this](std::string id, std::error_code& ec) -> asio::awaitable<bool> {
+        const auto result = co_await queue_.cancel(std::move(id), into(ec));
+        co_return result == cogwheel::durable_cancel_result::cancelled;
+    };
+    return each(read_selection(request.body, false), false, "cancelled", waits, act);
+}
+
+asio::awaitable<http_response> service_api::redrive_all(http_request& request, const target& to) {
+    to.allow({});
+    const auto act = [this](std::string id, std::error_code& ec) -> asio::awaitable<bool> {
+        const bool done = co_await queue_.redrive(std::move(id), into(ec));
+        co_return done;
+    };
+    return each(read_selection(request.body, false), true, "redriven", [](const auto&) { return true; }, act);
+}
+
+asio::awaitable<http_response> service_api::purge_all(http_request& request, const target& to) {
+    to.allow({});
+    auto chosen = read_selection(request.body, true);
+    const bool dead = chosen.dead;
+    const auto wanted = [dead](const cogwheel::durable_info& t) {
+        return t.state == (dead ? durable_state::dead : durable_state::done);
+    };
+    const auto act = [this](std::string id, std::error_code& ec) -> asio::awaitable<bool> {
+        const bool done = co_await queue_.purge(std::move(id), into(ec));
+        co_return done;
+    };
+    return each(std::move(chosen), dead, "purged", wanted, act);
+}
+
 service_api::response service_api::pause(http_request&, const target& to) { return hold(to, true); }
 service_api::response service_api::resume(http_request&, const target& to) { return hold(to, false); }
 

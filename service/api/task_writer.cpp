@@ -113,6 +113,12 @@ std::string counts_json(const cogwheel::durable_counts& c, std::string_view trou
     return text_of(j);
 }
 
+std::string selected_json(std::string_view result, std::uint64_t count, std::string_view cursor) {
+    ordered_json j{{"result", result}, {"count", count}};
+    if (!cursor.empty()) j["cursor"] = cursor;
+    return text_of(j);
+}
+
 std::string
 bulk_json(const std::vector<std::variant<std::pair<std::string, cogwheel::durable_receipt>, problem>>& results) {
     ordered_json j{{"results", ordered_json::array()}};

@@ -32,6 +32,9 @@ std::string page_json(const cogwheel::durable_page&);
 /// some.
 std::string counts_json(const cogwheel::durable_counts&, std::string_view trouble);
 
+/// {"result":..,"count":..,"cursor":..}; an empty cursor is left out.
+std::string selected_json(std::string_view result, std::uint64_t count, std::string_view cursor);
+
 /// {"results":[receipt | problem, ..]}, in the order of the request.
 std::string bulk_json(const std::vector<std::variant<std::pair<std::string, cogwheel::durable_receipt>, problem>>&);
 

@@ -177,6 +177,23 @@ def walk(service, receiver, name):
     check(f"{name}: a cron expression in its zone", a.status == 201 and moment(a.json["due"]) % 3600 == 0, repr(a))
     check(f"{name}: says when", service.ask("GET", "/v1/tasks/cron").json.get("when") == "0 7 * * MON-FRI Europe/Berlin")
 
+    a = service.schedule(id="ends", every="100ms", first_after="1ms", runs=3, misfire="catch_up(3)", url=receiver.url)
+    check(f"{name}: a task with three runs", a.status == 201 and eventually(lambda: service.ask("GET", "/v1/tasks/ends").status == 404, service), repr(a))
+    check(f"{name}: has had them", eventually(lambda: len({c[3]["webhook-id"] for c in list(receiver.calls) if c[3].get("webhook-id", "").startswith("ends@")}) == 3, service))
+    later = service.schedule(id="later", cron="* * * * *", first_after="48h", until="2100-01-01T00:00:00Z", misfire="skip", url=receiver.url)
+    check(f"{name}: no run before first_after", moment(later.json["due"]) - time.time() > 47 * 3600, repr(later))
+    service.ask("DELETE", "/v1/tasks/later")
+    for i in range(5):
+        service.schedule(id=f"batch-{i}", url=receiver.url + ("/410" if i < 2 else ""), delay="0ms" if i < 2 else "1h")
+    check(f"{name}: two are dead", eventually(lambda: all(service.ask("GET", f"/v1/tasks/batch-{i}").json["state"] == "dead" for i in (0, 1)), service))
+    check(f"{name}: they wait again, all at once", service.ask("POST", "/v1/tasks:redrive", {"prefix": "batch-"}).json == {"result": "redriven", "count": 2})
+    check(f"{name}: dead again", eventually(lambda: all(service.ask("GET", f"/v1/tasks/batch-{i}").json["state"] == "dead" for i in (0, 1)), service))
+    check(f"{name}: removed, all at once", service.ask("POST", "/v1/tasks:purge", {"prefix": "batch-", "state": "dead"}).json == {"result": "purged", "count": 2})
+    some = service.ask("POST", "/v1/tasks:cancel", {"prefix": "batch-", "count": 2}).json
+    check(f"{name}: two of three are cancelled", some["count"] == 2, repr(some))
+    rest = service.ask("POST", "/v1/tasks:cancel", {"prefix": "batch-"}).json
+    check(f"{name}: and the last one", rest == {"result": "cancelled", "count": 1}, repr(rest))
+
     service.schedule(id="gone", url=receiver.url + "/410")
     check(f"{name}: 410 is final", eventually(lambda: service.ask("GET", "/v1/tasks/gone").json["state"] == "dead", service))
     dead = service.ask("GET", "/v1/dead").json["tasks"]
@@ -248,6 +265,9 @@ def bad_input(service, receiver):
         ("bad cron", 422, "cron", {"url": url, "cron": "61 * * * *"}), ("never", 422, "cron", {"url": url, "cron": "0 0 31 2 *"}),
         ("another scheme", 422, "url", {"url": "gopher://a/"}), ("no url", 422, "url", {}), ("header injection", 422, "headers", {"url": url, "headers": {"x": "a\r\nb: c"}}),
         ("a long body", 413, "body", {"url": url, "body": "x" * 600_000}), ("a long id", 422, "id", {"url": url, "id": "x" * 513}),
+        ("runs of one that has one", 422, "runs", {"url": url, "delay": "1h", "runs": 3}), ("no policy", 422, "misfire", {"url": url, "every": "1h", "misfire": "catch_up(0)"}),
+        ("no number of runs", 422, "runs", {"url": url, "every": "1h", "runs": 0}), ("no date", 422, "until", {"url": url, "every": "1h", "until": "soon"}),
+        ("no duration", 422, "first_after", {"url": url, "every": "1h", "first_after": "-1s"}),
         ("a long id of a recurring task", 422, "id", {"url": url, "id": "x" * 499, "every": "1h"}),
         ("an unknown member", 422, "urll", {"url": url, "urll": "x"}),
     ]
@@ -260,6 +280,9 @@ def bad_input(service, receiver):
     for cursor in ("x", "1", "0 x", "99 -1 a"):
         a = service.ask("GET", f"/v1/dead?cursor={cursor.replace(' ', '%20')}")
         check(f"bad input: the cursor {cursor!r}: 400", a.status == 400 and a.json["field"] == "cursor", repr(a))
+    for action, body, field in (("cancel", {}, "prefix"), ("purge", {"prefix": ""}, "state"), ("purge", {"prefix": "", "state": "waiting"}, "state"), ("redrive", {"prefix": "", "count": 0}, "count")):
+        a = service.ask("POST", f"/v1/tasks:{action}", body)
+        check(f"bad input: {action} {body}: 422", a.status == 422 and a.json["field"] == field, repr(a))
     later = service.schedule(id="later", delay="1h", url=url)
     for body in ({"delay": None}, {"due": None, "delay": None}, {}):
         a = service.ask("PATCH", "/v1/tasks/later", body)
