@@ -39,12 +39,18 @@ void deliveries::start(std::function<void(std::error_code)> ended) {
 }
 
 void deliveries::drain() { worker_.drain(); }
-void deliveries::cut() { handler_.sender()->close(); }
+void deliveries::cut() {
+    handler_.sender()->close();
+    for (const auto& old : draining_)
+        if (const auto sender = old.lock()) sender->close();
+}
 void deliveries::stop() { worker_.stop(); }
 
 void deliveries::change(const settings& wanted) {
     auto old = handler_.sender();
     handler_.change(std::make_shared<cogwheel::callback_sender>(wheel_, wanted.callbacks));
+    std::erase_if(draining_, [](const auto& s) { return s.expired(); });
+    draining_.push_back(old);
     auto& sender = *old;
     sender.async_drain([keep = std::move(old)](std::error_code) {}); // its connections close when it has drained
 }

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace cogwheeld {
 
@@ -49,6 +50,7 @@ private:
     std::string trouble_{}; // the last one, in words
     event_hub& hub_;
     cogwheel::callback_handler handler_;
+    std::vector<std::weak_ptr<cogwheel::callback_sender>> draining_{}; // of earlier settings
     std::chrono::steady_clock::time_point dead_second_{};
     int dead_now_ = 0; // in this second
     cogwheel::durable_worker worker_;

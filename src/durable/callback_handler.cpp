@@ -54,7 +54,10 @@ public:
     }
 
     std::string key_of(std::string_view body) const override { return detail::origin_of_encoded(body); }
-    room room_of(const std::string& origin) const override { return {sender()->room(origin).places, {}}; }
+    room room_of(const std::string& origin) const override {
+        const callback_room now = sender()->room(origin);
+        return {now.places, {}, now.circuit != circuit_state::closed};
+    }
 
 private:
     mutable std::mutex mutex_;

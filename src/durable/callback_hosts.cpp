@@ -13,13 +13,17 @@ void circuit_board::note(const std::string& origin, circuit_state s) {
     if (s == circuit_state::closed)
         states_.erase(origin);
     else
-        states_[origin] = s;
+        states_.insert_or_assign(origin, entry{s});
 }
 
 circuit_state circuit_board::state(const std::string& origin) const {
     const std::lock_guard lock(mutex_);
     const auto found = states_.find(origin);
-    return found == states_.end() ? circuit_state::closed : found->second;
+    if (found == states_.end()) return circuit_state::closed;
+    // An open one has a timer that makes it half open. If there was no memory for that, the next request has to ask it.
+    constexpr std::chrono::minutes longest(10);
+    const bool old = std::chrono::steady_clock::now() - found->second.noted > longest;
+    return old ? circuit_state::half_open : found->second.state;
 }
 
 void callback_host::ended(callback_request& request) {
@@ -70,8 +74,9 @@ callback_host& callback_hosts::find(const timer_wheel& wheel, std::string origin
     while (table_.size() > options_.max_hosts && idle_.front() != &host) {
         const callback_host* oldest = idle_.front();
         idle_.pop_front();
-        circuits_->note(oldest->origin, circuit_state::closed);
-        table_.erase(table_.find(oldest->origin));
+        const std::string name = oldest->origin;
+        table_.erase(table_.find(name));
+        circuits_->note(name, circuit_state::closed);
     }
     return host;
 }
@@ -111,6 +116,10 @@ callback_request::ptr callback_hosts::next() {
 
 void callback_hosts::began(callback_host& host) { ++host.in_flight; }
 void callback_hosts::ended(callback_host& host) { --host.in_flight; }
+
+void callback_hosts::note_circuit(const callback_host& host) {
+    if (host.circuit) circuits_->note(host.origin, host.circuit->state());
+}
 
 void callback_hosts::clear() noexcept {
     turns_.clear();

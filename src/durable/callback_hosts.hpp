@@ -26,7 +26,11 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    std::unordered_map<std::string, circuit_state> states_;
+    struct entry {
+        circuit_state state;
+        std::chrono::steady_clock::time_point noted = std::chrono::steady_clock::now();
+    };
+    std::unordered_map<std::string, entry> states_;
 };
 
 struct callback_host {
@@ -76,6 +80,9 @@ public:
 
     /// Forgets all. Preconditions: no request waits or is in flight.
     void clear() noexcept;
+
+    /// Two changes of a circuit may have been noted in the wrong order: this corrects it.
+    void note_circuit(const callback_host& host);
 
     /// Any thread.
     const circuit_board& circuits() const noexcept { return *circuits_; }

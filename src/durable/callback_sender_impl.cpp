@@ -139,6 +139,7 @@ void callback_sender_impl::start(const request_ptr& request) {
     try {
         if (!permitted(r, host)) {
             refuse(request, r.result.error, callback_outcome::try_again, r.result.retry_after);
+            hosts_.note_circuit(host);
             return hosts_.settle(host);
         }
         transfer_ptr transfer;
@@ -191,6 +192,7 @@ void callback_sender_impl::leave_flight(callback_request& r) {
         r.transfer = nullptr;
     hosts_.ended(host);
     host.ended(r);
+    hosts_.note_circuit(host);
     hosts_.settle(host);
 }
 

@@ -63,6 +63,7 @@ private:
         std::uint64_t missed = 0;                // runs that this begin leaves out
         std::uint32_t shard = 0;
         bool ready = false;       // its time has come: it is in ready_, in a batch or parked
+        bool begins = false;      // it is in a batch or parked
         std::string key{};        // of the gate
         std::string waited_for{}; // the key for which it has waited too long: it begins only to be dead
         timer_token timer{};
@@ -115,8 +116,9 @@ private:
     bool make_wait(const held_ptr&);
     void claimed_again(const held_ptr&);
     void claim_longer(const held_task&);
-    milliseconds may_wait(std::uint32_t shard, std::int64_t due);
-    bool waits_too_long(std::uint32_t shard, std::int64_t due);
+    milliseconds waited(std::uint32_t shard, std::int64_t due);
+    milliseconds patience() const;
+    bool waits_too_long(const held_task&);
     void pump();
     void look_again();
     void slot_came(const std::string& key, std::optional<steady_clock::duration> ran_for = {});
@@ -190,6 +192,7 @@ private:
     std::vector<std::uint32_t> finishing_; // lanes whose answers wait
     asio::steady_timer finish_timer_;
     bool finish_armed_ = false;
+    const steady_clock::time_point made_ = steady_clock::now();
     std::size_t slots_ = 0;    // attempts that run or are about to begin
     std::size_t reserved_ = 0; // tasks that claims under way may bring
     std::size_t answers_ = 0;  // finish requests that the server has not taken

@@ -110,6 +110,12 @@ public:
         return wait;
     }
 
+    /// How long what this key needs has been broken.
+    duration broken_for(const std::string& key, time_point now) const {
+        const auto found = lanes_.find(key);
+        return found == lanes_.end() || !found->second.broken_since ? duration(0) : now - *found->second.broken_since;
+    }
+
     std::size_t size() const noexcept { return size_; }
     /// Tasks of keys that are not slow: they wait for slots only.
     std::size_t startable(time_point now) {
@@ -135,11 +141,12 @@ private:
         std::deque<Task> tasks{};
         std::size_t running = 0;
         bool has_turn = false;
-        std::size_t places = 0;                      // when the gate was last asked
-        std::optional<duration> mean{};              // of attempts
-        time_point since{};                          // tasks wait
-        time_point last{};                           // an attempt has ended, or the first one has begun
-        time_point again{};                          // when to ask the gate again
+        std::size_t places = 0;         // when the gate was last asked
+        std::optional<duration> mean{}; // of attempts
+        time_point since{};             // tasks wait
+        time_point last{};              // an attempt has ended, or the first one has begun
+        time_point again{};             // when to ask the gate again
+        std::optional<time_point> broken_since{};
         std::size_t put_off = 0, put_off_before = 0; // in this window, and in the one before
         time_point window{};
     };
@@ -159,6 +166,10 @@ private:
             constexpr duration least = std::chrono::milliseconds(10), most = std::chrono::seconds(1);
             const task_gate::room room = gate_->room_of(l.key);
             l.places = room.places;
+            if (!room.broken)
+                l.broken_since.reset();
+            else if (!l.broken_since)
+                l.broken_since = now;
             l.again = now + (room.places == 0 ? std::clamp(room.again, least, most) : duration(0));
         }
         return l.places > 0;

@@ -19,6 +19,7 @@ namespace {
 constexpr std::int64_t us_per_ms = 1'000;
 // So long, nobody else claims a task that waits here for a slow key.
 constexpr std::chrono::milliseconds waiting_claim(30'000);
+constexpr std::chrono::minutes most_patience(15);
 // While tasks wait for slow keys, their gate is asked this often.
 constexpr std::chrono::milliseconds gate_interval(100);
 
@@ -31,7 +32,8 @@ void durable_worker_impl::hold(std::uint32_t shard, stored_task&& task) {
     auto& slot = at->second;
     if (!added) {
         // Claimed again, because this worker was slow to begin it. What waits in a queue or a batch stays there.
-        if (slot->task.generation == task.generation && (slot->ready || slot->task.due == task.due)) {
+        const bool same_claim = slot->task.generation == task.generation && slot->task.attempt == task.attempt;
+        if (same_claim && (slot->ready || slot->task.due == task.due)) {
             if (!slot->ready)
                 slot->task = std::move(task);
             else if (!slot->key.empty())
@@ -94,35 +96,48 @@ void durable_worker_impl::fired(const held_ptr& h) {
     pump();
 }
 
-durable_worker_impl::milliseconds durable_worker_impl::may_wait(std::uint32_t shard, std::int64_t due) {
-    return milliseconds(due - queue_->clock(shard).now_us(steady_clock::now()) / us_per_ms) + options_.max_wait;
+durable_worker_impl::milliseconds durable_worker_impl::waited(std::uint32_t shard, std::int64_t due) {
+    return milliseconds(queue_->clock(shard).now_us(steady_clock::now()) / us_per_ms - due);
 }
 
-bool durable_worker_impl::waits_too_long(std::uint32_t shard, std::int64_t due) {
-    return may_wait(shard, due) < milliseconds(0);
+// A task may be late for other reasons: no worker ran, or it was paused. So this worker must have seen it for a while
+// that what the task needs is broken.
+durable_worker_impl::milliseconds durable_worker_impl::patience() const {
+    return std::min<milliseconds>(options_.max_wait, most_patience);
 }
 
-// When the claim runs out, this worker claims the task again.
+bool durable_worker_impl::waits_too_long(const held_task& h) {
+    return waited(h.shard, h.task.due) > options_.max_wait &&
+           ready_.broken_for(h.key, steady_clock::now()) >= patience();
+}
+
+// When the claim runs out, this worker claims the task again, and looks how long it has waited.
 void durable_worker_impl::claim_longer(const held_task& h) {
-    release(h, std::clamp<milliseconds>(may_wait(h.shard, h.task.due), milliseconds(100), waiting_claim));
+    const auto broken_for = ready_.broken_for(h.key, steady_clock::now());
+    auto delay = waiting_claim;
+    if (broken_for > steady_clock::duration(0))
+        delay = std::max(options_.max_wait - waited(h.shard, h.task.due),
+                         std::chrono::ceil<milliseconds>(patience() - broken_for));
+    release(h, std::clamp<milliseconds>(delay, milliseconds(100), waiting_claim));
     finish_soon(queue_->lane_of(h.shard));
 }
 
 // Keeps a task of a slow key for its turn, or puts it off, and then returns false.
 bool durable_worker_impl::make_wait(const held_ptr& h) {
-    if (waits_too_long(h->shard, h->task.due)) {
+    if (waits_too_long(*h)) {
         h->waited_for = std::exchange(h->key, {}); // begins now, to be dead
         return true;
     }
-    const std::size_t left = options_.max_claimed - std::min<std::size_t>(held_.size(), options_.max_claimed);
+    // The other half is for tasks of other keys.
+    const std::size_t half = (std::size_t{options_.max_claimed} + 1) / 2, left = half - std::min(ready_.size(), half);
     if (ready_.waiting(h->key) < std::min<std::size_t>(options_.max_in_flight, left)) {
         claim_longer(*h);
         return true;
     }
-    // Not all at once come back.
-    const auto longest = std::chrono::ceil<milliseconds>(ready_.put_off(h->key, steady_clock::now()));
-    release(*h, longest / 2 + milliseconds(static_cast<std::int64_t>(
-                                  random_() % static_cast<std::uint64_t>(longest.count() / 2 + 1))));
+    const auto now = steady_clock::now();
+    const auto longest = std::chrono::ceil<milliseconds>(ready_.put_off(h->key, now)).count();
+    const auto part = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(longest / 2 + 1));
+    release(*h, milliseconds(longest - part)); // they do not come back all at once
     finish_soon(queue_->lane_of(h->shard));
     {
         const std::lock_guard lock(stats_mutex_);
@@ -134,7 +149,8 @@ bool durable_worker_impl::make_wait(const held_ptr& h) {
 
 // It waits for its key for longer than its claim.
 void durable_worker_impl::claimed_again(const held_ptr& h) {
-    if (ready_.slow(h->key, steady_clock::now()) && waits_too_long(h->shard, h->task.due)) {
+    if (h->begins) return;
+    if (waits_too_long(*h)) {
         auto last = std::make_shared<held_task>(*h); // what waits is not held any more
         last->waited_for = std::exchange(last->key, {});
         held_[last->task.id] = last;
@@ -155,6 +171,7 @@ void durable_worker_impl::pump() {
             slot_came(h->key);
             continue;
         }
+        h->begins = true;
         const std::uint32_t lane = queue_->lane_of(h->shard);
         lanes_[lane].begins.push_back(h);
         post_begin(lane);
@@ -294,7 +311,7 @@ void durable_worker_impl::begun(const held_ptr& h, const begin_request& request,
         ++stats_.early;
     }
     if (draining_) return; // release_all() has given it back
-    h->ready = false;
+    h->ready = h->begins = false;
     h->sent.reset(); // planned anew: the time has passed
     arm(h, steady_clock::now() + microseconds(-answer.attempt));
 }
@@ -341,7 +358,10 @@ void durable_worker_impl::park(const held_ptr& h) {
 }
 
 void durable_worker_impl::unpark() {
-    for (const held_ptr& h : std::exchange(parked_, {})) ready_.push(h->key, h, steady_clock::now());
+    for (const held_ptr& h : std::exchange(parked_, {})) {
+        h->key.clear(); // it may have begun, and then its lease runs
+        ready_.push({}, h, steady_clock::now());
+    }
     pump();
 }
 

@@ -76,8 +76,10 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
         break;
     case durable_outcome::kind::back:
         request.kind = finish_kind::back;
-        request.delay = delay_of(outcome, 1).count();
-        if (!waits_too_long(d->shard(), ms_of(d->due().time_since_epoch()))) break;
+        request.delay = delay_of(outcome, d->attempt()).count();
+        if (draining_ || steady_clock::now() - made_ < patience() ||
+            waited(d->shard(), ms_of(d->due().time_since_epoch())) <= options_.max_wait)
+            break;
         request.kind = finish_kind::fail;
         request.text.insert(0, waited_too_long);
         break;
@@ -93,7 +95,8 @@ void durable_worker_impl::ended(const delivery_ptr& d, durable_outcome&& outcome
 
 milliseconds durable_worker_impl::delay_of(const durable_outcome& outcome, std::uint32_t attempt) {
     const auto backoff = std::chrono::ceil<milliseconds>(options_.backoff.next(attempt, {}, random_));
-    return backoff + std::max(outcome.delay().value_or(milliseconds(0)), milliseconds(0));
+    return backoff + std::clamp<milliseconds>(outcome.delay().value_or(milliseconds(0)), milliseconds(0),
+                                              durable_task::max_delay);
 }
 
 std::int64_t durable_worker_impl::delay_before(const delivery& d, const durable_outcome& outcome) {

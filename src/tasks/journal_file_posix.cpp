@@ -87,9 +87,10 @@ journal_file journal_file::replace(std::filesystem::path path, const journal_fil
     const int descriptor = opened(path, O_RDWR | O_CREAT | O_EXCL, "created");
     journal_file file(descriptor, std::move(path));
     const struct stat old = status(like.file_, like.path_), fresh = status(file.file_, file.path_);
-    if ((old.st_uid != fresh.st_uid || old.st_gid != fresh.st_gid) &&
-        ::fchown(descriptor, old.st_uid, old.st_gid) == -1)
-        file.fail("given the owner of the old one");
+    // Without the right to give it that owner, it has at least that group, or else those of this process.
+    const auto give = [&](uid_t owner) { return ::fchown(descriptor, owner, old.st_gid) == 0 || errno == EPERM; };
+    if (old.st_uid != fresh.st_uid && !give(old.st_uid)) file.fail("given the owner of the old one");
+    if (old.st_gid != fresh.st_gid && !give(static_cast<uid_t>(-1))) file.fail("given the group of the old one");
     copy_attributes(like.file_, descriptor);
     if (::fchmod(descriptor, old.st_mode & 07777) == -1) file.fail("given the permissions of the old one");
     return file;

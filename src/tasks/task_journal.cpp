@@ -163,13 +163,13 @@ void task_journal::keep_damaged(const detail::journal_scan& scan, std::string_vi
     kept_ = "the file as it was is kept as '" + copy.string() + "'";
     if (std::filesystem::exists(copy)) return;
     try {
-        const journal_file file = journal_file::replace(copy, file_);
+        const std::filesystem::path part = with(path_, ".damaged"); // a copy is whole, or is not there
+        const journal_file file = journal_file::replace(part, file_);
         file.write(0, text);
         file.sync();
+        std::filesystem::rename(part, copy);
     } catch (const detail::sys::system_error& e) {
         kept_ = std::string("the file as it was is not kept: ") + e.what();
-        error_code ignored;
-        std::filesystem::remove(copy, ignored);
     }
 }
 
@@ -278,10 +278,10 @@ void task_journal::reserve_if_possible() noexcept {
 }
 
 void task_journal::append(std::string_view lines, std::uint64_t count) {
-    if (file_.names() == 0)
+    if (!file_.in_place())
         throw detail::sys::system_error(make_error_code(detail::sys::errc::no_such_file_or_directory),
                                         words_for(path_) +
-                                            "was deleted while it was in use, and holds nothing any more; "
+                                            "was deleted or moved while it was in use; "
                                             "start the program again, and keep others from its directory");
     if (torn_) cut_off();
     torn_ = true;

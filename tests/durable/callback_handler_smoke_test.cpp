@@ -246,3 +246,20 @@ TEST_CASE("outcome_of_what_was_not_sent_is_no_attempt") {
     CHECK(outcome_of({.outcome = callback_outcome::succeeded, .status = 202, .body = "b"}).text() == "202\nb");
     CHECK(outcome_of({.outcome = callback_outcome::failed_for_good, .message = "m"}).what() == kind::fail);
 }
+
+TEST_CASE("tasks_that_are_late_because_no_worker_ran_are_sent") {
+    for (const durable_backend b : durable_backends()) {
+        auto working = quick_worker();
+        working.max_in_flight = 8;
+        working.max_wait = 1s;
+        delivery_rig d(b, with_circuit(1h), working);
+        callback_receiver receiver(d.rig.io);
+        std::vector<std::string> ids;
+        for (int i = 0; i < 60; ++i) d.add(ids.emplace_back("late" + std::to_string(i)), receiver.url("/late"), 1);
+        const auto begin = std::chrono::steady_clock::now() + 1500ms;
+        d.rig.run_until([&] { return std::chrono::steady_clock::now() > begin; });
+        d.run();
+        for (const std::string& id : ids) d.await(id, durable_state::done);
+        CHECK(d.worker.stats().dead == 0);
+    }
+}

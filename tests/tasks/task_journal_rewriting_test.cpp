@@ -275,43 +275,33 @@ TEST_CASE("journal_that_was_damaged_since_it_was_opened_is_not_rewritten") {
 }
 
 #if !COGWHEEL_WINDOWS
-TEST_CASE("journal_that_was_deleted_refuses_changes_and_leaves_the_next_one_alone") {
-    const scratch_directory directory;
-    const fs::path file = directory / "tasks";
-    task_journal old(file, {.compact_above = 1});
-    old.save(record_of("a", "1"));
-    fs::remove(file);
-    fs::remove(directory / "tasks.lock");
-    task_journal fresh(file);
-    fresh.save(record_of("b", "1"));
-    const std::string text = bytes_of(file);
-    for (int n = 0; n < 100; ++n) {
-        std::error_code why;
-        try {
-            old.save(record_of("a", std::to_string(n)));
-        } catch (const std::system_error& e) {
-            why = e.code();
-            CHECK(says(e.what(), "was deleted while it was in use"));
+TEST_CASE("journal_that_was_deleted_or_moved_refuses_changes_and_leaves_the_next_one_alone") {
+    for (const bool moved : {false, true}) {
+        const scratch_directory directory;
+        const fs::path file = directory / "tasks";
+        task_journal old(file, {.compact_above = 1});
+        old.save(record_of("a", "1"));
+        if (moved)
+            fs::rename(file, directory / "moved");
+        else
+            fs::remove(file);
+        fs::remove(directory / "tasks.lock");
+        task_journal fresh(file);
+        fresh.save(record_of("b", "1"));
+        const std::string text = bytes_of(file);
+        for (int n = 0; n < 100; ++n) {
+            std::error_code why;
+            try {
+                old.save(record_of("a", std::to_string(n)));
+            } catch (const std::system_error& e) {
+                why = e.code();
+                CHECK(says(e.what(), "was deleted or moved while it was in use"));
+            }
+            CHECK(why == std::errc::no_such_file_or_directory);
         }
-        CHECK(why == std::errc::no_such_file_or_directory);
+        CHECK(bytes_of(file) == text);
+        CHECK(fresh.load().tasks.size() == 1);
     }
-    CHECK(bytes_of(file) == text);
-}
-
-TEST_CASE("journal_that_was_moved_away_does_not_replace_what_has_its_name") {
-    const scratch_directory directory;
-    const fs::path file = directory / "tasks", moved = directory / "moved";
-    task_journal old(file, {.compact_above = 1});
-    old.save(record_of("a", "1"));
-    fs::rename(file, moved);
-    fs::remove(directory / "tasks.lock");
-    task_journal fresh(file);
-    fresh.save(record_of("b", "1"));
-    const std::string text = bytes_of(file);
-    for (int n = 0; n < 100; ++n) old.save(record_of("a", std::to_string(n)));
-    old.load(); // waits for a rewriting
-    CHECK(bytes_of(file) == text);
-    CHECK(fresh.load().tasks.size() == 1);
 }
 #endif
 

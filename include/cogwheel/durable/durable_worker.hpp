@@ -87,8 +87,10 @@ struct durable_worker_options {
     retry_budget* budget = nullptr;
     std::chrono::milliseconds over_budget = std::chrono::minutes(1);
 
-    /// How long after its due time an attempt may wait for what its handler needs, as for a host whose circuit is open.
-    /// Then the task is dead, and its message says why. One second or more.
+    /// How long after its due time an attempt may wait for what its handler needs and does not get, such as a host
+    /// whose circuit is open. Then the task is dead, and its message says why. This worker must have seen for 15 min
+    /// (or for max_wait, if that is less) that it is broken: tasks that are late because no worker ran are not in
+    /// question. One second or more.
     std::chrono::milliseconds max_wait = std::chrono::hours(24);
 
     /// A run of a recurring task is missed if it cannot begin within this time. Zero or more.

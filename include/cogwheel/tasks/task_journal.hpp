@@ -15,8 +15,7 @@
 // - If the process died while it wrote a line or batch, opening drops this torn end, and load() reports it. load() also
 //   reports where the file is damaged and where lines are missing. The tasks of these lines are as earlier lines say.
 //   Opening keeps a copy of a damaged file, "<file>.damaged-<number>".
-// - If the file is deleted while it is in use, changes fail. A file that somebody has moved away, or put in its place,
-//   is not rewritten.
+// - If the file is deleted or moved away while it is in use, changes fail.
 // - It does not write to a file that is not a journal, or that a later version wrote; an empty file becomes a journal.
 //   Opening turns a journal of version 1 into one of version 2.
 //

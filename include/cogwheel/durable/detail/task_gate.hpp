@@ -20,6 +20,7 @@ public:
     struct room {
         std::size_t places = 0;                       // tasks of the key that one worker may run at once
         std::chrono::steady_clock::duration again{0}; // without a place: when to ask again
+        bool broken = false;                          // what they need has failed, and does not work again yet
     };
 
     virtual ~task_gate() = default;

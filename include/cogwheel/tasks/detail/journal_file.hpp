@@ -24,9 +24,8 @@ public:
     /// be secret. (On Windows, its directory decides that.)
     static journal_file open(std::filesystem::path path);
 
-    /// Removes the file of this name and creates a new one, with the owner, permissions and extended attributes of
-    /// `like`.
-    /// Errors: std::system_error, also if this process may not give it that owner.
+    /// Removes the file of this name and creates a new one, with the permissions and extended attributes of `like`, and
+    /// with its owner and group if this process may give it these.
     static journal_file replace(std::filesystem::path path, const journal_file& like);
 
     journal_file(journal_file&& other) noexcept
