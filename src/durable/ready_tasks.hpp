@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 

@@ -7,8 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
-#include <set>
 #include <vector>
 
 using namespace cogwheel::detail;
