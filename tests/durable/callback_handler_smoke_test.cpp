@@ -255,7 +255,7 @@ TEST_CASE("tasks_that_are_late_because_no_worker_ran_are_sent") {
         delivery_rig d(b, with_circuit(1h), working);
         callback_receiver receiver(d.rig.io);
         std::vector<std::string> ids;
-        for (int i = 0; i < 60; ++i) d.add(ids.emplace_back("late" + std::to_string(i)), receiver.url("/late"), 1);
+        for (int i = 0; i < 300; ++i) d.add(ids.emplace_back("late" + std::to_string(i)), receiver.url("/late"), 1);
         const auto begin = std::chrono::steady_clock::now() + 1500ms;
         d.rig.run_until([&] { return std::chrono::steady_clock::now() > begin; });
         d.run();
