@@ -32,7 +32,9 @@ void durable_worker_impl::hold(std::uint32_t shard, stored_task&& task) {
     auto& slot = at->second;
     if (!added) {
         // Claimed again, because this worker was slow to begin it. What waits in a queue or a batch stays there.
-        const bool same_claim = slot->task.generation == task.generation && slot->task.attempt == task.attempt;
+        // A begin under way must stay the only one: two would both get the answer of the same attempt.
+        const bool same_claim =
+            slot->task.generation == task.generation && (slot->task.attempt == task.attempt || slot->begins);
         if (same_claim && (slot->ready || slot->task.due == task.due)) {
             if (!slot->ready)
                 slot->task = std::move(task);
