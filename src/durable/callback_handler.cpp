@@ -56,7 +56,7 @@ public:
     std::string key_of(std::string_view body) const override { return detail::origin_of_encoded(body); }
     room room_of(const std::string& origin) const override {
         const callback_room now = sender()->room(origin);
-        return {now.places, {}, now.circuit != circuit_state::closed};
+        return {now.places, now.circuit != circuit_state::closed};
     }
 
 private:

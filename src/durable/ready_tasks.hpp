@@ -14,6 +14,7 @@
 #include <cogwheel/durable/detail/task_gate.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <list>
 #include <optional>
@@ -146,7 +147,7 @@ private:
         std::optional<duration> mean{}; // of attempts
         time_point since{};             // tasks wait
         time_point last{};              // an attempt has ended, or the first one has begun
-        time_point again{};             // when to ask the gate again
+        time_point again{};             // not asked before
         std::optional<time_point> broken_since{};
         std::size_t put_off = 0, put_off_before = 0; // in this window, and in the one before
         time_point window{};
@@ -158,20 +159,20 @@ private:
         return found->second;
     }
     void forget_if_idle(lane& l) {
-        if (l.tasks.empty() && l.running == 0 && !l.has_turn) lanes_.erase(l.key);
+        if (l.tasks.empty() && l.running == 0 && !l.has_turn) lanes_.erase(lanes_.find(l.key));
     }
 
     // Returns whether the key has a place.
     bool ask(lane& l, time_point now) {
         if (now >= l.again) {
-            constexpr duration least = std::chrono::milliseconds(10), most = std::chrono::seconds(1);
+            constexpr duration pause = std::chrono::milliseconds(10);
             const task_gate::room room = gate_->room_of(l.key);
             l.places = room.places;
             if (!room.broken)
                 l.broken_since.reset();
             else if (!l.broken_since)
                 l.broken_since = now;
-            l.again = now + (room.places == 0 ? std::clamp(room.again, least, most) : duration(0));
+            l.again = now + (room.places == 0 ? pause : duration(0));
         }
         return l.places > 0;
     }

@@ -43,8 +43,8 @@ public:
     static durable_outcome fail(std::string message = {}) { return {kind::fail, std::move(message), {}}; }
 
     /// The attempt did not happen, because something else than the task is in its way. It does not count: max_attempts
-    /// grows by one. The task waits for the first delay of the backoff, and this one. Beyond
-    /// durable_worker_options::max_wait it is dead.
+    /// grows by one. The next one comes after the backoff and this delay. A task that is given back for longer than
+    /// durable_worker_options::max_wait after its due time is dead.
     static durable_outcome give_back(std::string message, std::chrono::milliseconds delay = {}) {
         return {kind::back, std::move(message), delay};
     }

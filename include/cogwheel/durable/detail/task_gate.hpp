@@ -7,7 +7,6 @@
 
 #include <cogwheel/detail/which_asio.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -18,9 +17,8 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 class task_gate {
 public:
     struct room {
-        std::size_t places = 0;                       // tasks of the key that one worker may run at once
-        std::chrono::steady_clock::duration again{0}; // without a place: when to ask again
-        bool broken = false;                          // what they need has failed, and does not work again yet
+        std::size_t places = 0; // tasks of the key that one worker may run at once
+        bool broken = false;    // what they need has failed, and does not work again yet
     };
 
     virtual ~task_gate() = default;
