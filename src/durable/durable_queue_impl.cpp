@@ -107,10 +107,11 @@ std::uint64_t durable_queue_impl::listen(task_store::hints fresh) {
     const auto all = [weak = weak_from_this()](auto call) {
         if (const auto q = weak.lock()) q->tell_listeners(call);
     };
-    store_->listen(
-        {.on_wake = [all](std::uint32_t shard) { all([shard](const task_store::hints& h) { h.on_wake(shard); }); },
-         .on_workers = [all] { all([](const task_store::hints& h) { h.on_workers(); }); },
-         .on_connected = [all] { all([](const task_store::hints& h) { h.on_connected(); }); }});
+    store_->listen({.on_wake = [all](std::uint32_t shard,
+                                     bool soon) { all([=](const task_store::hints& h) { h.on_wake(shard, soon); }); },
+                    .on_workers = [all] { all([](const task_store::hints& h) { h.on_workers(); }); },
+                    .on_alive = [all] { all([](const task_store::hints& h) { h.on_alive(); }); },
+                    .on_connected = [all] { all([](const task_store::hints& h) { h.on_connected(); }); }});
     return last_listener_;
 }
 

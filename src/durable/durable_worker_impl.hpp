@@ -79,6 +79,7 @@ private:
     struct shard_state {
         bool own = false;
         bool wants_room = false; // its last claim found no room
+        steady_clock::time_point claim_at{};
         std::shared_ptr<sleeper> pause{};
     };
     /// Of the shards that share calls.
@@ -95,7 +96,7 @@ private:
     // worker_claims.cpp
     static asio::awaitable<void> run(self_ptr);
     static asio::awaitable<void> claim_loop(self_ptr, std::uint32_t shard);
-    static asio::awaitable<bool> claim_once(self_ptr, std::uint32_t shard);
+    static asio::awaitable<void> claim_once(self_ptr, std::uint32_t shard, milliseconds interval);
     static asio::awaitable<void> heartbeat_loop(self_ptr);
     static asio::awaitable<void> extend_loop(self_ptr);
     static asio::awaitable<bool> extend_all(self_ptr);
@@ -103,8 +104,13 @@ private:
     void own_by(const std::vector<std::string>& workers);
     std::uint32_t room();
     void room_came();
-    void woken(std::uint32_t shard);
+    void claim_soon(shard_state&, milliseconds delay);
+    void claim_all_soon();
+    void woken(std::uint32_t shard, bool soon);
     void connected();
+    void heard() { hears_until_ = steady_clock::now() + options_.silent_after; }
+    bool hears() const { return steady_clock::now() < hears_until_; }
+    void see_time(steady_clock::time_point sent, steady_clock::time_point received, std::int64_t server_us);
 
     // worker_begins.cpp
     void hold(std::uint32_t shard, stored_task&&);
@@ -179,6 +185,8 @@ private:
     std::shared_ptr<sleeper> heart_, extender_;
     std::vector<std::shared_ptr<sleeper>> waiting_; // of the lanes that repeat answers
     std::uint64_t listener_ = 0;
+    steady_clock::time_point hears_until_{};
+    bool was_hearing_ = false; // at the last heartbeat
 
     std::unordered_map<std::string, held_ptr> held_; // by id
     const steady_clock::duration lead_;              // so much before it is asked for, the wheel makes a task near

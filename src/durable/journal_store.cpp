@@ -110,21 +110,27 @@ auto journal_store::change(F f) -> answer<decltype(f())> {
         undo_all();
     }
     if (a.error) a.value = {};
-    if (table_.wake() && !a.error) wake();
+    if (!a.error) wake(table_.wake(now_()));
     return a;
 }
 
-void journal_store::wake() {
-    asio::post(executor_, [hints = std::weak_ptr(hints_)] {
-        const auto h = hints.lock();
-        if (h && h->on_wake) h->on_wake(0);
+template <class Call>
+void journal_store::tell(Call call) {
+    asio::post(executor_, [hints = std::weak_ptr(hints_), call] {
+        if (const auto h = hints.lock()) call(*h);
+    });
+}
+
+void journal_store::wake(task_table::wake_hint hint) {
+    if (hint == task_table::wake_hint::none) return;
+    tell([soon = hint == task_table::wake_hint::soon](const hints& h) {
+        if (h.on_wake) h.on_wake(0, soon);
     });
 }
 
 void journal_store::workers_changed() {
-    asio::post(executor_, [hints = std::weak_ptr(hints_)] {
-        const auto h = hints.lock();
-        if (h && h->on_workers) h->on_workers();
+    tell([](const hints& h) {
+        if (h.on_workers) h.on_workers();
     });
 }
 
@@ -307,7 +313,7 @@ asio::awaitable<error_code> journal_store::pause(bool paused) {
     error_code ec;
     try {
         with_storage([&](task_storage& s) { s.save(settings_record(paused, table_.last_generation())); });
-        if (table_.pause(paused) && !paused) wake();
+        if (table_.pause(paused) && !paused) wake(task_table::wake_hint::soon);
     } catch (...) {
         ec = failed();
     }
@@ -330,17 +336,21 @@ awaitable_answer<audit_step> journal_store::audit(std::uint32_t, std::string, st
     co_return a;
 }
 
-awaitable_answer<std::vector<std::string>> journal_store::heartbeat(std::string worker, std::int64_t ttl_ms) {
-    answer<std::vector<std::string>> a;
+awaitable_answer<live_workers> journal_store::heartbeat(std::string worker, std::int64_t ttl_ms) {
+    answer<live_workers> a;
     a.error = aborted();
     if (a.error) co_return a;
-    const std::int64_t ms = now_() / 1000;
+    a.value.now_us = now_();
+    const std::int64_t ms = a.value.now_us / 1000;
     bool changed = workers_.insert_or_assign(std::move(worker), ms).second;
     // The clock may have been set back: what lies that far ahead lived before.
     const auto ended = [&](const auto& w) { return w.second < ms - ttl_ms || w.second > ms + ttl_ms; };
     changed = std::erase_if(workers_, ended) > 0 || changed;
     if (changed) workers_changed();
-    for (const auto& [name, last] : workers_) a.value.push_back(name);
+    tell([](const hints& h) {
+        if (h.on_alive) h.on_alive();
+    });
+    for (const auto& [name, last] : workers_) a.value.names.push_back(name);
     co_return a;
 }
 

@@ -59,7 +59,7 @@ public:
     asio::awaitable<error_code> pause(bool paused) override;
     awaitable_answer<shard_counts> counts(std::uint32_t shard) override;
     awaitable_answer<audit_step> audit(std::uint32_t shard, std::string cursor, std::uint32_t n) override;
-    awaitable_answer<std::vector<std::string>> heartbeat(std::string worker, std::int64_t ttl_ms) override;
+    awaitable_answer<live_workers> heartbeat(std::string worker, std::int64_t ttl_ms) override;
     asio::awaitable<error_code> retire(std::string worker) override;
     void listen(hints) override;
 
@@ -75,7 +75,9 @@ private:
     error_code keep();
     error_code failed();
     void undo_all();
-    void wake();
+    void wake(task_table::wake_hint);
+    template <class Call>
+    void tell(Call);
     void workers_changed();
 
     asio::any_io_executor executor_;

@@ -25,14 +25,20 @@ durable_options with_serial_log(durable_options o) {
 } // namespace
 
 void redis_store::shared_state::hint(std::string_view payload) const {
+    if (payload == "w") {
+        if (hooks.on_workers) hooks.on_workers();
+        return;
+    }
+    if (payload == "a") {
+        if (hooks.on_alive) hooks.on_alive();
+        return;
+    }
+    const bool soon = !payload.starts_with('+');
+    if (!soon) payload.remove_prefix(1);
     std::uint32_t shard = 0;
     const char* const end = payload.data() + payload.size();
     const auto read = std::from_chars(payload.data(), end, shard);
-    if (payload == "w") {
-        if (hooks.on_workers) hooks.on_workers();
-    } else if (read.ec == std::errc() && read.ptr == end && hooks.on_wake) {
-        hooks.on_wake(shard);
-    }
+    if (read.ec == std::errc() && read.ptr == end && hooks.on_wake) hooks.on_wake(shard, soon);
 }
 
 redis_store::redis_store(const timer_wheel& wheel, asio::any_io_executor executor, durable_options options)

@@ -333,15 +333,18 @@ awaitable_answer<audit_step> redis_store::audit(std::uint32_t shard, std::string
     co_return a;
 }
 
-awaitable_answer<std::vector<std::string>> redis_store::heartbeat(std::string worker, std::int64_t ttl_ms) {
-    answer<std::vector<std::string>> a;
+awaitable_answer<live_workers> redis_store::heartbeat(std::string worker, std::int64_t ttl_ms) {
+    answer<live_workers> a;
     calls one;
     one.push_back(queue_names::heartbeat(library_, options_.name, worker, ttl_ms));
     sent r = co_await send(std::move(one), {}, false);
     a.error = r.error;
     if (a.error) co_return a;
-    for (redis_reply& name : r.replies[0].elements()) a.value.push_back(std::move(name.text()));
-    std::sort(a.value.begin(), a.value.end());
+    auto beat = read_heartbeat(std::move(r.replies[0]));
+    if (beat)
+        a.value = std::move(*beat);
+    else
+        a.error = durable_errc::bad_reply;
     co_return a;
 }
 

@@ -5,6 +5,7 @@
 #include "attempt_history.hpp"
 #include "shard_calls.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
@@ -72,7 +73,7 @@ std::optional<std::vector<added_task>> read_added(const redis_reply& r) {
 std::optional<claimed_tasks> read_claimed(redis_reply&& r) {
     auto& e = r.elements();
     if (!r.is_array() || e.size() % 3 != 0 || !integers(r, 0, 3)) return {};
-    claimed_tasks c{.now_us = e[0].integer(), .paused = e[1].integer() != 0, .more = e[2].integer() != 0};
+    claimed_tasks c{.now_us = e[0].integer(), .more = e[1].integer() != 0, .next = e[2].integer()};
     c.tasks.reserve(e.size() / 3 - 1);
     for (std::size_t i = 3; i < e.size(); i += 3)
         c.tasks.push_back(task_from(std::move(text(r, i)), text(r, i + 1), std::move(text(r, i + 2)), {}));
@@ -160,6 +161,15 @@ std::optional<audit_step> read_audit(const redis_reply& r) {
     audit_step step{static_cast<std::uint64_t>(e[2].integer()), static_cast<std::uint64_t>(e[3].integer())};
     if (e[0].integer() != 0) step.cursor = std::to_string(e[0].integer()) + ' ' + e[1].text();
     return step;
+}
+
+std::optional<live_workers> read_heartbeat(redis_reply&& r) {
+    auto& e = r.elements();
+    if (!r.is_array() || !integers(r, 0, 1)) return {};
+    live_workers live{e[0].integer()};
+    for (std::size_t i = 1; i < e.size(); ++i) live.names.push_back(std::move(text(r, i)));
+    std::sort(live.names.begin(), live.names.end());
+    return live;
 }
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

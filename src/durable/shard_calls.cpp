@@ -54,7 +54,9 @@ script_call shard_calls::call(std::string_view script, std::size_t bytes) const 
     return c;
 }
 
-void shard_calls::add_wake(redis_command& c) const { c.add(task_table::wake_window).add(channel_).add(payload_); }
+void shard_calls::add_wake(redis_command& c) const {
+    c.add(task_table::wake_window).add(task_table::idle_window).add(channel_).add(payload_);
+}
 
 void shard_calls::add_limits(redis_command& c, const retention_limits& limits) {
     c.add(limits.done_ms).add(limits.max_done).add(limits.dead_ms).add(limits.max_dead);

@@ -101,5 +101,6 @@ struct dead_page {
 std::optional<dead_page> read_dead(redis_reply&&);
 std::optional<shard_counts> read_counts(const redis_reply&);
 std::optional<audit_step> read_audit(const redis_reply&);
+std::optional<live_workers> read_heartbeat(redis_reply&&);
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -32,6 +32,9 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 /// Beyond all due times, and a number that Lua's numbers hold.
 inline constexpr std::int64_t held_place = 9'000'000'000'000'000;
 
+/// Milliseconds from a claim to the next one, at most, for a worker that relies on hints.
+inline constexpr std::int64_t most_idle = 10'000;
+
 /// A result, or why there is none.
 template <class T>
 struct answer {
@@ -83,8 +86,9 @@ struct added_task {
 
 struct claimed_tasks {
     std::int64_t now_us = 0; // the store's time, in microseconds
-    bool paused = false;
-    bool more = false; // the limit on the number or on the bytes ended the claim
+    bool more = false;       // the limit on the number or on the bytes ended the claim
+    // ms: a claim before finds nothing, unless a hint comes. held_place: paused, or there is nothing
+    std::int64_t next = held_place;
     std::vector<stored_task> tasks{};
 };
 
@@ -141,6 +145,11 @@ struct attempt_ref {
 };
 
 enum class extended : std::uint8_t { stale, yes, cancelled }; // cancelled: extended too, but the handler should stop
+
+struct live_workers {
+    std::int64_t now_us = 0; // the store's time
+    std::vector<std::string> names{};
+};
 
 enum class removal : std::uint8_t { not_found, removed, running, recurring };
 
@@ -236,16 +245,20 @@ public:
     virtual awaitable_answer<audit_step> audit(std::uint32_t shard, std::string cursor, std::uint32_t n) = 0;
 
     /// Says that a worker lives. Answers all workers that did so within ttl_ms, sorted.
-    virtual awaitable_answer<std::vector<std::string>> heartbeat(std::string worker, std::int64_t ttl_ms) = 0;
+    virtual awaitable_answer<live_workers> heartbeat(std::string worker, std::int64_t ttl_ms) = 0;
     /// Takes a worker off the list, and tells the others (on_workers).
     virtual asio::awaitable<error_code> retire(std::string worker) = 0;
 
     struct hints {
-        std::function<void(std::uint32_t shard)> on_wake{}; // a task came that is due before the next claim
-        std::function<void()> on_workers{};                 // a worker came or went
-        std::function<void()> on_connected{};               // the connection is there, for the first time or again
+        /// A task came that is due before a claim that was put off until claimed_tasks::next, or by up to most_idle. If
+        /// `soon`, it is due within half a second: claim at once.
+        std::function<void(std::uint32_t shard, bool soon)> on_wake{};
+        std::function<void()> on_workers{};   // a worker came or went
+        std::function<void()> on_alive{};     // hints arrive: with the heartbeats of one of the workers
+        std::function<void()> on_connected{}; // the connection is there, for the first time or again
     };
-    /// Hints may be lost: claims happen in intervals anyway. Called on the store's strand. Called at most once.
+    /// Hints may be lost, but then on_alive is silent, or on_connected follows. Called on the store's strand. Called at
+    /// most once.
     virtual void listen(hints) = 0;
 };
 

@@ -83,8 +83,12 @@ std::uint64_t task_table::next_gen(std::int64_t now_us) noexcept {
     return last_gen_ = std::max(last_gen_ + 1, static_cast<std::uint64_t>(now_us));
 }
 
-void task_table::hint(std::int64_t due, std::int64_t now_us) noexcept {
-    if (due <= floor_ms(now_us) + wake_window) wake_ = true;
+task_table::wake_hint task_table::wake(std::int64_t now_us) const noexcept {
+    const std::int64_t ms = floor_ms(now_us);
+    const auto head = due_.lower_bound({1, {}});
+    if (came_ <= ms + idle_window && (head == due_.end() || head->first >= came_))
+        return came_ <= ms + wake_window ? wake_hint::soon : wake_hint::later;
+    return comes_back_ <= ms + idle_window ? wake_hint::later : wake_hint::none;
 }
 
 std::vector<added_task> task_table::add(std::int64_t now_us, std::vector<new_task> tasks, on_duplicate policy) {
@@ -106,7 +110,7 @@ std::vector<added_task> task_table::add(std::int64_t now_us, std::vector<new_tas
             r.task.envelope = std::move(t.envelope);
             r.task.id = std::move(t.id);
             answer.push_back({r.task.generation, r.task.due, false});
-            hint(r.task.due, now_us);
+            came(r.task.due);
             store(std::move(r));
         }
     }
@@ -126,10 +130,19 @@ void task_table::lease_ran_out(std::int64_t now_us, record r) {
     store(std::move(r));
 }
 
+std::int64_t task_table::next_claim(std::int64_t ms, std::int64_t horizon_ms) const noexcept {
+    const auto head = due_.lower_bound({-ms, {}}); // a lease that has run out, or what is due next
+    std::int64_t next = held_place;
+    if (head != due_.end()) next = std::min(next, head->first - horizon_ms);
+    if (paused_ && next <= ms) return held_place;
+    if (head != due_.begin()) next = std::min(next, -std::prev(head)->first);
+    return next;
+}
+
 claimed_tasks task_table::claim(std::int64_t now_us, std::int64_t horizon_ms, std::uint32_t n, std::int64_t lease_ms,
                                 const retention_limits& limits) {
     const std::int64_t ms = floor_ms(now_us);
-    claimed_tasks answer{.now_us = now_us, .paused = paused_};
+    claimed_tasks answer{.now_us = now_us};
     if (!paused_) {
         const std::size_t half = (n + 1) / 2;
         std::vector<std::string> ids;
@@ -160,6 +173,7 @@ claimed_tasks task_table::claim(std::int64_t now_us, std::int64_t horizon_ms, st
             answer.tasks.back().history.clear();
         }
     }
+    answer.next = next_claim(ms, horizon_ms);
     trim(done_, now_us, 64, limits.done_ms, limits.max_done);
     trim(dead_, now_us, 64, limits.dead_ms, limits.max_dead);
     return answer;
@@ -186,7 +200,7 @@ begun_task task_table::recur(std::int64_t now_us, std::int64_t lease_ms, std::ui
             r.begun_by = nonce;
             answer = {1, r.task.generation};
         } else {
-            wake_ = true;
+            came(r.task.due);
         }
         store(std::move(r));
     }
@@ -198,7 +212,7 @@ begun_task task_table::recur(std::int64_t now_us, std::int64_t lease_ms, std::ui
     next.task.generation = next_gen(now_us);
     next.task.due = request.next_due;
     next.task.runs_left = request.runs_left;
-    hint(next.task.due, now_us);
+    came(next.task.due);
     store(std::move(next));
     return answer;
 }
@@ -261,10 +275,11 @@ bool task_table::finish_one(std::int64_t now_us, const retention_limits& limits,
         if (state != durable_state::waiting || r->task.paused) return false;
         if (request.delay > 0 && r->task.attempt != request.attempt) return false;
         if (request.delay > 0) {
+            comes_back_ = std::min(comes_back_, after(request.delay, now_us));
             place(*r, -after(request.delay, now_us));
         } else {
             place(*r, r->task.due);
-            hint(r->task.due, now_us);
+            came(r->task.due);
         }
         return true;
     }
@@ -296,7 +311,9 @@ bool task_table::finish_one(std::int64_t now_us, const retention_limits& limits,
     if (back && next.task.attempt < next.task.max_attempts) {
         next.task.state = durable_state::waiting;
         next.task.message = request.text;
-        next.place = -after(std::max<std::int64_t>(request.delay, 1), now_us);
+        const std::int64_t till = after(std::max<std::int64_t>(request.delay, 1), now_us);
+        comes_back_ = std::min(comes_back_, till);
+        next.place = -till;
         store(std::move(next));
         return true;
     }
@@ -308,7 +325,7 @@ bool task_table::finish_one(std::int64_t now_us, const retention_limits& limits,
     } else {
         next.task.state = durable_state::waiting;
         next.task.due = next.place = after(request.delay, now_us);
-        hint(next.task.due, now_us);
+        came(next.task.due);
     }
     store(std::move(next));
     return true;
@@ -369,7 +386,7 @@ task_table::moved task_table::reschedule(std::int64_t now_us, std::string_view i
     if (next.task.paused)
         next.place = held_place;
     else
-        hint(next.task.due, now_us);
+        came(next.task.due);
     store(std::move(next));
     return {removal::removed, now};
 }
@@ -387,7 +404,7 @@ removal task_table::hold(std::int64_t now_us, std::string_view id, bool held) {
         next.place = held_place;
     } else {
         next.place = next.task.due;
-        hint(next.task.due, now_us);
+        came(next.task.due);
     }
     store(std::move(next));
     return removal::removed;
@@ -404,7 +421,7 @@ bool task_table::redrive(std::int64_t now_us, std::string_view id) {
     next.task.due = next.place = floor_ms(now_us);
     next.task.message.clear();
     next.task.history.clear();
-    wake_ = true;
+    came(1);
     store(std::move(next));
     return true;
 }
@@ -420,7 +437,7 @@ bool task_table::purge(std::string_view id) {
 bool task_table::pause(bool paused) {
     if (paused_ == paused) return false;
     paused_ = paused;
-    if (!paused) wake_ = true;
+    if (!paused) came(1);
     return true;
 }
 

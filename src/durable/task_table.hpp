@@ -19,8 +19,10 @@ namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
 class task_table {
 public:
-    /// A wake hint is due if a task comes that is due within this many milliseconds.
-    static constexpr std::int64_t wake_window = 500;
+    /// A wake hint is due if a task comes that is due within idle_window milliseconds: `soon` within wake_window, else
+    /// `later`. Not if an unclaimed task is due before it.
+    static constexpr std::int64_t wake_window = 500, idle_window = most_idle + wake_window;
+    enum class wake_hint : std::uint8_t { none, later, soon };
     /// A claim takes no further task once the envelopes have more bytes; half of it for leases that have run out.
     static constexpr std::size_t claim_bytes = std::size_t{4} << 20;
 
@@ -65,12 +67,12 @@ public:
     void restore_generation(std::uint64_t last) noexcept { last_gen_ = std::max(last_gen_, last); }
 
     /// Begins to note what changes. A claim of a waiting task, or its release, changes nothing that must survive.
-    void note_changes() { changes_.clear(), wake_ = false; }
+    void note_changes() { changes_.clear(), came_ = comes_back_ = held_place; }
     const changes& changed() const noexcept { return changes_; }
     /// Takes the change of one task back.
     void undo(const std::string& id);
-    /// Returns whether a hint is due since note_changes().
-    bool wake() const noexcept { return wake_; }
+    /// Returns the hint for what has changed since note_changes().
+    wake_hint wake(std::int64_t now_us) const noexcept;
 
     bool paused() const noexcept { return paused_; }
     std::uint64_t last_generation() const noexcept { return last_gen_; }
@@ -86,7 +88,8 @@ private:
     void place(record&, std::int64_t);
     record* sound(std::string_view id, std::uint64_t generation);
     std::uint64_t next_gen(std::int64_t now_us) noexcept;
-    void hint(std::int64_t due, std::int64_t now_us) noexcept;
+    void came(std::int64_t due) noexcept { came_ = std::min(due, came_); }
+    std::int64_t next_claim(std::int64_t ms, std::int64_t horizon_ms) const noexcept;
     void lease_ran_out(std::int64_t now_us, record);
     begun_task recur(std::int64_t now_us, std::int64_t lease_ms, std::uint32_t nonce, const begin_request&,
                      const record& parent);
@@ -99,7 +102,8 @@ private:
     order due_, done_, dead_;
     std::uint64_t last_gen_ = 0;
     bool paused_ = false;
-    bool wake_ = false;
+    std::int64_t came_ = held_place;       // the earliest due time of what came, and is not claimed
+    std::int64_t comes_back_ = held_place; // the first end of what was given back with a delay
     changes changes_;
 };
 

@@ -37,12 +37,16 @@ asio::awaitable<void> durable_worker_impl::run(self_ptr self) {
     self->shards_ = std::move(shards);
     const std::weak_ptr<durable_worker_impl> weak = self;
     self->listener_ = self->queue_->listen({.on_wake =
-                                                [weak](std::uint32_t shard) {
-                                                    if (const auto w = weak.lock()) w->woken(shard);
+                                                [weak](std::uint32_t shard, bool soon) {
+                                                    if (const auto w = weak.lock()) w->woken(shard, soon);
                                                 },
                                             .on_workers =
                                                 [weak] {
                                                     if (const auto w = weak.lock()) w->heart_->wake();
+                                                },
+                                            .on_alive =
+                                                [weak] {
+                                                    if (const auto w = weak.lock()) w->heard();
                                                 },
                                             .on_connected =
                                                 [weak] {
@@ -55,13 +59,18 @@ asio::awaitable<void> durable_worker_impl::run(self_ptr self) {
 
 asio::awaitable<void> durable_worker_impl::heartbeat_loop(self_ptr self) {
     while (!self->draining_ && !self->ended_) {
-        const answer<std::vector<std::string>> beat =
+        const auto sent = steady_clock::now();
+        const answer<live_workers> beat =
             co_await self->queue_->store().heartbeat(self->id_, self->options_.silent_after.count());
+        const auto received = steady_clock::now();
         if (self->draining_ || self->ended_) break;
-        if (beat.error)
+        if (beat.error) {
             self->trouble(beat.error);
-        else
-            self->own_by(beat.value);
+        } else {
+            self->see_time(sent, received, beat.value.now_us);
+            self->own_by(beat.value.names);
+        }
+        if (std::exchange(self->was_hearing_, self->hears()) && !self->hears()) self->claim_all_soon();
         self->unpark();
         const bool on = co_await self->heart_->sleep(beat.error ? after_trouble : self->options_.heartbeat);
         if (!on) self->end(errc::stopped);
@@ -73,22 +82,45 @@ void durable_worker_impl::own_by(const std::vector<std::string>& workers) {
     for (std::uint32_t i = 0; i < shards_.size(); ++i) {
         const bool mine = shard_owner(i, workers) == id_;
         own += mine ? 1U : 0U;
-        if (mine && !std::exchange(shards_[i].own, mine)) shards_[i].pause->wake();
-        shards_[i].own = mine;
+        if (!std::exchange(shards_[i].own, mine) && mine) claim_soon(shards_[i], {});
     }
     const std::lock_guard lock(stats_mutex_);
     stats_.own_shards = own;
 }
 
-void durable_worker_impl::woken(std::uint32_t shard) {
-    if (shard < shards_.size() && shards_[shard].own) shards_[shard].pause->wake();
+// A claim under way does not count: what is new may have come after it.
+void durable_worker_impl::claim_soon(shard_state& s, milliseconds delay) {
+    const auto at = steady_clock::now() + delay;
+    if (at >= s.claim_at) return;
+    s.claim_at = at;
+    s.pause->wake();
+}
+
+void durable_worker_impl::claim_all_soon() {
+    for (shard_state& s : shards_)
+        if (s.own) claim_soon(s, {});
+}
+
+// What is not due soon is claimed early enough, and with what else comes meanwhile.
+void durable_worker_impl::woken(std::uint32_t shard, bool soon) {
+    if (shard < shards_.size() && shards_[shard].own)
+        claim_soon(shards_[shard], soon ? milliseconds(0) : options_.claim_interval);
+}
+
+// A clock that was set changes what is due. In a cluster, the heartbeat may know another clock than the shards.
+void durable_worker_impl::see_time(steady_clock::time_point sent, steady_clock::time_point received,
+                                   std::int64_t server_us) {
+    if (queue_->lanes() > 1) return;
+    server_clock& clock = queue_->clock(0);
+    const auto ahead = std::chrono::microseconds(clock.known() ? server_us - clock.now_us(received) : 0);
+    clock.observe(sent, received, server_us);
+    if (std::chrono::abs(ahead) > options_.claim_interval + (received - sent)) claim_all_soon();
 }
 
 void durable_worker_impl::connected() {
     extender_->wake(); // first: the leases may be about to run out
     heart_->wake();
-    for (shard_state& s : shards_)
-        if (s.own) s.pause->wake();
+    claim_all_soon();
     unpark();
 }
 
@@ -106,7 +138,7 @@ std::uint32_t durable_worker_impl::room() {
 void durable_worker_impl::room_came() {
     if (draining_ || ended_ || room() == 0) return;
     for (shard_state& s : shards_)
-        if (std::exchange(s.wants_room, false)) s.pause->wake();
+        if (std::exchange(s.wants_room, false)) claim_soon(s, {});
 }
 
 asio::awaitable<void> durable_worker_impl::claim_loop(self_ptr self, std::uint32_t shard) {
@@ -116,38 +148,47 @@ asio::awaitable<void> durable_worker_impl::claim_loop(self_ptr self, std::uint32
     const auto part_of = [&](milliseconds all) {
         return std::chrono::duration_cast<milliseconds>(all * (shard + 1) / self->shards_.size());
     };
-    auto pause = part_of(self->options_.claim_interval);
+    state.claim_at = steady_clock::now() + part_of(self->options_.claim_interval);
     auto others = part_of(self->options_.other_shards);
     while (!self->draining_ && !self->ended_) {
+        const auto pause = std::max(state.claim_at - steady_clock::now(), steady_clock::duration(0));
         const bool on = co_await state.pause->sleep(pause);
         if (!on) self->end(errc::stopped);
         if (self->draining_ || self->ended_) break;
-        const bool more = co_await claim_once(self, shard);
-        const auto interval = state.own ? self->options_.claim_interval : others;
+        if (steady_clock::now() < state.claim_at) continue; // a hint changed it
+        co_await claim_once(self, shard, state.own ? self->options_.claim_interval : others);
         others = self->options_.other_shards;
-        pause = more ? milliseconds(0) : interval;
     }
 }
 
-// Returns true if the next claim should come at once.
-asio::awaitable<bool> durable_worker_impl::claim_once(self_ptr self, std::uint32_t shard) {
+// Claims, and sets when to claim again: after `interval`; an own shard, while hints arrive, when something is due.
+asio::awaitable<void> durable_worker_impl::claim_once(self_ptr self, std::uint32_t shard, milliseconds interval) {
+    shard_state& state = self->shards_[shard];
+    const durable_worker_options& o = self->options_;
+    const bool waits_for_hints = state.own && self->hears();
     const std::uint32_t n = self->room();
     if (n == 0) {
-        self->shards_[shard].wants_room = true;
-        co_return false;
+        state.claim_at = steady_clock::now() + interval;
+        state.wants_room = true;
+        co_return;
     }
-    const durable_worker_options& o = self->options_;
     self->reserved_ += n;
+    state.claim_at = steady_clock::time_point::max(); // hints that come meanwhile set it
     const auto sent = steady_clock::now();
     answer<claimed_tasks> claimed = co_await self->queue_->store().claim(shard, o.horizon.count(), n,
                                                                          o.claim_lease.count(), self->queue_->limits());
     const auto received = steady_clock::now();
     self->reserved_ -= n;
-    if (self->ended_) co_return false;
+    if (claimed.error || !waits_for_hints)
+        self->claim_soon(state, interval);
+    else
+        self->claim_soon(state, std::clamp(milliseconds(claimed.value.next - claimed.value.now_us / 1'000),
+                                           o.claim_interval, milliseconds(most_idle)));
+    if (self->ended_) co_return;
     if (claimed.error) {
         self->trouble(claimed.error);
         self->end_if_drained();
-        co_return false;
+        co_return;
     }
     self->queue_->clock(shard).observe(sent, received, claimed.value.now_us);
     {
@@ -156,9 +197,9 @@ asio::awaitable<bool> durable_worker_impl::claim_once(self_ptr self, std::uint32
     }
     for (stored_task& t : claimed.value.tasks) self->hold(shard, std::move(t));
     if (self->draining_) self->release_all();
+    if (claimed.value.more) self->claim_soon(state, {});
     self->room_came();
     self->end_if_drained();
-    co_return claimed.value.more;
 }
 
 asio::awaitable<void> durable_worker_impl::extend_loop(self_ptr self) {

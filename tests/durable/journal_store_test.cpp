@@ -212,11 +212,11 @@ TEST_CASE("journal_store_workers_that_died_before_the_clock_was_set_back_leave_t
     memory_storage memory;
     std::int64_t now = 1'700'000'000'000'000;
     journal_store store(io.get_executor(), memory, [&now] { return now; });
-    CHECK(run_until_done(io, store.heartbeat("dead", 10'000)).value == names{"dead"});
+    CHECK(run_until_done(io, store.heartbeat("dead", 10'000)).value.names == names{"dead"});
     now -= 10'000'000; // not more than the ttl: it may live
-    CHECK(run_until_done(io, store.heartbeat("alive", 10'000)).value == names{"alive", "dead"});
+    CHECK(run_until_done(io, store.heartbeat("alive", 10'000)).value.names == names{"alive", "dead"});
     now -= 1'000;
-    CHECK(run_until_done(io, store.heartbeat("alive", 10'000)).value == names{"alive"});
+    CHECK(run_until_done(io, store.heartbeat("alive", 10'000)).value.names == names{"alive"});
 }
 
 TEST_CASE("journal_store_after_close_answers_aborted_and_leaves_the_storage_alone") {

@@ -89,7 +89,7 @@ TEST_CASE("redis_store_whose_server_lost_its_scripts_loads_them_and_repeats_the_
     redis({"SCRIPT", "FLUSH"});
     CHECK(rig.value(store.counts(0)).waiting == 290);
     redis({"SCRIPT", "FLUSH"});
-    CHECK(rig.value(store.heartbeat("w", 1'000)).size() == 1);
+    CHECK(rig.value(store.heartbeat("w", 1'000)).names.size() == 1);
 }
 
 TEST_CASE("redis_store_tasks_of_several_shards_begin_and_end_in_one_call_each") {

@@ -43,7 +43,8 @@ void keep_plain(const Ways& ways, std::vector<typename Ways::request>& requests)
 
 /// The scripts and the table side by side.
 struct model_pair {
-    explicit model_pair(plain_redis& r) : redis(r) {
+    model_pair(plain_redis& r, const redis_server& server) : redis(r), ears(server.socket()) {
+        ears({"SUBSCRIBE", queue_names::channel("compared")});
         for (const script_text& s : script_texts()) redis(redis_command{"SCRIPT", "LOAD", s.text});
     }
 
@@ -61,6 +62,18 @@ struct model_pair {
         std::vector<typename Ways::taken> all;
         for (const auto& a : attempts.take_answers()) all.push_back(a.value());
         return all;
+    }
+    /// The hints since the last call.
+    std::string server_hints() {
+        std::string all;
+        for (redis_reply r = ears({"PING"}); r.elements().at(0).text() == "message"; r = ears.next())
+            all += r.elements().at(2).text() + " ";
+        return all;
+    }
+    std::string table_hints(std::int64_t now) {
+        const auto hint = table.wake(now);
+        table.note_changes();
+        return hint == task_table::wake_hint::none ? "" : hint == task_table::wake_hint::soon ? "3 " : "+3 ";
     }
     shard_calls& at(std::int64_t us) {
         calls.now = std::to_string(us);
@@ -105,6 +118,7 @@ struct model_pair {
     }
 
     plain_redis& redis;
+    plain_redis ears;
     script_library scripts;
     shard_calls calls{scripts, "compared", 3};
     task_table table;
@@ -112,7 +126,7 @@ struct model_pair {
 
 /// Makes the operations of one run, and the arguments of most of them from what is stored.
 struct model_run {
-    model_run(plain_redis& redis, std::uint64_t seed) : pair(redis), random(seed) {
+    model_run(plain_redis& redis, const redis_server& server, std::uint64_t seed) : pair(redis, server), random(seed) {
         limits = {.done_ms = random.below(2) == 0 ? 0 : 3'000,
                   .max_done = static_cast<std::uint32_t>(1 + random.below(6)),
                   .max_dead = static_cast<std::uint32_t>(1 + random.below(6)),
@@ -121,7 +135,7 @@ struct model_run {
 
     std::string some_id() { return "id-" + std::to_string(random.below(12)); }
     std::int64_t some_delay() {
-        static constexpr std::int64_t delays[] = {-5, 0, 1, 40, 300, 499, 500, 501, 2'000, 60'000};
+        static constexpr std::int64_t delays[] = {-5, 0, 1, 40, 300, 499, 500, 501, 2'000, 10'500, 10'501, 60'000};
         return delays[random.below(std::size(delays))];
     }
     const stored_task* some_task() {
@@ -159,7 +173,7 @@ struct model_run {
         const claimed_tasks wanted = pair.table.claim(now, 1'000, n, lease, limits);
         CHECK(model_list(answer->tasks, stored_task_text) == model_list(wanted.tasks, stored_task_text));
         CHECK(answer->more == wanted.more);
-        CHECK(answer->paused == wanted.paused);
+        CHECK(answer->next == wanted.next);
         CHECK(answer->now_us == wanted.now_us);
     }
     void begin() {
@@ -384,7 +398,7 @@ TEST_CASE("scripts_claim_and_list_large_envelopes_in_parts_as_the_table_does") {
     }
     redis_server server;
     plain_redis redis(server.socket());
-    model_pair pair(redis);
+    model_pair pair(redis, server);
     std::int64_t now = 1'700'000'000'000'000;
     const retention_limits limits;
     constexpr std::size_t size = std::size_t{512} << 10;
@@ -443,11 +457,12 @@ TEST_CASE("script_heartbeat_after_the_clock_was_set_back_leaves_no_dead_worker")
     }
     redis_server server;
     plain_redis redis(server.socket());
-    model_pair pair(redis);
+    model_pair pair(redis, server);
     const auto alive = [&](std::string_view member, std::int64_t now) {
         const auto r = pair.run(queue_names::heartbeat(pair.scripts, "compared", member, 10'000, std::to_string(now)));
         std::string names;
-        for (const redis_reply& name : r.elements()) (names += name.text()) += ' ';
+        const auto live = read_heartbeat(redis_reply(r));
+        for (const std::string& name : live.value().names) (names += name) += ' ';
         return names;
     };
     constexpr std::int64_t start = 1'700'000'000'000'000;
@@ -468,10 +483,11 @@ TEST_CASE("scripts_at_random_do_what_the_table_does") {
         redis(redis_command{"FLUSHALL"});
         // The other half runs with hash tables instead of lists.
         redis(redis_command{"CONFIG", "SET", "hash-max-listpack-entries", seed % 2 == 0 ? "0" : "512"});
-        model_run run(redis, seed);
+        model_run run(redis, server, seed);
         for (int step = 0; step < 300; ++step) {
             CAPTURE(step);
             run.step();
+            CHECK(run.pair.server_hints() == run.pair.table_hints(run.now));
             if (step % 10 != 9) continue; // its answer was compared; all that is stored, in a while
             const std::string wanted = run.pair.table_state();
             const std::string is = run.pair.server_state();

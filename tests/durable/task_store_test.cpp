@@ -379,7 +379,7 @@ TEST_CASE("store_paused_begins_nothing_and_resumes_at_once") {
         const auto shard = rig.store().shard_of("a");
         CHECK(store_claim(rig, "a").tasks.size() == 1);
         CHECK(!rig(rig.store().pause(true)));
-        CHECK(store_claim(rig, "a").paused);
+        CHECK(store_claim(rig, "a").tasks.empty());
         CHECK(store_begin(rig, {.id = "a", .generation = added.generation}).attempt == 0);
         shard_counts counts = rig.value(rig.store().counts(shard));
         CHECK(counts.paused);
@@ -410,10 +410,10 @@ TEST_CASE("store_done_task_keeps_its_result_for_the_retention") {
 
 TEST_CASE("store_workers_that_live_are_known_until_they_retire") {
     on_both_stores([](store_rig& rig) {
-        CHECK(rig.value(rig.store().heartbeat("b", 10'000)) == std::vector<std::string>{"b"});
-        CHECK(rig.value(rig.store().heartbeat("a", 10'000)) == std::vector<std::string>{"a", "b"});
+        CHECK(rig.value(rig.store().heartbeat("b", 10'000)).names == std::vector<std::string>{"b"});
+        CHECK(rig.value(rig.store().heartbeat("a", 10'000)).names == std::vector<std::string>{"a", "b"});
         CHECK(!rig(rig.store().retire("b")));
-        CHECK(rig.value(rig.store().heartbeat("a", 10'000)) == std::vector<std::string>{"a"});
+        CHECK(rig.value(rig.store().heartbeat("a", 10'000)).names == std::vector<std::string>{"a"});
     });
 }
 
@@ -436,17 +436,23 @@ TEST_CASE("store_audit_of_sound_shards_repairs_nothing") {
 
 TEST_CASE("store_hints_tell_of_tasks_that_are_due_soon_and_of_workers") {
     on_both_stores([](store_rig& rig) {
-        std::uint32_t woken = 99;
-        int workers = 0;
-        rig.store().listen({.on_wake = [&](std::uint32_t shard) { woken = shard; }, .on_workers = [&] { ++workers; }});
+        std::uint32_t woken = 99, woken_later = 99;
+        int workers = 0, alive = 0;
+        rig.store().listen({.on_wake = [&](std::uint32_t shard, bool soon) { (soon ? woken : woken_later) = shard; },
+                            .on_workers = [&] { ++workers; },
+                            .on_alive = [&] { ++alive; }});
         // A subscription takes a moment; hints before it are lost.
-        for (int i = 0; i < 100'000 && (woken == 99 || workers == 0); ++i) {
+        for (int i = 0; i < 100'000 && (woken == 99 || woken_later == 99 || workers == 0 || alive == 0); ++i) {
             store_add(rig, due_now("a"), on_duplicate::replace);
+            store_claim(rig, "a");
+            store_add(rig, {.id = "later", .due = 5'000, .relative = true}, on_duplicate::replace);
             rig.value(rig.store().heartbeat("w", 10'000));
             CHECK(!rig(rig.store().retire("w")));
             rig.io.poll();
         }
         CHECK(woken == rig.store().shard_of("a"));
+        CHECK(woken_later == rig.store().shard_of("later"));
         CHECK(workers > 0);
+        CHECK(alive > 0);
     });
 }

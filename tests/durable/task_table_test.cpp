@@ -34,6 +34,13 @@ struct table_rig {
                 std::int64_t delay = 0) {
         return table.finish(now, limits, std::vector{finish_request{kind, id, generation, attempt, delay, ""}}).at(0);
     }
+    task_table::wake_hint hint() {
+        const auto h = table.wake(now);
+        table.note_changes();
+        return h;
+    }
+    /// In ms from now.
+    std::int64_t next_claim() { return table.claim(now, 1'000, 9, 1'000, limits).next - now / 1'000; }
     durable_state state(std::string_view id) { return table.find(id)->task.state; }
 
     task_table table;
@@ -247,14 +254,54 @@ TEST_CASE("table_recurring_task_is_not_rescheduled") {
 
 TEST_CASE("table_hint_is_due_if_a_task_comes_within_half_a_second") {
     table_rig r;
-    r.add("a", 501);
-    CHECK(!r.table.wake());
-    r.add("b", 500);
-    CHECK(r.table.wake());
-    r.table.note_changes();
-    CHECK(!r.table.wake());
+    using hint = task_table::wake_hint;
+    r.add("a", 10'501);
+    CHECK(r.hint() == hint::none);
+    r.add("b", 10'500);
+    CHECK(r.hint() == hint::later);
+    r.add("c", 501);
+    CHECK(r.hint() == hint::later);
+    r.add("d", 500);
+    CHECK(r.hint() == hint::soon);
+    CHECK(r.hint() == hint::none);
     r.table.reschedule(r.now, "a", 20, true);
-    CHECK(r.table.wake());
+    CHECK(r.hint() == hint::soon);
+}
+
+TEST_CASE("table_hint_is_not_due_behind_an_unclaimed_task") {
+    table_rig r;
+    using hint = task_table::wake_hint;
+    r.add("a", 0);
+    CHECK(r.hint() == hint::soon);
+    r.add("b", 10);
+    CHECK(r.hint() == hint::none);
+    r.claim(1);
+    r.add("c", 10);
+    CHECK(r.hint() == hint::soon); // beside b
+    r.add("d", 11);
+    CHECK(r.hint() == hint::none);
+    r.claim(9);
+    r.add("e", 12);
+    CHECK(r.hint() == hint::soon);
+}
+
+TEST_CASE("table_claim_says_when_there_is_more") {
+    table_rig r;
+    const std::int64_t never = held_place - r.now / 1'000;
+    CHECK(r.next_claim() == never);
+    r.add("far", 60'000);
+    CHECK(r.next_claim() == 59'000); // less the horizon
+    const auto near = r.add("near", 0);
+    CHECK(r.next_claim() == 1'000); // the claim of it ends
+    r.table.pause(true);
+    CHECK(r.next_claim() == 1'000);
+    r.add("due", 0);
+    CHECK(r.next_claim() == never);
+    r.table.pause(false);
+    CHECK(r.next_claim() == 1'000);
+    r.begin("near", near.generation, 9'000);
+    r.table.cancel("due");
+    CHECK(r.next_claim() == 9'000);
 }
 
 TEST_CASE("table_undo_takes_changes_back") {

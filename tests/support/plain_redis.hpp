@@ -64,6 +64,9 @@ public:
         return replies;
     }
 
+    /// Waits for what comes unasked: messages of a channel.
+    cogwheel::redis_reply next() { return next_reply(); }
+
 private:
     plain_redis(int domain, std::chrono::seconds limit) : descriptor_(::socket(domain, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         const timeval time{.tv_sec = limit.count(), .tv_usec = 0};

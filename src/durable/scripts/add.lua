@@ -4,7 +4,7 @@
 --
 -- Adds tasks. Refused by a full server, as the only script: it lacks the flag allow-oom.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
--- ARGV: now in us, or empty: the server's time; window in ms, channel and payload of the wake hint;
+-- ARGV: now in us, or empty: the server's time; windows in ms, channel and payload of the wake hint;
 --   reject | replace | keep; then for each task: id, due in ms, flags (1 recurring, 2 due is a delay), max_attempts,
 --   runs_left (-1: no end), envelope. At most 128 tasks.
 -- Answer: for each task a generation and a due time. Generation 0: refused. Below 0: the stored task stays, and this is
@@ -12,6 +12,8 @@
 -- Promise: later generations of a shard are larger, even if the server's clock goes back. The record is written last:
 --   if a write before it fails, there is no task, and claim and audit remove the rest. Each call writes, even if no task
 --   is new: so a WAIT after it waits for the replicas, also on a new connection after an add that was not confirmed.
+-- A wake hint is given for what is due within the second window, if no unclaimed task is due before it: for that one,
+--   there was a hint, or a claim has seen it. What is due after the first window has a + before the payload.
 --
 -- A record in meta is 29 bytes: generation, flags (state 0..3, +4 recurring, +8 cancelled, +16 paused), attempt, max_attempts, due,
 -- and runs_left of a recurring task, or the nonce of begin.lua. A record of another length is damaged: it counts as none,
@@ -25,11 +27,18 @@ if not now then
     now = t[1] * 1000000 + t[2]
 end
 local ms, soon = math.floor(now / 1000), math.ceil(now / 1000)
-local policy = ARGV[5]
+local policy = ARGV[6]
+
+local function hint(first)
+    if first > ms + ARGV[3] then return end
+    local head = call('ZRANGEBYSCORE', due, '1', '+inf', 'LIMIT', '0', '1', 'WITHSCORES')
+    if head[2] and tonumber(head[2]) < first then return end
+    call('PUBLISH', ARGV[4], (first > ms + ARGV[2] and '+' or '') .. ARGV[5])
+end
 
 -- One task with a new id is the usual call.
-if #ARGV == 11 and not call('HGET', meta, ARGV[6]) then
-    local id, at, flags = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
+if #ARGV == 12 and not call('HGET', meta, ARGV[7]) then
+    local id, at, flags = ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9])
     if flags >= 2 then
         flags = flags - 2
         at = at > 0 and soon + at or ms
@@ -38,14 +47,14 @@ if #ARGV == 11 and not call('HGET', meta, ARGV[6]) then
     local gen = math.max((call('HGET', seq, 'gen') or 0) + 1, now)
     call('HSET', seq, 'gen', text('%d', gen))
     call('ZADD', due, text('%d', at), id)
-    call('HSET', body, id, ARGV[11])
-    call('HSET', meta, id, pack('<I8BHHI8i8', gen, 4 * flags, 0, ARGV[9], at, ARGV[10]))
-    if at <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
+    call('HSET', body, id, ARGV[12])
+    call('HSET', meta, id, pack('<I8BHHI8i8', gen, 4 * flags, 0, ARGV[10], at, ARGV[11]))
+    hint(at)
     return {gen, at}
 end
 
 local ids, n = {}, 0
-for i = 6, #ARGV, 6 do
+for i = 7, #ARGV, 6 do
     n = n + 1
     ids[n] = ARGV[i]
 end
@@ -57,7 +66,7 @@ local answer, records, bodies, scores, m = {}, {}, {}, {}, 0
 local written, replaced, r = {}, {}, 0
 local first
 for k = 1, n do
-    local id, i = ids[k], 6 * k
+    local id, i = ids[k], 6 * k + 1
     local old = written[id] or olds[k]
     local sound = old and #old == 29
     if sound and policy ~= 'replace' then
@@ -96,7 +105,7 @@ if m > 0 then
     call('ZADD', due, unpack(scores))
     call('HSET', body, unpack(bodies))
     call('HSET', meta, unpack(records))
-    if first <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
+    hint(first)
 else
     call('HSET', seq, 'gen', last)
 end

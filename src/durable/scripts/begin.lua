@@ -4,7 +4,7 @@
 --
 -- Begins attempts: the only place where it is decided who runs a task.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
--- ARGV: now in us, or empty; lease in ms; window in ms, channel and payload of the wake hint; nonce of the worker, not 0;
+-- ARGV: now in us, or empty; lease in ms; windows in ms, channel and payload of the wake hint; nonce of the worker, not 0;
 --   then for each request: id, generation, attempts before, and the number of arguments that follow: 0, or of a recurring
 --   task next_due (0: it ends), runs_left and the due times of its occurrences. At most 128 requests. A recurring task
 --   with 0 ends.
@@ -25,9 +25,9 @@ end
 local ms = math.floor(now / 1000)
 local leased = string.format('-%d', ms + ARGV[2]) -- as in add.lua
 
-local nonce = tonumber(ARGV[6])
+local nonce = tonumber(ARGV[7])
 
-local ids, places, n, i = {}, {}, 0, 7
+local ids, places, n, i = {}, {}, 0, 8
 while i <= #ARGV do
     n = n + 1
     ids[n], places[n] = ARGV[i], i
@@ -38,7 +38,7 @@ local paused = call('HGET', seq, 'paused')
 
 local answer, written = {now}, {}
 local metas, scores, bodies, m, b = {}, {}, {}, 0, 0
-local ended, freed, renewed, gen, wake = {}, {}, {}, nil, false
+local ended, freed, renewed, gen, first_due = {}, {}, {}, nil, nil
 
 local function put(id, record, score)
     written[id] = record
@@ -71,7 +71,7 @@ local function recur(id, place, max, flags)
                 put(name, pack('<I8BHHI8i8', g, 1, 1, max, at, nonce), leased)
             else
                 put(name, pack('<I8BHHI8i8', g, 0, 0, max, at, 1), at)
-                wake = true
+                first_due = math.min(first_due or at, at)
             end
             bodies[b + 1], bodies[b + 2] = name, envelope
             b = b + 2
@@ -80,7 +80,7 @@ local function recur(id, place, max, flags)
     local at = last > place + 3 and tonumber(ARGV[place + 4]) or 0
     if at > 0 then
         put(id, pack('<I8BHHI8i8', next_gen(), flags, 0, max, at, ARGV[place + 5]), at)
-        if at <= ms + ARGV[3] then wake = true end
+        first_due = math.min(first_due or at, at)
     else
         written[id] = false
         ended[#ended + 1] = id
@@ -151,5 +151,10 @@ if #ended > 0 then
     call('HDEL', body, unpack(ended))
     call('ZREM', due, unpack(ended))
 end
-if wake then call('PUBLISH', ARGV[4], ARGV[5]) end
+if first_due and first_due <= ms + ARGV[4] then -- as in add.lua
+    local head = call('ZRANGEBYSCORE', due, '1', '+inf', 'LIMIT', '0', '1', 'WITHSCORES')
+    if not head[2] or tonumber(head[2]) >= first_due then
+        call('PUBLISH', ARGV[5], (first_due > ms + ARGV[3] and '+' or '') .. ARGV[6])
+    end
+end
 return answer

@@ -5,8 +5,9 @@
 -- Leases tasks that are due soon, or whose lease has run out, to a worker.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
 -- ARGV: now in us, or empty; horizon in ms; how many, at most 128; lease in ms; done_ms, max_done, dead_ms, max_dead.
--- Answer: now in us; 1 if paused; 1 if the number or the bytes ended the claim; then for each task id, record (add.lua),
---   envelope.
+-- Answer: now in us; 1 if the number or the bytes ended the claim; when, in ms, a further claim may find something: the
+--   due time of what is left, less the horizon, or the end of a lease; 9000000000000000: never, or the shard is paused;
+--   then for each task id, record (add.lua), envelope.
 -- Promise: at most half of the tasks, rounded up, are those whose lease has run out, the oldest first. It takes no
 --   further task once the envelopes have more than 4 MiB, half of that for those whose lease has run out; these stay as
 --   they are. A claim of a waiting task changes its score only. A running one waits again; without a further attempt it is dead; if cancelled,
@@ -20,7 +21,7 @@ if not now then
     now = t[1] * 1000000 + t[2]
 end
 local ms = math.floor(now / 1000)
-local answer = {now, 0, 0}
+local answer = {now, 0, 9000000000000000}
 
 -- A note as in attempt_history.hpp, for an attempt whose lease has run out. As in finish.lua.
 local function noted(old, attempt, lost, message)
@@ -36,17 +37,21 @@ local function noted(old, attempt, lost, message)
     return struct.pack('<BI4', 1, #message) .. message .. list .. struct.pack('<i8HBB', ms, attempt, lost, #short) .. short
 end
 
-if call('HGET', KEYS[4], 'paused') then
-    answer[2] = 1
-else
+-- Where the order goes on: with a lease that has run out, or the task that is due next.
+local function head() return tonumber(call('ZRANGEBYSCORE', due, text('-%d', ms), '+inf', 'LIMIT', '0', '1', 'WITHSCORES')[2]) end
+
+local next = head()
+local near = next and next <= ms + ARGV[2]
+local paused = near and call('HGET', KEYS[4], 'paused')
+if near and not paused then
     local n, lease = tonumber(ARGV[3]), tonumber(ARGV[4])
     local half = math.ceil(n / 2)
     local ids = call('ZREVRANGEBYSCORE', due, '-1', text('-%d', ms), 'LIMIT', '0', half)
     local k = #ids
-    if k == half then answer[3] = 1 end
+    if k == half then answer[2] = 1 end
     if k < n then
         local rest = call('ZRANGEBYSCORE', due, '1', text('%d', ms + ARGV[2]), 'LIMIT', '0', n - k)
-        if #rest == n - k then answer[3] = 1 end
+        if #rest == n - k then answer[2] = 1 end
         for i = 1, #rest do ids[k + i] = rest[i] end
     end
     if #ids > 0 then
@@ -58,7 +63,7 @@ else
             local flags = record and #record == 29 and string.byte(record, 9) or 3
             local state = flags % 4
             if bytes > (i > k and 4194304 or 2097152) then
-                answer[3] = 1
+                answer[2] = 1
             elseif state > 1 then
                 dropped[#dropped + 1] = id
             else
@@ -104,6 +109,11 @@ else
             call('ZREM', due, unpack(gone))
         end
     end
+    next = head()
+end
+if not paused then
+    local lease = tonumber(call('ZREVRANGEBYSCORE', due, text('(-%d', ms), '-inf', 'LIMIT', '0', '1', 'WITHSCORES')[2])
+    answer[3] = math.min(next and next - ARGV[2] or answer[3], lease and -lease or answer[3])
 end
 
 for place = 5, 6 do

@@ -4,7 +4,7 @@
 --
 -- Ends attempts, and gives claims back.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
--- ARGV: now in us, or empty; window in ms, channel and payload of the wake hint; done_ms, max_done, dead_ms, max_dead;
+-- ARGV: now in us, or empty; windows in ms, channel and payload of the wake hint; done_ms, max_done, dead_ms, max_dead;
 --   then for each request: ack | nack | fail | back | release, id, generation, attempt, delay in ms, text. At most 128 requests.
 -- Answer: for each request 1, or 0: stale.
 -- Promise: ack counts unless a later attempt has begun, even if the lease ran out since, and the task waits again or is
@@ -13,7 +13,7 @@
 --   done or dead, up to four are removed that are too old or too many.
 local due, meta, body, done, dead, note = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7]
 local call, pack = redis.call, struct.pack
-local keeps_done = tonumber(ARGV[5]) > 0 and tonumber(ARGV[6]) > 0
+local keeps_done = tonumber(ARGV[6]) > 0 and tonumber(ARGV[7]) > 0
 
 local now = tonumber(ARGV[1])
 if not now then
@@ -23,7 +23,7 @@ end
 local ms, soon = math.floor(now / 1000), math.ceil(now / 1000)
 
 local ids, n = {}, 0
-for i = 9, #ARGV, 6 do
+for i = 10, #ARGV, 6 do
     n = n + 1
     ids[n] = ARGV[i + 1]
 end
@@ -34,7 +34,7 @@ local answer, written = {}, {}
 local metas, scores, results = {}, {}, {}
 local gone, ended, revived, dones, deads = {}, {}, {}, {}, {}
 local texts = {} -- what becomes of notes; false: they go
-local first
+local first, free -- due times; the end of what is given back with a delay
 
 -- A note as in attempt_history.hpp, with a further attempt. As in claim.lua.
 local function noted(old, attempt, lost, message)
@@ -69,7 +69,7 @@ local function silenced(old)
 end
 
 for k = 1, n do
-    local i, id = 3 + 6 * k, ids[k]
+    local i, id = 4 + 6 * k, ids[k]
     local record = written[id]
     if record == nil then record = records[k] end
     local counts = 0
@@ -85,7 +85,11 @@ for k = 1, n do
                 counts = 1
                 scores[#scores + 1] = delay > 0 and -(soon + delay) or at
                 scores[#scores + 1] = id
-                if delay <= 0 and (not first or at < first) then first = at end
+                if delay > 0 then
+                    free = math.min(free or soon + delay, soon + delay)
+                else
+                    first = math.min(first or at, at)
+                end
             end
         elseif attempt == 0 or attempt ~= tonumber(ARGV[i + 3]) then
             state = -1
@@ -126,7 +130,9 @@ for k = 1, n do
                     ended[#ended + 1] = id
                 elseif kind == 'back' then
                     record = pack('<I8BHHI8i8', gen, flags - 1, attempt, max, at, runs)
-                    scores[#scores + 1] = -(soon + math.max(tonumber(ARGV[i + 4]), 1))
+                    local till = soon + math.max(tonumber(ARGV[i + 4]), 1)
+                    free = math.min(free or till, till)
+                    scores[#scores + 1] = -till
                     scores[#scores + 1] = id
                 else
                     local delay = tonumber(ARGV[i + 4])
@@ -134,7 +140,7 @@ for k = 1, n do
                     record = pack('<I8BHHI8i8', gen, flags - 1, attempt, max, at, runs)
                     scores[#scores + 1] = at
                     scores[#scores + 1] = id
-                    if not first or at < first then first = at end
+                    first = math.min(first or at, at)
                 end
                 written[id] = record
                 metas[#metas + 1] = id
@@ -190,8 +196,13 @@ local function trim(key, added, age, most)
         call('ZREM', key, unpack(old))
     end
 end
-if #dones > 0 then trim(done, #dones / 2, ARGV[5], ARGV[6]) end
-if #deads > 0 then trim(dead, #deads / 2, ARGV[7], ARGV[8]) end
+if #dones > 0 then trim(done, #dones / 2, ARGV[6], ARGV[7]) end
+if #deads > 0 then trim(dead, #deads / 2, ARGV[8], ARGV[9]) end
 
-if first and first <= ms + ARGV[2] then call('PUBLISH', ARGV[3], ARGV[4]) end
+local wakes = free and free <= ms + ARGV[3] and '+' -- as in add.lua; a claim at once would not find what comes back later
+if first and first <= ms + ARGV[3] then
+    local head = call('ZRANGEBYSCORE', due, '1', '+inf', 'LIMIT', '0', '1', 'WITHSCORES')
+    if not head[2] or tonumber(head[2]) >= first then wakes = first > ms + ARGV[2] and '+' or '' end
+end
+if wakes then call('PUBLISH', ARGV[4], wakes .. ARGV[5]) end
 return answer
