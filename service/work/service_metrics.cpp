@@ -37,6 +37,8 @@ void offer_queue(cogwheel::metrics& to, const queue_state& queue) {
     tasks("overdue", &cogwheel::durable_counts::overdue);
     tasks("done", &cogwheel::durable_counts::done);
     tasks("dead", &cogwheel::durable_counts::dead);
+    to.gauge("cogwheeld_queue_oldest_seconds", "How long the first of the overdue tasks has been due.",
+             [&queue] { return seconds(queue.counts.oldest); });
     to.gauge("cogwheeld_queue_usable", "1: the queue answers; else the counts of its tasks are old.",
              [&queue] { return queue.known ? 1.0 : 0.0; });
     to.gauge("cogwheeld_queue_damaged",
@@ -64,6 +66,8 @@ void offer_work(cogwheel::metrics& to, const deliveries& work) {
     to.gauge("cogwheeld_tasks_waiting",
              "Tasks that are due, and wait here for a place at their host or in this process.",
              [&work] { return static_cast<double>(work.stats().waiting); });
+    to.gauge("cogwheeld_tasks_waiting_oldest_seconds", "How long the first of the tasks that wait here has been due.",
+             [&work] { return seconds(work.stats().longest_wait); });
     to.counter("cogwheeld_tasks_put_off_total",
                "Due tasks put off for a time, because too many wait for the same host.",
                [&work] { return static_cast<double>(work.stats().put_off); });

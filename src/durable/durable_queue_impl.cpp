@@ -259,6 +259,7 @@ awaitable_answer<durable_counts> durable_queue_impl::counts(self_ptr self) {
         sum.value.done += one.value.done;
         sum.value.dead += one.value.dead;
         sum.value.paused = sum.value.paused || one.value.paused;
+        sum.value.oldest = std::max(sum.value.oldest, std::chrono::milliseconds(one.value.oldest_ms));
     }
     co_return sum;
 }

@@ -125,6 +125,7 @@ private:
     milliseconds waited(std::uint32_t shard, std::int64_t due);
     milliseconds patience() const;
     bool waits_too_long(const held_task&);
+    void note_longest_wait();
     void pump();
     void look_again();
     void slot_came(const std::string& key, std::optional<steady_clock::duration> ran_for = {});

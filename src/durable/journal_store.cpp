@@ -249,6 +249,12 @@ awaitable_answer<std::vector<extended>> journal_store::extend(std::uint32_t, std
     co_return a;
 }
 
+awaitable_answer<added_task> journal_store::update(std::string id, std::uint64_t generation, std::uint32_t max_attempts,
+                                                   std::string envelope) {
+    auto a = change([&] { return table_.update(now_(), id, generation, max_attempts, std::move(envelope)); });
+    co_return a;
+}
+
 awaitable_answer<removal> journal_store::cancel(std::string id) {
     auto a = change([&] { return table_.cancel(id); });
     co_return a;

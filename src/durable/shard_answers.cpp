@@ -150,9 +150,10 @@ std::optional<dead_page> read_dead(redis_reply&& r) {
 
 std::optional<shard_counts> read_counts(const redis_reply& r) {
     const auto& e = r.elements();
-    if (!r.is_array() || e.size() != 7 || !integers(r, 0, 7)) return {};
+    if (!r.is_array() || e.size() != 8 || !integers(r, 0, 8)) return {};
     const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(e[i].integer()); };
-    return shard_counts{e[0].integer(), count(1), count(2), count(3), count(4), count(5), e[6].integer() != 0};
+    return shard_counts{e[0].integer(),      count(1),      count(2), count(3), count(4), count(5),
+                        e[6].integer() != 0, e[7].integer()};
 }
 
 std::optional<audit_step> read_audit(const redis_reply& r) {

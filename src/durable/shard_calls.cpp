@@ -125,6 +125,15 @@ script_call shard_calls::extend(std::int64_t lease_ms, std::span<const attempt_r
     return c;
 }
 
+script_call shard_calls::update(std::string_view id, std::uint64_t generation, std::uint32_t max_attempts,
+                                std::string_view envelope) const {
+    script_call c = call("update", envelope.size());
+    c.command.add(now);
+    add_wake(c.command);
+    c.command.add(id).add(generation).add(max_attempts).add(envelope);
+    return c;
+}
+
 script_call shard_calls::cancel(std::string_view id) const {
     script_call c = call("cancel");
     c.command.add(id);

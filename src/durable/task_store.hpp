@@ -169,6 +169,7 @@ struct shard_counts {
     std::int64_t now_us = 0;
     std::uint64_t waiting = 0, leased = 0, overdue = 0, done = 0, dead = 0;
     bool paused = false;
+    std::int64_t oldest_ms = 0; // how long the first of the overdue ones has been due
 };
 
 struct audit_step {
@@ -222,6 +223,10 @@ public:
     virtual awaitable_answer<std::vector<extended>> extend(std::uint32_t shard, std::int64_t lease_ms,
                                                            std::vector<attempt_ref>) = 0;
 
+    /// Gives a recurring task of this generation another envelope and max_attempts, and a new generation: the due time, the
+    /// runs left and a pause stay. Answers the new generation; 0: there is no such task.
+    virtual awaitable_answer<added_task> update(std::string id, std::uint64_t generation, std::uint32_t max_attempts,
+                                                std::string envelope) = 0;
     virtual awaitable_answer<removal> cancel(std::string id) = 0;
     /// Gives a waiting task a new due time and a new generation. Answers not_found, running, recurring (refused: its
     /// occurrences would get the names of earlier ones), or removed for success.

@@ -358,6 +358,21 @@ std::vector<extended> task_table::extend(std::int64_t now_us, std::int64_t lease
     return answer;
 }
 
+added_task task_table::update(std::int64_t now_us, std::string_view id, std::uint64_t generation,
+                              std::uint32_t max_attempts, std::string envelope) {
+    const record* r = sound(id, generation);
+    if (r == nullptr || !r->task.recurring || r->task.state != durable_state::waiting) return {0, 0, true};
+    record next = *r;
+    next.task.generation = next_gen(now_us);
+    next.task.max_attempts = max_attempts;
+    next.task.envelope = std::move(envelope);
+    next.place = next.task.paused ? held_place : next.task.due;
+    if (!next.task.paused) came(next.task.due);
+    const added_task now{next.task.generation, next.task.due, false};
+    store(std::move(next));
+    return now;
+}
+
 removal task_table::cancel(std::string_view id) {
     const record* r = find(id);
     if (r == nullptr || r->task.state == durable_state::done || r->task.state == durable_state::dead)

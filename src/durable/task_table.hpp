@@ -47,6 +47,8 @@ public:
                                   std::span<const begin_request>);
     std::vector<bool> finish(std::int64_t now_us, const retention_limits&, std::span<const finish_request>);
     std::vector<extended> extend(std::int64_t now_us, std::int64_t lease_ms, const std::vector<attempt_ref>&);
+    added_task update(std::int64_t now_us, std::string_view id, std::uint64_t generation, std::uint32_t max_attempts,
+                      std::string envelope);
     removal cancel(std::string_view id);
     moved reschedule(std::int64_t now_us, std::string_view id, std::int64_t due, bool relative);
     removal hold(std::int64_t now_us, std::string_view id, bool held);

@@ -42,7 +42,8 @@ shard_counts task_table::counts(std::int64_t now_us) const {
     shard_counts c{.now_us = now_us, .done = done_.size(), .dead = dead_.size(), .paused = paused_};
     for (const auto& [score, id] : due_) {
         ++(score > 0 ? c.waiting : c.leased);
-        if (score > 0 && score <= now_us / 1000) ++c.overdue;
+        if (score <= 0 || score > now_us / 1000) continue;
+        if (c.overdue++ == 0) c.oldest_ms = now_us / 1000 - score;
     }
     return c;
 }

@@ -113,6 +113,15 @@ bool durable_worker_impl::waits_too_long(const held_task& h) {
            ready_.broken_for(h.key, steady_clock::now()) >= patience();
 }
 
+void durable_worker_impl::note_longest_wait() {
+    milliseconds longest(0);
+    if (ready_.size() > 0)
+        for (const auto& [id, h] : held_)
+            if (h->ready && !h->begins) longest = std::max(longest, waited(h->shard, h->task.due));
+    const std::lock_guard lock(stats_mutex_);
+    stats_.longest_wait = longest;
+}
+
 // When the claim runs out, this worker claims the task again, and looks how long it has waited.
 void durable_worker_impl::claim_longer(const held_task& h) {
     const auto broken_for = ready_.broken_for(h.key, steady_clock::now());

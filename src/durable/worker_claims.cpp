@@ -72,6 +72,7 @@ asio::awaitable<void> durable_worker_impl::heartbeat_loop(self_ptr self) {
         }
         if (std::exchange(self->was_hearing_, self->hears()) && !self->hears()) self->claim_all_soon();
         self->unpark();
+        self->note_longest_wait();
         const bool on = co_await self->heart_->sleep(beat.error ? after_trouble : self->options_.heartbeat);
         if (!on) self->end(errc::stopped);
     }

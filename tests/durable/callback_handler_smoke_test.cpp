@@ -97,6 +97,7 @@ TEST_CASE("callbacks_to_a_slow_host_wait_without_a_slot_or_an_attempt") {
         for (int i = 60; i < 80; ++i) d.add("slow" + std::to_string(i), slow.url("/silent"));
         d.rig.run_until([&] { return d.worker.stats().put_off >= 20; });
         CHECK(d.worker.stats().waiting <= 8 + 60);
+        d.rig.run_until([&] { return d.worker.stats().longest_wait > 0ms; });
         std::size_t waiting = 0;
         for (int i = 0; i < 80; ++i) {
             const auto found = d.rig.find("slow" + std::to_string(i));

@@ -28,6 +28,7 @@ struct idle_rig {
         durable_worker_options o = quick_worker(); // claims every 20 ms
         o.heartbeat = 50ms;
         o.silent_after = 500ms;
+        o.horizon = 1min;
         return o;
     }
     // Each claim looks at the sizes of two sets; only heartbeats read a range by rank.
@@ -50,26 +51,22 @@ struct idle_rig {
     void until_it_polls() {
         until_claims([](std::uint64_t n) { return n >= 40; });
     }
-    /// Whether tasks of all shards are in the wheel of the worker before they are due. The machine may stand still
-    /// until then: so there are some trials.
-    bool claims_in_time() {
-        for (int trial = 0; trial < 10; ++trial) {
-            std::vector<durable_task> tasks;
-            for (int i = 0; i < 32; ++i) tasks.push_back(worker_task(std::to_string(i), 1500ms)); // beyond the horizon
-            const auto added = rig.get<std::vector<durable_added>>(
-                [&](auto h) { rig.queue->schedule_all(tasks, on_duplicate::reject, h); });
-            REQUIRE(!rig.error);
-            const std::uint64_t done = w.worker.stats().done;
-            rig.run_until([&] { return w.worker.stats().held == 32 || w.worker.stats().done > done; });
-            const bool seen = w.worker.stats().held == 32 && std::chrono::system_clock::now() < added[0].receipt.due;
-            rig.run_until([&] { return w.worker.stats().done == done + 32; });
-            if (seen) return true;
-        }
-        return false;
+    /// Whether the worker claims tasks of all shards soon after they came. They are not due soon: so nothing hurries.
+    bool claims_soon() {
+        std::vector<durable_task> tasks;
+        for (int i = 0; i < 32; ++i) tasks.push_back(worker_task(std::to_string(last++), 8s));
+        const std::size_t held = w.worker.stats().held;
+        const auto added = rig.get<std::vector<durable_added>>(
+            [&](auto h) { rig.queue->schedule_all(tasks, on_duplicate::reject, h); });
+        REQUIRE(!rig.error);
+        const std::uint64_t from = beats();
+        rig.run_until([&] { return w.worker.stats().held == held + 32; });
+        return beats() <= from + 10; // a machine that stands still has no heartbeats, either
     }
 
     durable_rig rig{durable_backend::redis};
     worker_rig w{rig, options()};
+    int last = 0;
 };
 
 bool no_server_here() {
@@ -83,9 +80,10 @@ bool no_server_here() {
 TEST_CASE("worker_that_is_idle_waits_for_hints") {
     if (no_server_here()) return;
     idle_rig r;
-    r.until_idle();
-    CHECK(r.claims_in_time());
-    r.until_idle();
+    for (int trial = 0; trial < 3; ++trial) { // a claim that comes anyway may come in time
+        r.until_idle();
+        CHECK(r.claims_soon());
+    }
 }
 
 TEST_CASE("worker_that_hears_nothing_polls_until_it_hears_again") {
@@ -96,9 +94,9 @@ TEST_CASE("worker_that_hears_nothing_polls_until_it_hears_again") {
         r.rig.server->call({"ACL", "SETUSER", "default", "-subscribe"});
         r.rig.server->call({"CLIENT", "KILL", "TYPE", "pubsub"});
         r.until_it_polls();
-        CHECK(r.claims_in_time());
+        CHECK(r.claims_soon());
         r.rig.server->call({"ACL", "SETUSER", "default", "+subscribe"});
     }
     r.until_idle();
-    CHECK(r.claims_in_time());
+    CHECK(r.claims_soon());
 }

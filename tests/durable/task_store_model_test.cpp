@@ -257,7 +257,17 @@ struct model_run {
         const stored_task* t = some_task();
         const std::string id = t != nullptr && random.below(4) != 0 ? t->id : some_id();
         static constexpr std::int64_t codes[] = {0, 1, 2};
-        switch (random.below(6)) {
+        switch (random.below(7)) {
+        case 6: {
+            const std::uint64_t generation = t != nullptr ? near(t->generation) : 1;
+            const std::string envelope = "updated " + std::to_string(random.below(100));
+            const auto answer = read_added(pair.run(pair.at(now).update(id, generation, 7, envelope)));
+            REQUIRE(answer);
+            const added_task wanted = pair.table.update(now, id, generation, 7, envelope);
+            CHECK(answer->at(0).generation == wanted.generation);
+            CHECK(answer->at(0).due == wanted.due);
+            break;
+        }
         case 0: {
             const auto reply = pair.run(pair.at(now).cancel(id));
             CHECK(reply.integer() == codes[static_cast<std::size_t>(pair.table.cancel(id))]);
@@ -302,6 +312,7 @@ struct model_run {
         CHECK(counts->done == wanted.done);
         CHECK(counts->dead == wanted.dead);
         CHECK(counts->paused == wanted.paused);
+        CHECK(counts->oldest_ms == wanted.oldest_ms);
 
         std::vector<stored_task> listed;
         for (std::string cursor;;) {

@@ -304,6 +304,19 @@ TEST_CASE("table_claim_says_when_there_is_more") {
     CHECK(r.next_claim() == 9'000);
 }
 
+TEST_CASE("table_counts_say_how_long_the_first_overdue_task_has_been_due") {
+    table_rig r;
+    r.add("far", 60'000);
+    CHECK(r.table.counts(r.now).oldest_ms == 0);
+    r.add("first", 10);
+    r.add("second", 12);
+    r.now += 15'000;
+    CHECK(r.table.counts(r.now).overdue == 2);
+    CHECK(r.table.counts(r.now).oldest_ms == 5);
+    r.claim(1); // no more: a worker has it
+    CHECK(r.table.counts(r.now).oldest_ms == 3);
+}
+
 TEST_CASE("table_undo_takes_changes_back") {
     table_rig r;
     const auto added = r.add("a", 0);

@@ -133,6 +133,16 @@ def walk(service, receiver, name):
     check(f"{name}: with keep: 200, the same task", kept.status == 200 and kept.json["generation"] == a.json["generation"], repr(kept))
     check(f"{name}: and it exists", kept.json.get("existed") is True, repr(kept))
 
+    hourly = {"id": "hourly", "every": "1h", "url": receiver.url, "body": "v1", "policy": "replace"}
+    first, same = service.schedule(**hourly), service.schedule(**hourly)
+    check(f"{name}: a recurring task replaced by the same: 200, it stays", same.status == 200 and same.json == {**first.json, "existed": True}, repr((first, same)))
+    newer = service.schedule(**{**hourly, "body": "v2"})
+    check(f"{name}: with another body: 201, the same next run", newer.status == 201 and newer.json["due"] == first.json["due"] and newer.json["generation"] > first.json["generation"], repr(newer))
+    check(f"{name}: it has the new body", service.ask("GET", "/v1/tasks/hourly").json["body"] == "v2")
+    newer = service.schedule(**{**hourly, "every": "2h"})
+    check(f"{name}: with another period: anew", newer.status == 201 and newer.json["due"] > first.json["due"], repr(newer))
+    service.ask("DELETE", "/v1/tasks/hourly")
+
     far = service.schedule(id="far", due="2030-01-01T00:00:00+01:00", url=receiver.url, headers={"Authorization": "Bearer s3cret", "x-a": "b"})
     check(f"{name}: a date with an offset", far.json.get("due") == "2029-12-31T23:00:00.000Z", repr(far))
     shown = service.ask("GET", "/v1/tasks/far").json
@@ -373,6 +383,23 @@ def replicas(binary, directory):
             check("replicas: ends in good order", service.end()[0] == 0)
 
 
+def rights(binary, redis, receiver):
+    """A user who loses the right to call scripts, and gets it back."""
+    redis.command("ACL", "SETUSER", "service", "on", ">secret", "~*", "&*", "+@all")
+    with Service(binary, "--redis", redis.url.replace("unix://", "unix://service:secret@"), "--namespace", "rights") as service:
+        check("rights: ready", service.ready())
+        check("rights: scheduled", service.schedule(id="before", delay="2s", url=receiver.url).status == 201)
+        redis.command("ACL", "SETUSER", "service", "-evalsha")
+        for what, a in (("a task", service.schedule(id="refused", url=receiver.url)), ("a look", service.ask("GET", "/v1/tasks/before")), ("the counts", service.ask("GET", "/v1/queue"))):
+            check(f"rights: without EVALSHA, {what}: 503 with Retry-After, and why", a.status == 503 and "retry-after" in a.headers and "right" in repr(a.json), repr(a))
+        redis.command("ACL", "SETUSER", "service", "+evalsha")
+        check("rights: again, it goes on", eventually(lambda: service.schedule(id="after", url=receiver.url, policy="keep").status in (200, 201), service))
+        for name in ("before", "after"):
+            check(f"rights: {name}: called", eventually(lambda: receiver.of(name), service))
+        check("rights: what was refused is not there", service.ask("GET", "/v1/tasks/refused").status == 404)
+        check("rights: ends in good order", service.end()[0] == 0)
+
+
 def damage(binary, data):
     """A bit of the journal flips: the loss is said wherever one looks, and the file is kept."""
     names = [name for name in os.listdir(data) if not name.endswith(".lock")]
@@ -467,6 +494,7 @@ def main(binary, description):
         command_lines(binary, directory)
         if redis_process.installed():
             with redis_process.Redis(os.path.join(directory)) as redis:
+                rights(binary, redis, receiver)
                 with watched(Service(binary, "--redis", redis.url, "--namespace", "api"), contract) as service:
                     receiver.calls.clear()
                     walk(service, receiver, "redis")

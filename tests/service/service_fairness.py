@@ -109,6 +109,7 @@ def test(binary):
             last = service.ask("GET", "/v1/tasks/other-597").json
             check("a task of a slow host waits without an attempt", (last["state"], last["attempt"]) == ("waiting", 0), repr(last))
             check("and it is said for what", eventually(lambda: "waiting_for" in service.ask("GET", "/v1/tasks/other-597").json, service))
+            check("and for how long", eventually(lambda: "cogwheeld_tasks_waiting_oldest_seconds 0\n" not in service.ask("GET", "/metrics").body, service))
             check("it can be cancelled", service.ask("DELETE", "/v1/tasks/other-597").status == 200)
             code, _, _ = service.end()
             check("with callbacks under way at the end of the drain, it ends with 1", code == 1, str(code))

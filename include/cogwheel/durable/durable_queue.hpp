@@ -63,6 +63,7 @@ struct durable_counts {
     std::uint64_t overdue = 0; ///< of the waiting ones: due, and no worker has claimed them
     std::uint64_t done = 0, dead = 0;
     bool paused = false;
+    std::chrono::milliseconds oldest{}; ///< how long the first of the overdue ones has been due
 };
 
 /// What audit() answers.
@@ -112,7 +113,9 @@ public:
     /// Adds a task. Calls that come at the same time share a round trip; if it fails, each of them has its error.
     /// R: durable_receipt. Errors: of the task (durable_task::check()); schedule_errc::duplicate_key
     /// (on_duplicate::reject, and a task with this id is stored), schedule_errc::never (the trigger has no run).
-    /// A stored task is one that waits, runs, is dead, or is done and kept for `retention`.
+    /// A stored task is one that waits, runs, is dead, or is done and kept for `retention`. on_duplicate::replace of a
+    /// recurring task by one with the same trigger keeps its next run, the runs left and a pause: a program may do so at
+    /// each start. If nothing else differs, the stored task stays (`existed`).
     template <class Token>
     auto schedule(durable_task task, on_duplicate policy, Token&& token) {
         return initiate<durable_receipt>(std::forward<Token>(token),

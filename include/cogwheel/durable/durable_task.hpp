@@ -61,7 +61,7 @@ struct durable_task {
 struct durable_receipt {
     std::uint64_t generation = 0; ///< of the task that is stored now; a later task of the same id has a larger one
     task_trigger::wall_point due{};
-    bool existed = false; ///< on_duplicate::keep: the stored task is an earlier one
+    bool existed = false; ///< the stored task is an earlier one: keep, or a replacement by the same
 };
 
 /// One answer of a bulk call.

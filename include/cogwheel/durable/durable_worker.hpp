@@ -121,8 +121,9 @@ struct durable_worker_stats {
     std::uint64_t troubles = 0; ///< commands that failed
     std::size_t held = 0;       ///< claimed, not begun
     std::size_t waiting = 0;    ///< of these, due, and wait for a slot or for what their handler needs
-    std::uint64_t put_off = 0;  ///< due tasks that were given back for a time, because too many wait for the same
-    std::size_t in_flight = 0;  ///< attempts that run now
+    std::chrono::milliseconds longest_wait{}; ///< of these, how long the first has been due; at the last heartbeat
+    std::uint64_t put_off = 0; ///< due tasks that were given back for a time, because too many wait for the same
+    std::size_t in_flight = 0; ///< attempts that run now
     std::size_t own_shards = 0;
     lateness_histogram lateness{}; ///< of each attempt's begin, by the server's clock
 };

@@ -2,7 +2,7 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Cogwheel authors
 --
--- Adds tasks. Refused by a full server, as the only script: it lacks the flag allow-oom.
+-- Adds tasks. Refused by a full server, as update.lua and no other script: it lacks the flag allow-oom.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
 -- ARGV: now in us, or empty: the server's time; windows in ms, channel and payload of the wake hint;
 --   reject | replace | keep; then for each task: id, due in ms, flags (1 recurring, 2 due is a delay), max_attempts,
