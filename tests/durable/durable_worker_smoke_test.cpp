@@ -126,7 +126,7 @@ TEST_CASE("delay_that_a_handler_asks_for_comes_on_top_of_the_backoff") {
 
 TEST_CASE("ten_attempts_of_the_default_backoff_take_minutes") {
     const durable_worker_options defaults;
-    small_random random(1);
+    detail::small_random random(1);
     for (int trial = 0; trial < 100; ++trial) {
         std::chrono::nanoseconds all{};
         for (std::uint32_t attempt = 1; attempt < durable_task{}.max_attempts; ++attempt) {
