@@ -9,9 +9,7 @@
 #include "run_plan.hpp"
 #include "task_envelope.hpp"
 
-#include <cogwheel/durable/error.hpp>
 #include <cogwheel/schedule/error.hpp>
-#include <cogwheel/tasks/task_record_text.hpp>
 
 #include COGWHEEL_ASIO_HEADER(post.hpp)
 #include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
@@ -27,13 +25,6 @@ namespace {
 constexpr std::size_t chunk_size = 100; // tasks that one call of the server adds
 // A gathered chunk takes no further task once its envelopes have so many bytes: it must not hold up the server.
 constexpr std::size_t chunk_bytes = 64 * 1024;
-
-bool same_trigger(const task_trigger& a, const task_trigger& b) {
-    task_record x, y;
-    x.task.when = a;
-    y.task.when = b;
-    return to_text(x) == to_text(y);
-}
 
 } // namespace
 
@@ -54,13 +45,6 @@ struct durable_queue_impl::chunk {
     void end(error_code ec) {
         for (one& o : std::exchange(all, {})) o.done(ec);
     }
-};
-
-// A recurring task that takes the place of another one.
-struct durable_queue_impl::replacement {
-    const durable_task* task;
-    new_task fresh;
-    durable_added* answer;
 };
 
 // Preconditions: the server's time is known, if the task is a recurring one.
@@ -99,49 +83,6 @@ asio::awaitable<void> durable_queue_impl::add(self_ptr self, std::shared_ptr<chu
         const added_task& from = added.value[i];
         to.receipt = {from.generation, point_of(from.due), from.existed};
         if (!to.error && from.existed && c->policy == on_duplicate::reject) to.error = schedule_errc::duplicate_key;
-    }
-}
-
-// A program may replace its recurring tasks at each start. If it starts more often than one is due, this must not starve:
-// so while its trigger is the same, its next run stays, and all of it if nothing differs. Answers generation 0 if no such
-// task is stored.
-awaitable_answer<durable_receipt> durable_queue_impl::update(self_ptr self, const durable_task& task) {
-    constexpr int trials = 10; // meanwhile a run may begin
-    answer<durable_receipt> result;
-    for (int i = 0; i < trials; ++i) {
-        answer<stored_task> found = co_await self->store_->find(task.id);
-        if (found.error == durable_errc::no_such_task) co_return result;
-        result.error = found.error;
-        if (result.error) co_return result;
-        const stored_task& old = found.value;
-        const auto envelope = old.recurring ? decode_envelope(old.envelope) : std::nullopt;
-        if (!envelope || !envelope->recurring || !same_trigger(envelope->recurring->trigger, task.when))
-            co_return result;
-        std::string fresh = encode(task, envelope->recurring->first);
-        if (fresh == old.envelope && task.max_attempts == old.max_attempts) {
-            result.value = {old.generation, point_of(old.due), true};
-            co_return result;
-        }
-        const answer<added_task> updated =
-            co_await self->store_->update(task.id, old.generation, task.max_attempts, std::move(fresh));
-        result.error = updated.error;
-        result.value = {updated.value.generation, point_of(updated.value.due), false};
-        if (result.error || result.value.generation != 0) co_return result;
-    }
-    co_return result;
-}
-
-// One after the other: two may have the same id.
-asio::awaitable<void> durable_queue_impl::replace_all(self_ptr self, std::vector<replacement> all) {
-    for (replacement& r : all) {
-        const answer<durable_receipt> updated = co_await update(self, *r.task);
-        r.answer->error = updated.error;
-        r.answer->receipt = updated.value;
-        if (updated.error || updated.value.generation != 0) continue;
-        const auto c = std::make_shared<chunk>(
-            chunk{.shard = self->store_->shard_of(r.fresh.id), .policy = on_duplicate::replace});
-        c->all.push_back({std::move(r.fresh), r.answer});
-        co_await add(self, c);
     }
 }
 
@@ -184,11 +125,6 @@ awaitable_answer<durable_receipt> durable_queue_impl::schedule(self_ptr self, du
     new_task translated;
     if (!result.error) result.error = self->translate(task, translated);
     if (result.error) co_return result;
-    if (translated.recurring && policy == on_duplicate::replace) {
-        send_gathered(self);
-        result = co_await update(self, task);
-        if (result.error || result.value.generation != 0) co_return result;
-    }
     durable_added added;
     auto start = [&](completion<void> done) { gather(self, std::move(translated), policy, added, std::move(done)); };
     co_await initiate<void>(self->strand_, asio::redirect_error(asio::use_awaitable, result.error), std::move(start));
@@ -216,16 +152,11 @@ durable_queue_impl::schedule_all(self_ptr self, std::vector<durable_task> tasks,
     result.value.resize(tasks.size());
     std::map<std::uint32_t, std::shared_ptr<chunk>> open;
     std::vector<asio::awaitable<void>> all;
-    std::vector<replacement> replaced;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
         durable_added& to = result.value[i];
         new_task translated;
         to.error = self->translate(tasks[i], translated);
         if (to.error) continue;
-        if (translated.recurring && policy == on_duplicate::replace) {
-            replaced.push_back({&tasks[i], std::move(translated), &to});
-            continue;
-        }
         const std::uint32_t shard = self->store_->shard_of(translated.id);
         auto& c = open[shard];
         if (c != nullptr && c->all.size() == chunk_size) all.push_back(add(self, std::exchange(c, nullptr)));
@@ -234,7 +165,6 @@ durable_queue_impl::schedule_all(self_ptr self, std::vector<durable_task> tasks,
     }
     for (auto& [shard, c] : open)
         if (c != nullptr) all.push_back(add(self, c));
-    if (!replaced.empty()) all.push_back(replace_all(self, std::move(replaced)));
     co_await join(self->strand_, std::move(all));
     co_return result;
 }

@@ -90,13 +90,10 @@ public:
 
 private:
     struct chunk;
-    struct replacement;
     static asio::awaitable<error_code> open_now(self_ptr);
     static asio::awaitable<error_code> know_the_time(self_ptr);
     // durable_queue_adds.cpp
     error_code translate(const durable_task&, new_task&) const;
-    static awaitable_answer<durable_receipt> update(self_ptr, const durable_task&);
-    static asio::awaitable<void> replace_all(self_ptr, std::vector<replacement>);
     static asio::awaitable<void> add(self_ptr, std::shared_ptr<chunk>);
     static void gather(const self_ptr&, new_task&&, on_duplicate, durable_added&, completion<void>);
     static void send(const self_ptr&, const std::shared_ptr<chunk>&);

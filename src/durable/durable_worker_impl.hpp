@@ -110,7 +110,7 @@ private:
     void connected();
     void heard() { hears_until_ = steady_clock::now() + options_.silent_after; }
     bool hears() const { return steady_clock::now() < hears_until_; }
-    void see_time(steady_clock::time_point sent, steady_clock::time_point received, std::int64_t server_us);
+    void see_time(steady_clock::time_point received, std::int64_t server_us);
 
     // worker_begins.cpp
     void hold(std::uint32_t shard, stored_task&&);
@@ -187,7 +187,9 @@ private:
     std::vector<std::shared_ptr<sleeper>> waiting_; // of the lanes that repeat answers
     std::uint64_t listener_ = 0;
     steady_clock::time_point hears_until_{};
-    bool was_hearing_ = false; // at the last heartbeat
+    // At the last heartbeat:
+    bool was_hearing_ = false;
+    std::chrono::microseconds ahead_{}; // the server's clock, of the steady clock here
 
     std::unordered_map<std::string, held_ptr> held_; // by id
     const steady_clock::duration lead_;              // so much before it is asked for, the wheel makes a task near

@@ -110,7 +110,7 @@ auto journal_store::change(F f) -> answer<decltype(f())> {
         undo_all();
     }
     if (a.error) a.value = {};
-    if (!a.error) wake(table_.wake(now_()));
+    wake(table_.wake(now_())); // also after an error: a part may have been stored
     return a;
 }
 
@@ -246,12 +246,6 @@ awaitable_answer<std::vector<extended>> journal_store::extend(std::uint32_t, std
     a.error = aborted();
     if (a.error) co_return a;
     a.value = table_.extend(now_(), lease_ms, attempts);
-    co_return a;
-}
-
-awaitable_answer<added_task> journal_store::update(std::string id, std::uint64_t generation, std::uint32_t max_attempts,
-                                                   std::string envelope) {
-    auto a = change([&] { return table_.update(now_(), id, generation, max_attempts, std::move(envelope)); });
     co_return a;
 }
 

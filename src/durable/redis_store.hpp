@@ -49,8 +49,6 @@ public:
                                                               std::span<const finish_request>) override;
     awaitable_answer<std::vector<extended>> extend(std::uint32_t shard, std::int64_t lease_ms,
                                                    std::vector<attempt_ref>) override;
-    awaitable_answer<added_task> update(std::string id, std::uint64_t generation, std::uint32_t max_attempts,
-                                        std::string envelope) override;
     awaitable_answer<removal> cancel(std::string id) override;
     awaitable_answer<removal> reschedule(std::string id, std::int64_t due, bool relative, added_task& now) override;
     awaitable_answer<removal> hold(std::string id, bool held) override;

@@ -153,24 +153,6 @@ awaitable_answer<std::int64_t> redis_store::ask_integer(script_call call, std::u
     co_return a;
 }
 
-awaitable_answer<added_task> redis_store::update(std::string id, std::uint64_t generation, std::uint32_t max_attempts,
-                                                 std::string envelope) {
-    answer<added_task> a;
-    const std::uint32_t shard = shard_of(id);
-    auto call = shards_[shard].update(id, generation, max_attempts, envelope);
-    sent r = co_await send(std::move(call), shard, true);
-    a.error = r.error;
-    if (a.error) co_return a;
-    const auto updated = read_added(r.replies[0]);
-    if (!updated || updated->size() != 1) {
-        a.error = durable_errc::bad_reply;
-        co_return a;
-    }
-    a.value = updated->front();
-    a.error = r.unconfirmed;
-    co_return a;
-}
-
 awaitable_answer<removal> redis_store::cancel(std::string id) {
     const std::uint32_t shard = shard_of(id);
     auto call = shards_[shard].cancel(id);

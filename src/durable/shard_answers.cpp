@@ -54,6 +54,9 @@ bool integers(const redis_reply& r, std::size_t from, std::size_t to) {
     return true;
 }
 
+// With such times one can calculate. In microseconds.
+bool is_a_time(std::int64_t us) { return us >= 0 && us <= 1'000 * held_place / 4; }
+
 std::string& text(redis_reply& r, std::size_t i) { return r.elements()[i].text(); }
 
 } // namespace
@@ -74,6 +77,7 @@ std::optional<claimed_tasks> read_claimed(redis_reply&& r) {
     auto& e = r.elements();
     if (!r.is_array() || e.size() % 3 != 0 || !integers(r, 0, 3)) return {};
     claimed_tasks c{.now_us = e[0].integer(), .more = e[1].integer() != 0, .next = e[2].integer()};
+    if (c.next < -held_place || c.next > held_place || !is_a_time(c.now_us)) return {};
     c.tasks.reserve(e.size() / 3 - 1);
     for (std::size_t i = 3; i < e.size(); i += 3)
         c.tasks.push_back(task_from(std::move(text(r, i)), text(r, i + 1), std::move(text(r, i + 2)), {}));
@@ -168,6 +172,7 @@ std::optional<live_workers> read_heartbeat(redis_reply&& r) {
     auto& e = r.elements();
     if (!r.is_array() || !integers(r, 0, 1)) return {};
     live_workers live{e[0].integer()};
+    if (!is_a_time(live.now_us)) return {};
     for (std::size_t i = 1; i < e.size(); ++i) live.names.push_back(std::move(text(r, i)));
     std::sort(live.names.begin(), live.names.end());
     return live;

@@ -125,15 +125,6 @@ script_call shard_calls::extend(std::int64_t lease_ms, std::span<const attempt_r
     return c;
 }
 
-script_call shard_calls::update(std::string_view id, std::uint64_t generation, std::uint32_t max_attempts,
-                                std::string_view envelope) const {
-    script_call c = call("update", envelope.size());
-    c.command.add(now);
-    add_wake(c.command);
-    c.command.add(id).add(generation).add(max_attempts).add(envelope);
-    return c;
-}
-
 script_call shard_calls::cancel(std::string_view id) const {
     script_call c = call("cancel");
     c.command.add(id);
@@ -202,7 +193,8 @@ script_call shard_calls::audit(std::string_view cursor, std::uint32_t n) const {
     const auto space = cursor.find(' ');
     const bool first = space == cursor.npos;
     script_call c = call("audit");
-    c.command.add(now).add(first ? "2" : cursor.substr(0, space)).add(first ? "0" : cursor.substr(space + 1)).add(n);
+    c.command.add(now).add(channel_).add(payload_);
+    c.command.add(first ? "2" : cursor.substr(0, space)).add(first ? "0" : cursor.substr(space + 1)).add(n);
     return c;
 }
 

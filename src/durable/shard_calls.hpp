@@ -45,8 +45,6 @@ public:
     script_call finish(const retention_limits&, std::span<const finish_request>) const;
     script_call extend(std::int64_t lease_ms, std::span<const attempt_ref>) const;
 
-    script_call update(std::string_view id, std::uint64_t generation, std::uint32_t max_attempts,
-                       std::string_view envelope) const;
     script_call cancel(std::string_view id) const;
     script_call reschedule(std::string_view id, std::int64_t due, bool relative) const;
     script_call hold(std::string_view id, bool held) const;

@@ -52,7 +52,32 @@ private:
     bool bad_ = false;
 };
 
+// The part that says when a recurring task is due.
+struct trigger_bytes {
+    std::size_t first_point; // where it is
+    std::string_view line;
+};
+std::optional<trigger_bytes> trigger_of(std::string_view text) {
+    taker from(text);
+    const auto head = static_cast<unsigned>(from.number(1));
+    if ((head & ~has_trace) != (version | is_recurring)) return std::nullopt;
+    if ((head & has_trace) != 0) from.bytes(static_cast<std::size_t>(from.number(1)));
+    const std::size_t at = text.size() - from.rest().size();
+    from.number(8);
+    const auto line = from.bytes(static_cast<std::size_t>(from.number(4)));
+    if (from.bad()) return std::nullopt;
+    return trigger_bytes{at, line};
+}
+
 } // namespace
+
+std::optional<std::string> continued(std::string_view stored, std::string_view fresh) {
+    const auto old = trigger_of(stored), now = trigger_of(fresh);
+    if (!old || !now || old->line != now->line) return std::nullopt;
+    std::string text(fresh);
+    text.replace(now->first_point, 8, stored.substr(old->first_point, 8));
+    return text;
+}
 
 std::string encode(const durable_task& task, std::optional<std::chrono::nanoseconds> first) {
     unsigned flags = 0;

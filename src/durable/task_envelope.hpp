@@ -38,4 +38,8 @@ std::string encode(const durable_task&, std::optional<std::chrono::nanoseconds> 
 /// not read that, and leaves `recurring` empty. Errors: std::bad_alloc.
 std::optional<task_envelope> decode_envelope(std::string_view, bool trigger = true);
 
+/// Returns the fresh envelope of a recurring task with the first point of the stored one, if both have the same trigger
+/// and misfire policy, byte by byte. Else nothing. Errors: std::bad_alloc.
+std::optional<std::string> continued(std::string_view stored, std::string_view fresh);
+
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

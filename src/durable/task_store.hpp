@@ -223,10 +223,6 @@ public:
     virtual awaitable_answer<std::vector<extended>> extend(std::uint32_t shard, std::int64_t lease_ms,
                                                            std::vector<attempt_ref>) = 0;
 
-    /// Gives a recurring task of this generation another envelope and max_attempts, and a new generation: the due time, the
-    /// runs left and a pause stay. Answers the new generation; 0: there is no such task.
-    virtual awaitable_answer<added_task> update(std::string id, std::uint64_t generation, std::uint32_t max_attempts,
-                                                std::string envelope) = 0;
     virtual awaitable_answer<removal> cancel(std::string id) = 0;
     /// Gives a waiting task a new due time and a new generation. Answers not_found, running, recurring (refused: its
     /// occurrences would get the names of earlier ones), or removed for success.

@@ -5,6 +5,7 @@
 #include "task_table.hpp"
 
 #include "attempt_history.hpp"
+#include "task_envelope.hpp"
 
 #include <algorithm>
 
@@ -24,6 +25,19 @@ constexpr std::int64_t after(std::int64_t delay_ms, std::int64_t now_us) noexcep
 
 constexpr std::int64_t due_of(std::int64_t due, bool relative, std::int64_t now_us) noexcept {
     return std::max<std::int64_t>(relative ? after(due, now_us) : due, 1);
+}
+
+// A program may replace its recurring tasks at each start, more often than they are due: then they must run all the same.
+// Gives the fresh one what stays while the trigger is the same. Returns whether nothing else differs.
+bool goes_on(const stored_task& old, stored_task& fresh) {
+    if (!old.recurring || !fresh.recurring || old.state != durable_state::waiting) return false;
+    auto envelope = continued(old.envelope, fresh.envelope);
+    if (!envelope) return false;
+    fresh.envelope = std::move(*envelope);
+    fresh.due = old.due;
+    fresh.runs_left = old.runs_left;
+    fresh.paused = old.paused;
+    return fresh.envelope == old.envelope && fresh.max_attempts == old.max_attempts;
 }
 
 } // namespace
@@ -102,15 +116,20 @@ std::vector<added_task> task_table::add(std::int64_t now_us, std::vector<new_tas
             answer.push_back({old->task.generation, old->task.due, true});
         } else {
             record r;
-            r.task.generation = next_gen(now_us);
             r.task.recurring = t.recurring;
             r.task.max_attempts = t.max_attempts;
-            r.task.due = r.place = due_of(t.due, t.relative, now_us);
+            r.task.due = due_of(t.due, t.relative, now_us);
             r.task.runs_left = t.runs_left;
             r.task.envelope = std::move(t.envelope);
+            if (old != nullptr && goes_on(old->task, r.task)) {
+                answer.push_back({old->task.generation, old->task.due, true});
+                continue;
+            }
             r.task.id = std::move(t.id);
+            r.task.generation = next_gen(now_us);
+            r.place = r.task.paused ? held_place : r.task.due;
             answer.push_back({r.task.generation, r.task.due, false});
-            came(r.task.due);
+            if (!r.task.paused) came(r.task.due);
             store(std::move(r));
         }
     }
@@ -174,8 +193,10 @@ claimed_tasks task_table::claim(std::int64_t now_us, std::int64_t horizon_ms, st
         }
     }
     answer.next = next_claim(ms, horizon_ms);
-    trim(done_, now_us, 64, limits.done_ms, limits.max_done);
-    trim(dead_, now_us, 64, limits.dead_ms, limits.max_dead);
+    constexpr std::size_t most_trimmed = 64;
+    const std::size_t done = trim(done_, now_us, most_trimmed, limits.done_ms, limits.max_done),
+                      dead = trim(dead_, now_us, most_trimmed, limits.dead_ms, limits.max_dead);
+    if (std::max(done, dead) == most_trimmed) answer.next = std::min(answer.next, ms); // there may be more
     return answer;
 }
 
@@ -358,21 +379,6 @@ std::vector<extended> task_table::extend(std::int64_t now_us, std::int64_t lease
     return answer;
 }
 
-added_task task_table::update(std::int64_t now_us, std::string_view id, std::uint64_t generation,
-                              std::uint32_t max_attempts, std::string envelope) {
-    const record* r = sound(id, generation);
-    if (r == nullptr || !r->task.recurring || r->task.state != durable_state::waiting) return {0, 0, true};
-    record next = *r;
-    next.task.generation = next_gen(now_us);
-    next.task.max_attempts = max_attempts;
-    next.task.envelope = std::move(envelope);
-    next.place = next.task.paused ? held_place : next.task.due;
-    if (!next.task.paused) came(next.task.due);
-    const added_task now{next.task.generation, next.task.due, false};
-    store(std::move(next));
-    return now;
-}
-
 removal task_table::cancel(std::string_view id) {
     const record* r = find(id);
     if (r == nullptr || r->task.state == durable_state::done || r->task.state == durable_state::dead)
@@ -470,12 +476,15 @@ void task_table::restore(std::int64_t now_us, record r) {
     store(std::move(r));
 }
 
-void task_table::trim(order& ended, std::int64_t now_us, std::size_t most_now, std::int64_t age, std::uint32_t most) {
+std::size_t task_table::trim(order& ended, std::int64_t now_us, std::size_t most_now, std::int64_t age,
+                             std::uint32_t most) {
     const std::int64_t oldest = floor_ms(now_us) - age;
-    for (; most_now > 0 && !ended.empty(); --most_now) {
-        if (ended.size() <= most && ended.begin()->first > oldest) return;
+    std::size_t n = 0;
+    for (; n < most_now && !ended.empty(); ++n) {
+        if (ended.size() <= most && ended.begin()->first > oldest) break;
         drop(std::string(ended.begin()->second));
     }
+    return n;
 }
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -47,8 +47,6 @@ public:
                                   std::span<const begin_request>);
     std::vector<bool> finish(std::int64_t now_us, const retention_limits&, std::span<const finish_request>);
     std::vector<extended> extend(std::int64_t now_us, std::int64_t lease_ms, const std::vector<attempt_ref>&);
-    added_task update(std::int64_t now_us, std::string_view id, std::uint64_t generation, std::uint32_t max_attempts,
-                      std::string envelope);
     removal cancel(std::string_view id);
     moved reschedule(std::int64_t now_us, std::string_view id, std::int64_t due, bool relative);
     removal hold(std::int64_t now_us, std::string_view id, bool held);
@@ -98,7 +96,8 @@ private:
     begun_task begun_before(std::int64_t leased, std::uint32_t nonce, const begin_request&);
     bool finish_one(std::int64_t now_us, const retention_limits&, const finish_request&, std::size_t& done,
                     std::size_t& dead);
-    void trim(order&, std::int64_t now_us, std::size_t most_now, std::int64_t age, std::uint32_t most);
+    /// Returns how many it removed.
+    std::size_t trim(order&, std::int64_t now_us, std::size_t most_now, std::int64_t age, std::uint32_t most);
 
     std::map<std::string, record, std::less<>> records_;
     order due_, done_, dead_;

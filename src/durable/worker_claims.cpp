@@ -10,6 +10,7 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 namespace {
@@ -59,15 +60,13 @@ asio::awaitable<void> durable_worker_impl::run(self_ptr self) {
 
 asio::awaitable<void> durable_worker_impl::heartbeat_loop(self_ptr self) {
     while (!self->draining_ && !self->ended_) {
-        const auto sent = steady_clock::now();
         const answer<live_workers> beat =
             co_await self->queue_->store().heartbeat(self->id_, self->options_.silent_after.count());
-        const auto received = steady_clock::now();
         if (self->draining_ || self->ended_) break;
         if (beat.error) {
             self->trouble(beat.error);
         } else {
-            self->see_time(sent, received, beat.value.now_us);
+            self->see_time(steady_clock::now(), beat.value.now_us);
             self->own_by(beat.value.names);
         }
         if (std::exchange(self->was_hearing_, self->hears()) && !self->hears()) self->claim_all_soon();
@@ -108,14 +107,10 @@ void durable_worker_impl::woken(std::uint32_t shard, bool soon) {
         claim_soon(shards_[shard], soon ? milliseconds(0) : options_.claim_interval);
 }
 
-// A clock that was set changes what is due. In a cluster, the heartbeat may know another clock than the shards.
-void durable_worker_impl::see_time(steady_clock::time_point sent, steady_clock::time_point received,
-                                   std::int64_t server_us) {
-    if (queue_->lanes() > 1) return;
-    server_clock& clock = queue_->clock(0);
-    const auto ahead = std::chrono::microseconds(clock.known() ? server_us - clock.now_us(received) : 0);
-    clock.observe(sent, received, server_us);
-    if (std::chrono::abs(ahead) > options_.claim_interval + (received - sent)) claim_all_soon();
+// A clock that was set changes what is due. In a cluster, this is the clock of one of the servers.
+void durable_worker_impl::see_time(steady_clock::time_point received, std::int64_t server_us) {
+    const auto ahead = microseconds(server_us) - std::chrono::floor<microseconds>(received.time_since_epoch());
+    if (std::chrono::abs(ahead - std::exchange(ahead_, ahead)) > options_.claim_interval) claim_all_soon();
 }
 
 void durable_worker_impl::connected() {

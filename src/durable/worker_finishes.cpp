@@ -278,6 +278,7 @@ void durable_worker_impl::begin_draining() {
     draining_ = true;
     if (shards_.empty()) return end({}); // the queue is not open yet: nothing has begun
     release_all();
+    note_longest_wait();
     send_finishes();
     for (shard_state& s : shards_) s.pause->wake();
     heart_->wake();

@@ -20,7 +20,8 @@ using cogwheel_tests::redis_server;
 
 /// A shard with a task in each state: waiting, running, done and dead.
 struct audited_shard {
-    audited_shard() : redis(server.socket()) {
+    audited_shard() : redis(server.socket()), ears(server.socket()) {
+        ears({"SUBSCRIBE", queue_names::channel("audit")});
         for (const script_text& s : script_texts()) redis({"SCRIPT", "LOAD", s.text});
         std::vector<new_task> tasks;
         for (const char* id : {"waiting", "running", "done", "dead"}) {
@@ -36,6 +37,7 @@ struct audited_shard {
         const std::vector<finish_request> ends{{finish_kind::ack, "done", (*added)[2].generation, 1},
                                                {finish_kind::fail, "dead", (*added)[3].generation, 1, 0, "why"}};
         redis(calls.finish({.done_ms = 60'000}, ends).command);
+        hints();
         seen_at_first = audit().seen;
     }
 
@@ -51,6 +53,12 @@ struct audited_shard {
         } while (!cursor.empty());
         return sum;
     }
+    /// How many there were since the last call.
+    int hints() {
+        int n = 0;
+        for (redis_reply r = ears({"PING"}); r.elements().at(0).text() == "message"; r = ears.next()) ++n;
+        return n;
+    }
     const std::string& key(std::size_t i) { return calls.keys()[i]; }
     stored_task find(const std::string& id) {
         auto task = read_found(id, redis(calls.find(id).command));
@@ -59,7 +67,7 @@ struct audited_shard {
     bool placed(std::size_t k, const std::string& id) { return !redis({"ZSCORE", key(k), id}).is_nil(); }
 
     redis_server server;
-    plain_redis redis;
+    plain_redis redis, ears;
     script_library library;
     shard_calls calls{library, "audit", 0};
     std::uint64_t seen_at_first = 0;
@@ -78,6 +86,7 @@ TEST_CASE("audit_of_a_sound_shard_sees_all_and_repairs_nothing") {
     audited_shard s;
     CHECK(s.audit().repaired == 0);
     CHECK(s.seen_at_first == 4 + 2 + 1 + 1 + 4 + 1);
+    CHECK(s.hints() == 0);
 }
 
 TEST_CASE("audit_gives_records_without_a_place_one") {
@@ -85,6 +94,7 @@ TEST_CASE("audit_gives_records_without_a_place_one") {
     audited_shard s;
     for (const std::size_t k : {0u, 4u, 5u}) s.redis({"DEL", s.key(k)});
     CHECK(s.audit().repaired == 4);
+    CHECK(s.hints() > 0); // what is due must not wait for the next claim
     CHECK(s.audit().repaired == 0);
     CHECK(s.placed(4, "done"));
     CHECK(s.placed(5, "dead"));

@@ -304,6 +304,23 @@ TEST_CASE("table_claim_says_when_there_is_more") {
     CHECK(r.next_claim() == 9'000);
 }
 
+TEST_CASE("table_claim_comes_again_soon_while_more_must_be_removed") {
+    table_rig r;
+    r.limits.done_ms = 5'000;
+    for (int i = 0; i < 130; ++i) {
+        const std::string id = std::to_string(i);
+        const auto added = r.add(id, 0);
+        r.begin(id, added.generation);
+        r.finish(finish_kind::ack, id, added.generation, 1);
+    }
+    CHECK(r.next_claim() > 1'000'000);
+    r.now += 5'000'000;
+    CHECK(r.next_claim() == 0);
+    CHECK(r.next_claim() == 0);
+    CHECK(r.next_claim() > 1'000'000);
+    CHECK(r.table.records().empty());
+}
+
 TEST_CASE("table_counts_say_how_long_the_first_overdue_task_has_been_due") {
     table_rig r;
     r.add("far", 60'000);

@@ -114,8 +114,8 @@ public:
     /// R: durable_receipt. Errors: of the task (durable_task::check()); schedule_errc::duplicate_key
     /// (on_duplicate::reject, and a task with this id is stored), schedule_errc::never (the trigger has no run).
     /// A stored task is one that waits, runs, is dead, or is done and kept for `retention`. on_duplicate::replace of a
-    /// recurring task by one with the same trigger keeps its next run, the runs left and a pause: a program may do so at
-    /// each start. If nothing else differs, the stored task stays (`existed`).
+    /// recurring task by one with the same trigger and misfire policy keeps its next run, the runs left and a pause: a
+    /// program may do so at each start. If nothing else differs, the stored task stays (`existed`).
     template <class Token>
     auto schedule(durable_task task, on_duplicate policy, Token&& token) {
         return initiate<durable_receipt>(std::forward<Token>(token),

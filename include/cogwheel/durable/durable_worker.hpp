@@ -71,14 +71,14 @@ struct durable_worker_options {
     /// server that died before its answer came, delays what was claimed by this time. 100 ms to an hour.
     std::chrono::milliseconds claim_lease = std::chrono::milliseconds(750);
     std::chrono::milliseconds horizon = std::chrono::seconds(1); ///< 10 ms to a minute
-    /// The least time between two claims of an own shard, unless a task comes that is due within half a second. 10 to 500
-    /// ms. If nothing is due sooner, the next one follows within 10 s: the server tells the worker what comes meanwhile.
-    /// While the worker does not hear from it, claims follow in this interval.
+    /// The least time between two claims of an own shard, unless there is more to claim, or a task comes that is due
+    /// within half a second. 10 to 500 ms. If nothing is due sooner, the next one follows within 10 s: the server tells
+    /// the worker what comes meanwhile. While the worker does not hear from it, claims follow in this interval.
     std::chrono::milliseconds claim_interval = std::chrono::milliseconds(250);
     std::chrono::milliseconds other_shards =
         std::chrono::seconds(5); ///< between the claims of a shard that is not its own
-    std::chrono::milliseconds heartbeat = std::chrono::seconds(1);    ///< at most silent_after / 2
-    std::chrono::milliseconds silent_after = std::chrono::seconds(3); ///< a silent worker loses its shards
+    std::chrono::milliseconds heartbeat = std::chrono::milliseconds(500); ///< at most silent_after / 2
+    std::chrono::milliseconds silent_after = std::chrono::seconds(3);     ///< a silent worker loses its shards
 
     /// The delay before the next attempt. By default from 0.5 to 1 s, then twice that, and so on, at most 10 min: ten
     /// attempts take from 4 to 9 min.

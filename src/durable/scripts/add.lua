@@ -2,14 +2,15 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Cogwheel authors
 --
--- Adds tasks. Refused by a full server, as update.lua and no other script: it lacks the flag allow-oom.
+-- Adds tasks. Refused by a full server, as the only script: it lacks the flag allow-oom.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
 -- ARGV: now in us, or empty: the server's time; windows in ms, channel and payload of the wake hint;
 --   reject | replace | keep; then for each task: id, due in ms, flags (1 recurring, 2 due is a delay), max_attempts,
 --   runs_left (-1: no end), envelope. At most 128 tasks.
 -- Answer: for each task a generation and a due time. Generation 0: refused. Below 0: the stored task stays, and this is
 --   its generation with a minus sign.
--- Promise: later generations of a shard are larger, even if the server's clock goes back. The record is written last:
+-- Promise: a recurring task that takes the place of one with the same trigger keeps its due time, its runs left and its
+--   pause; if nothing differs, the stored task stays. Later generations of a shard are larger, even if the server's clock goes back. The record is written last:
 --   if a write before it fails, there is no task, and claim and audit remove the rest. Each call writes, even if no task
 --   is new: so a WAIT after it waits for the replicas, also on a new connection after an add that was not confirmed.
 -- A wake hint is given for what is due within the second window, if no unclaimed task is due before it: for that one,
@@ -34,6 +35,23 @@ local function hint(first)
     local head = call('ZRANGEBYSCORE', due, '1', '+inf', 'LIMIT', '0', '1', 'WITHSCORES')
     if head[2] and tonumber(head[2]) < first then return end
     call('PUBLISH', ARGV[4], (first > ms + ARGV[2] and '+' or '') .. ARGV[5])
+end
+
+-- Where the first point and the end of the trigger of a recurring task are in its envelope (task_envelope.hpp).
+local function trigger(envelope)
+    local head = envelope and string.byte(envelope, 1)
+    if head ~= 18 and head ~= 19 then return end
+    local at = head == 19 and 3 + (string.byte(envelope, 2) or 0) or 2
+    if #envelope < at + 11 then return end
+    return at, at + 11 + struct.unpack('<I4', envelope, at + 8)
+end
+
+-- The new envelope with the first point of the old one; nil if their triggers differ.
+local function continued(old, new)
+    local a, b = trigger(old)
+    local c, d = trigger(new)
+    if not a or not c or string.sub(old, a + 8, b) ~= string.sub(new, c + 8, d) then return end
+    return string.sub(new, 1, c - 1) .. string.sub(old, a, a + 7) .. string.sub(new, c + 8)
 end
 
 -- One task with a new id is the usual call.
@@ -63,7 +81,7 @@ local last = call('HGET', seq, 'gen') or 0
 local gen = math.max(last + 1, now)
 
 local answer, records, bodies, scores, m = {}, {}, {}, {}, 0
-local written, replaced, r = {}, {}, 0
+local written, envelopes, replaced, r = {}, {}, {}, 0
 local first
 for k = 1, n do
     local id, i = ids[k], 6 * k + 1
@@ -74,25 +92,40 @@ for k = 1, n do
         answer[2 * k - 1] = policy == 'keep' and -g or 0
         answer[2 * k] = policy == 'keep' and d or 0
     else
-        if old then
-            r = r + 1
-            replaced[r] = id
-        end
         local at, flags = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
         if flags >= 2 then
             flags = flags - 2
             at = at > 0 and soon + at or ms
         end
         if at < 1 then at = 1 end
-        if not first or at < first then first = at end
-        local record = pack('<I8BHHI8i8', gen, 4 * flags, 0, ARGV[i + 3], at, ARGV[i + 4])
-        written[id] = record
-        records[m + 1], records[m + 2] = id, record
-        bodies[m + 1], bodies[m + 2] = id, ARGV[i + 5]
-        scores[m + 1], scores[m + 2] = text('%d', at), id
-        m = m + 2
-        answer[2 * k - 1], answer[2 * k] = gen, at
-        gen = gen + 1
+        local runs, envelope, same = ARGV[i + 4], ARGV[i + 5], false
+        flags = 4 * flags
+        if sound and flags == 4 then
+            local g, marks, _, max, its, left = struct.unpack('<I8BHHI8i8', old)
+            local stored = marks % 8 == 4 and (envelopes[id] or call('HGET', body, id))
+            local next = stored and continued(stored, envelope)
+            if next then
+                same = next == stored and max == tonumber(ARGV[i + 3])
+                at, runs, envelope, flags = its, left, next, marks
+                if same then answer[2 * k - 1], answer[2 * k] = -g, its end
+            end
+        end
+        if not same then
+            if old then
+                r = r + 1
+                replaced[r] = id
+            end
+            local paused = flags >= 16
+            if not paused and (not first or at < first) then first = at end
+            local record = pack('<I8BHHI8i8', gen, flags, 0, ARGV[i + 3], at, runs)
+            written[id], envelopes[id] = record, envelope
+            records[m + 1], records[m + 2] = id, record
+            bodies[m + 1], bodies[m + 2] = id, envelope
+            scores[m + 1], scores[m + 2] = paused and '9000000000000000' or text('%d', at), id
+            m = m + 2
+            answer[2 * k - 1], answer[2 * k] = gen, at
+            gen = gen + 1
+        end
     end
 end
 if m > 0 then
@@ -105,7 +138,7 @@ if m > 0 then
     call('ZADD', due, unpack(scores))
     call('HSET', body, unpack(bodies))
     call('HSET', meta, unpack(records))
-    hint(first)
+    if first then hint(first) end
 else
     call('HSET', seq, 'gen', last)
 end

@@ -4,11 +4,11 @@
 --
 -- Repairs a step of a shard: all tasks whose record and place do not fit together.
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
--- ARGV: now in us, or empty; which key (2, 1, 5, 6, 3, 7 in turn) and its cursor, 0 at first; about how many.
+-- ARGV: now in us, or empty; channel and payload of the wake hint; which key (2, 1, 5, 6, 3, 7 in turn) and its cursor, 0 at first; about how many.
 -- Answer: the next key and cursor, 0 and 0 at the end; how many it saw; how many it repaired.
 -- Promise: the record is the truth. A record without its place gets it (a running one with a lease that ends now); a
 --   place, envelope or message without a record goes. A damaged record becomes a dead task with a message. It changes
---   nothing of a sound task.
+--   nothing of a sound task. If it repaired something, it gives a wake hint.
 local due, meta, seq, done, dead, note = KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local call = redis.call
 local now = tonumber(ARGV[1])
@@ -16,10 +16,10 @@ if not now then
     local t = call('TIME')
     now = t[1] * 1000000 + t[2]
 end
-local ms, place = math.floor(now / 1000), tonumber(ARGV[2])
+local ms, place = math.floor(now / 1000), tonumber(ARGV[4])
 local following = {[2] = 1, [1] = 5, [5] = 6, [6] = 3, [3] = 7, [7] = 0}
 local hash = place == 2 or place == 3 or place == 7
-local page = call(hash and 'HSCAN' or 'ZSCAN', KEYS[place], ARGV[3], 'COUNT', ARGV[4])
+local page = call(hash and 'HSCAN' or 'ZSCAN', KEYS[place], ARGV[5], 'COUNT', ARGV[6])
 local found, repaired = page[2], 0
 
 local function repair_record(id, record)
@@ -77,5 +77,6 @@ for i = 1, #found, 2 do
         repaired = repaired + repair_place(found[i])
     end
 end
+if repaired > 0 then call('PUBLISH', ARGV[2], ARGV[3]) end
 if page[1] == '0' then place = following[place] end
 return {place, page[1], #found / 2, repaired}

@@ -6,7 +6,7 @@
 -- KEYS: due, meta, body, seq, done, dead, note of one shard. All scripts of a shard take all seven.
 -- ARGV: now in us, or empty; horizon in ms; how many, at most 128; lease in ms; done_ms, max_done, dead_ms, max_dead.
 -- Answer: now in us; 1 if the number or the bytes ended the claim; when, in ms, a further claim may find something: the
---   due time of what is left, less the horizon, or the end of a lease; 9000000000000000: never, or the shard is paused;
+--   due time of what is left, less the horizon, or the end of a lease; or more to remove; 9000000000000000: never, or the shard is paused;
 --   then for each task id, record (add.lua), envelope.
 -- Promise: at most half of the tasks, rounded up, are those whose lease has run out, the oldest first. It takes no
 --   further task once the envelopes have more than 4 MiB, half of that for those whose lease has run out; these stay as
@@ -128,6 +128,7 @@ for place = 5, 6 do
             call('HDEL', body, unpack(old))
             call('HDEL', KEYS[7], unpack(old))
             call('ZREM', key, unpack(old))
+            if #old == 64 then answer[3] = math.min(answer[3], ms) end
         end
     end
 end
