@@ -1,23 +1,40 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A shared object for LD_PRELOAD: the wall clock of the process is wrong by CLOCK_SHIFT_MS milliseconds. The steady
-// clock stays right. So one machine shows what machines with wrong clocks do.
+// A shared object for LD_PRELOAD: the wall clock of the process is wrong by CLOCK_SHIFT_MS milliseconds, or by the 64-bit
+// number in the file CLOCK_SHIFT_FILE, which may change. The steady clock stays right. So one machine shows what machines
+// with wrong clocks do.
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 namespace {
 
-long long shift_ns() {
-    static const long long shift = [] {
-        const char* text = std::getenv("CLOCK_SHIFT_MS"); // NOLINT(concurrency-mt-unsafe): nothing sets it
-        return text != nullptr ? std::atoll(text) * 1'000'000 : 0;
-    }();
-    return shift;
+// NOLINTBEGIN(concurrency-mt-unsafe): nothing sets the environment
+const std::atomic<long long>* shared_ms() {
+    const char* const name = std::getenv("CLOCK_SHIFT_FILE");
+    const int file = name != nullptr ? ::open(name, O_RDONLY | O_CLOEXEC) : -1;
+    if (file < 0) return nullptr;
+    void* const at = ::mmap(nullptr, sizeof(long long), PROT_READ, MAP_SHARED, file, 0);
+    ::close(file);
+    return at != MAP_FAILED ? static_cast<const std::atomic<long long>*>(at) : nullptr;
 }
+
+long long shift_ns() {
+    static const std::atomic<long long>* const shared = shared_ms();
+    static const long long fixed = [] {
+        const char* const text = std::getenv("CLOCK_SHIFT_MS");
+        return text != nullptr ? std::atoll(text) : 0;
+    }();
+    return (shared != nullptr ? shared->load(std::memory_order_relaxed) : fixed) * 1'000'000;
+}
+// NOLINTEND(concurrency-mt-unsafe)
 
 bool is_wall(clockid_t clock) {
     return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;

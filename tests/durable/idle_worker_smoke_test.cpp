@@ -5,6 +5,9 @@
 #include "support/durable_rig.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -69,6 +72,36 @@ struct idle_rig {
     int last = 0;
 };
 
+/// While this exists, programs that are started have a clock that shift() sets.
+class shifted_clock {
+public:
+    shifted_clock() {
+        shift(0h);
+        ::setenv("CLOCK_SHIFT_FILE", file_.c_str(), 1);
+        ::setenv("LD_PRELOAD", library().c_str(), 1);
+    }
+    shifted_clock(const shifted_clock&) = delete;
+    shifted_clock& operator=(const shifted_clock&) = delete;
+    ~shifted_clock() {
+        ::unsetenv("LD_PRELOAD");
+        ::unsetenv("CLOCK_SHIFT_FILE");
+    }
+    /// Beside this program, unless it has a sanitizer, which the other one would have to have.
+    static std::string library() {
+        return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libclock_shift.so").string();
+    }
+    void shift(std::chrono::milliseconds by) {
+        const std::int64_t ms = by.count();
+        std::fstream out(file_, std::ios::binary | std::ios::in | std::ios::out);
+        if (!out) out.open(file_, std::ios::binary | std::ios::out); // for the first time
+        out.write(reinterpret_cast<const char*>(&ms), sizeof(ms));
+    }
+
+private:
+    scratch_directory folder_;
+    std::string file_ = folder_ / "shift";
+};
+
 bool no_server_here() {
     if (redis_server::installed()) return false;
     MESSAGE("skipped: redis-server is not installed");
@@ -99,4 +132,35 @@ TEST_CASE("worker_that_hears_nothing_polls_until_it_hears_again") {
     }
     r.until_idle();
     CHECK(r.claims_soon());
+}
+
+TEST_CASE("worker_that_is_idle_sees_that_the_servers_clock_was_set") {
+    if (no_server_here()) return;
+    if (!std::filesystem::exists(shifted_clock::library())) {
+        MESSAGE("skipped: there is no libclock_shift.so");
+        return;
+    }
+    shifted_clock clock;
+    idle_rig r;
+    durable_task often = worker_task("often"); // begins see the new time before a heartbeat does
+    often.when = task_trigger::every(300ms);
+    often.misfire = task_misfire::skip();
+    r.rig.add(often);
+    for (int round = 1; round <= 2; ++round) {
+        std::vector<durable_task> tasks;
+        for (int i = 0; i < 32; ++i) tasks.push_back(worker_task(std::to_string(r.last++), 30min));
+        r.rig.get<std::vector<durable_added>>(
+            [&](auto h) { r.rig.queue->schedule_all(tasks, on_duplicate::reject, h); });
+        REQUIRE(!r.rig.error);
+        const auto missing = [&] {
+            return 32 * round - std::ranges::count_if(r.w.deliveries, [](const auto& d) { return d.id.size() < 3; });
+        };
+        const std::uint64_t before = r.beats();
+        r.rig.run_until([&] { return r.beats() > before + 20; });
+        CHECK(missing() == 32);
+        clock.shift(1h * round);
+        const std::uint64_t from = r.beats();
+        r.rig.run_until([&] { return missing() == 0; });
+        CHECK(r.beats() <= from + 20);
+    }
 }
