@@ -162,7 +162,7 @@ void durable_worker_impl::start(const self_ptr& self, durable_handler handler, c
         if (self->draining_ && !self->handler_) return done({}); // drain() came first
         if (self->ended_ || self->handler_) return done(asio::error::operation_aborted);
         self->handler_.emplace(std::move(handler));
-        if (self->handler_->gate() != nullptr) self->ready_.use(*self->handler_->gate());
+        if (self->handler_->gate() != nullptr) self->ready_.use(*self->handler_->gate(), self->options_.max_in_flight);
         self->done_ = std::move(done);
         self->spawn([self] { return run(self); });
     });

@@ -103,6 +103,7 @@ private:
     void forget_lost();
     void own_by(const std::vector<std::string>& workers);
     std::uint32_t room();
+    bool has_enough();
     void room_came();
     void claim_soon(shard_state&, milliseconds delay);
     void claim_all_soon();
@@ -196,6 +197,8 @@ private:
     std::vector<near_task> near_;                    // a heap
     asio::steady_timer near_timer_;                  // for its top
     ready_tasks<held_ptr> ready_;
+    steady_clock::time_point looked_{}; // at what could start
+    bool enough_ = false;
     asio::steady_timer again_timer_; // asks the gate again
     bool again_armed_ = false;
     std::vector<held_ptr> parked_; // the server did not answer their begin

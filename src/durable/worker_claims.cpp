@@ -120,13 +120,22 @@ void durable_worker_impl::connected() {
     unpark();
 }
 
+// Whether the tasks that wait for a slot only would fill all of them. It looks at all keys: not too often.
+bool durable_worker_impl::has_enough() {
+    constexpr milliseconds pause(10);
+    const auto now = steady_clock::now();
+    if (ready_.size() < options_.max_in_flight) return false;
+    if (now < looked_ + pause) return enough_;
+    looked_ = now;
+    return enough_ = ready_.startable(now) >= options_.max_in_flight;
+}
+
 // Tasks that this worker may claim. If tasks that are due wait for a slot, other workers should have the next ones.
 // Those that wait for a slow key keep no others out.
 std::uint32_t durable_worker_impl::room() {
     const std::size_t taken = held_.size() + reserved_;
     if (taken >= options_.max_claimed) return 0;
-    if (ready_.size() >= options_.max_in_flight && ready_.startable(steady_clock::now()) >= options_.max_in_flight)
-        return 0;
+    if (has_enough()) return 0;
     const std::size_t left = options_.max_claimed - taken;
     return static_cast<std::uint32_t>(std::min<std::size_t>(options_.batch, (left + 1) / 2)); // some for other shards
 }

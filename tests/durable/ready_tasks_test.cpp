@@ -28,7 +28,7 @@ struct gate_for_test final : task_gate {
 };
 
 struct ready_rig {
-    ready_rig() { ready.use(gate); }
+    explicit ready_rig(std::size_t n = 256) : slots(n) { ready.use(gate, n); }
     void push(const std::string& key, int n = 1) {
         for (; n > 0; --n) ready.push(key, key + std::to_string(++count[key]), now);
     }
@@ -40,18 +40,20 @@ struct ready_rig {
             if (!task) break;
             ++running;
             keys.push_back(task->substr(0, task->find_first_of("0123456789")));
+            ++runs[keys.back()];
         }
         return keys;
     }
     void end(const std::string& key, std::chrono::nanoseconds ran_for) {
         --running;
+        --runs[key];
         ready.ended(key, ran_for, now);
     }
 
     gate_for_test gate;
     ready_tasks<std::string> ready;
-    std::map<std::string, int> count;
-    std::size_t slots = 256, running = 0;
+    std::map<std::string, int> count, runs;
+    std::size_t slots, running = 0;
     std::chrono::steady_clock::time_point now{1h};
 };
 
@@ -94,8 +96,7 @@ TEST_CASE("ready_key_has_no_more_places_than_its_gate_gives") {
 }
 
 TEST_CASE("ready_quick_key_may_take_all_slots") {
-    ready_rig r;
-    r.slots = 32;
+    ready_rig r(32);
     r.push("a", 1'000);
     CHECK(r.begin_all().size() == 16); // unknown
     r.end("a", 1ms);
@@ -146,6 +147,65 @@ TEST_CASE("ready_key_is_slow_if_what_waits_for_it_would_wait_for_long") {
     r.push("", 10'000);
     r.now += 1h;
     CHECK(!r.ready.slow("", r.now));
+}
+
+TEST_CASE("ready_more_slow_keys_than_slots_leave_some_for_others") {
+    ready_rig r;
+    r.push("quick");
+    r.begin_all();
+    r.end("quick", 1ms);
+    std::vector<std::string> slow;
+    for (int i = 0; i < 1'000; ++i)
+        r.push(slow.emplace_back("slow" + std::string(static_cast<std::size_t>(i), 'x')), 10);
+    CHECK(r.ready.startable(r.now) == 10'000); // nobody knows
+    CHECK(r.begin_all().size() == 240);
+    r.now += 10s;
+    CHECK(r.ready.startable(r.now) == 0);
+    CHECK(r.ready.slow(slow.back(), r.now));
+    CHECK(!r.ready.slow("new", r.now));
+    // What was quick in the last minute finds a place at once, also after it was idle. Another waits for one.
+    r.push("quick", 3);
+    CHECK(r.begin_all() == std::vector<std::string>(3, "quick"));
+    r.push("new", 2);
+    CHECK(r.begin_all().empty());
+    for (int i = 0; i < 4; ++i) r.end(slow[static_cast<std::size_t>(i)], 10s);
+    CHECK(r.begin_all() == std::vector<std::string>{"new"}); // before those that came first
+    r.end("new", 1ms);
+    CHECK(how_many(r.begin_all(), "new") == 1);
+    // Once all are known, a quarter is free of them.
+    for (int round = 0; round < 30; ++round) {
+        for (const std::string& s : slow)
+            while (r.runs[s] > 0) r.end(s, 10s);
+        r.begin_all();
+    }
+    CHECK(r.running == 192);
+}
+
+TEST_CASE("ready_quick_key_is_known_for_a_minute") {
+    for (const auto idle : {59'999ms, 60'000ms}) {
+        ready_rig r(16);
+        r.push("a");
+        r.begin_all();
+        r.end("a", 1ms);
+        r.now += idle;
+        r.push("a", 16);
+        CHECK(r.begin_all().size() == (idle < 1min ? 16 : 8));
+    }
+}
+
+TEST_CASE("ready_idle_keys_are_so_many_at_most") {
+    ready_tasks<int> ready;
+    const gate_for_test gate;
+    ready.use(gate, 256);
+    const std::chrono::steady_clock::time_point now{1h};
+    for (int i = 0; i < 50'000; ++i) {
+        const std::string key = std::to_string(i);
+        ready.push(key, i, now);
+        CHECK(ready.next(256, now) == i);
+        ready.ended(key, 1ms, now);
+    }
+    CHECK(ready.keys() <= 10'000);
+    ready.push("later", 0, now + 1min);
 }
 
 TEST_CASE("ready_put_off_tasks_come_back_at_most_a_thousand_a_second") {
