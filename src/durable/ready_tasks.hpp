@@ -7,12 +7,12 @@
 // A key without a place stands in nobody's way. Nor does a slow one: it runs fewer tasks than the worker has free
 // slots. So k slow keys leave a part of 1 / (k + 1) of the slots free, where a fixed limit would let a few of them take
 // all. If there are more slow keys than slots, a part of the slots is not for them, smaller parts not for keys that
-// are not known yet or not that slow, and all are for a key whose attempts end quickly. Time is an argument, and there is
-// no I/O.
+// are not known yet or not that slow, and all are for a key whose attempts end quickly. Time is an argument, and there
+// is no I/O.
 //
 // Complexity: O(1), but for next() and startable() O(keys that wait); next() looks again at those that could not begin
-// only if there are slots enough for one of them, an attempt of one has ended, or a gate may have opened. Memory: O(keys
-// that wait or run), or most_known keys, some of which did in the last minute.
+// only if there are slots enough for one of them, an attempt of one has ended, or a gate may have opened. Memory:
+// O(keys that wait or run), or most_known keys, some of which did in the last minute.
 #pragma once
 
 #include <cogwheel/durable/detail/task_gate.hpp>

@@ -15,7 +15,8 @@ struct redis_store::shared_state {
     bool was_connected = false;
     bool closed = false;
 
-    /// What the scripts publish: a shard, with a + before it if its task is not due soon; "w": on_workers; "a": on_alive.
+    /// What the scripts publish: a shard, with a + before it if its task is not due soon; "w": on_workers; "a":
+    /// on_alive.
     void hint(std::string_view payload) const;
 };
 

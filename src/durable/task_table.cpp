@@ -27,8 +27,8 @@ constexpr std::int64_t due_of(std::int64_t due, bool relative, std::int64_t now_
     return std::max<std::int64_t>(relative ? after(due, now_us) : due, 1);
 }
 
-// A program may replace its recurring tasks at each start, more often than they are due: then they must run all the same.
-// Gives the fresh one what stays while the trigger is the same. Returns whether nothing else differs.
+// A program may replace its recurring tasks at each start, more often than they are due: then they must run all the
+// same. Gives the fresh one what stays while the trigger is the same. Returns whether nothing else differs.
 bool goes_on(const stored_task& old, stored_task& fresh) {
     if (!old.recurring || !fresh.recurring || old.state != durable_state::waiting) return false;
     auto envelope = continued(old.envelope, fresh.envelope);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A shared object for LD_PRELOAD: the wall clock of the process is wrong by CLOCK_SHIFT_MS milliseconds, or by the 64-bit
-// number in the file CLOCK_SHIFT_FILE, which may change. The steady clock stays right. So one machine shows what machines
-// with wrong clocks do.
+// A shared object for LD_PRELOAD: the wall clock of the process is wrong by CLOCK_SHIFT_MS milliseconds, or by the
+// 64-bit number in the file CLOCK_SHIFT_FILE, which may change. The steady clock stays right. So one machine shows what
+// machines with wrong clocks do.
 #include <atomic>
 #include <cstdlib>
 #include <ctime>
