@@ -6,8 +6,6 @@
 #include "support/durable_rig.hpp"
 #include "support/plain_redis.hpp"
 
-#include <cogwheel/resilience/random.hpp>
-
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
@@ -104,38 +102,6 @@ TEST_CASE("worker_retries_until_the_attempts_are_used_up") {
         rig.run_until([&] { return w.worker.stats().dead == 3; });
         CHECK(w.deliveries.back().attempt == 1);
         CHECK(!rig.get<bool>([&](auto h) { rig.queue->redrive("nobody", h); }));
-    }
-}
-
-TEST_CASE("delay_that_a_handler_asks_for_comes_on_top_of_the_backoff") {
-    for (const durable_backend b : durable_backends()) {
-        durable_rig rig(b);
-        auto options = quick_worker();
-        options.backoff = backoff::constant(1h);
-        worker_rig w(rig, options);
-        // A receiver may say Retry-After: 0, or a date in the past.
-        const std::map<std::string, std::chrono::milliseconds> asked{{"0", 0s}, {"past", -5s}, {"later", 2h}};
-        w.run([&](durable_delivery& d) { return durable_outcome::retry_after(asked.at(d.id()), "not now"); });
-        for (const auto& [id, delay] : asked) {
-            const auto due = rig.add(worker_task(id)).due;
-            rig.run_until([&] { return rig.find(id)->attempt == 1 && rig.find(id)->state == durable_state::waiting; });
-            CHECK(rig.find(id)->due >= due + 1h + std::max<std::chrono::milliseconds>(delay, 0s));
-        }
-    }
-}
-
-TEST_CASE("ten_attempts_of_the_default_backoff_take_minutes") {
-    const durable_worker_options defaults;
-    detail::small_random random(1);
-    for (int trial = 0; trial < 100; ++trial) {
-        std::chrono::nanoseconds all{};
-        for (std::uint32_t attempt = 1; attempt < durable_task{}.max_attempts; ++attempt) {
-            const auto delay = defaults.backoff.next(attempt, {}, random);
-            CHECK(delay >= 500ms);
-            all += delay;
-        }
-        CHECK(all >= 4min);
-        CHECK(all <= 9min);
     }
 }
 
