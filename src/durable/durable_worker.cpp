@@ -7,6 +7,7 @@
 #include COGWHEEL_ASIO_HEADER(bind_cancellation_slot.hpp)
 #include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
 #include COGWHEEL_ASIO_HEADER(ip/host_name.hpp)
+#include COGWHEEL_ASIO_HEADER(multiple_exceptions.hpp)
 #include COGWHEEL_ASIO_HEADER(post.hpp)
 
 #include <array>
@@ -90,6 +91,8 @@ void running_delivery::ended_by(const std::exception_ptr& thrown) noexcept {
     std::string words = "the handler threw an unknown exception";
     try {
         std::rethrow_exception(thrown);
+    } catch (const asio::multiple_exceptions& all) { // of a && b and a || b
+        return ended_by(all.first_exception());
     } catch (const std::exception& e) {
         words = e.what();
     } catch (...) { // words says it

@@ -7,6 +7,7 @@
 #include <cogwheel/tasks/detail/task_words.hpp>
 
 #include COGWHEEL_ASIO_HEADER(error.hpp)
+#include COGWHEEL_ASIO_HEADER(multiple_exceptions.hpp)
 
 #include <algorithm>
 #include <stdexcept>
@@ -38,6 +39,8 @@ std::string message_of(const std::exception_ptr& thrown) noexcept {
     return message_or_out_of_memory([&]() -> std::string {
         try {
             std::rethrow_exception(thrown);
+        } catch (const asio::multiple_exceptions& all) { // of a && b and a || b
+            return message_of(all.first_exception());
         } catch (const std::exception& e) {
             return e.what();
         } catch (...) {

@@ -9,6 +9,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/multiple_exceptions.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/use_future.hpp>
 
@@ -117,6 +118,28 @@ TEST_CASE("token_use_awaitable_returns_the_result_and_throws_the_error") {
     r.attempt_ends(asio::error::eof);
     r.attempt_ends(asio::error::eof, 2);
     CHECK(step == 2);
+}
+
+TEST_CASE("coroutine_of_several_operations_that_fail_is_tried_again_by_the_first_error") {
+    rig r;
+    int attempts = 0, times = 0;
+    async_retry(
+        r.wheel, doubling(),
+        [&]() -> asio::awaitable<std::size_t> { // as a && b and a || b throw
+            if (++attempts < 3)
+                throw asio::multiple_exceptions(std::make_exception_ptr(asio::system_error(asio::error::eof)));
+            co_return 7;
+        },
+        [&](const std::exception_ptr& e, const retry_result& result, std::size_t n) {
+            CHECK(!e);
+            CHECK(result.attempts == 3);
+            CHECK(n == 7);
+            ++times;
+        });
+    r.run();
+    for (int i = 0; i < 2; ++i) r.pass(1s);
+    CHECK(attempts == 3);
+    CHECK(times == 1);
 }
 
 TEST_CASE("token_use_future") {

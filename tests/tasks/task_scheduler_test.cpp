@@ -4,6 +4,7 @@
 // What runs when, how often, what is tried again, and what is remembered. In virtual time, on one thread.
 #include "support/task_rig.hpp"
 
+#include <asio/multiple_exceptions.hpp>
 #include <doctest/doctest.h>
 
 #include <stdexcept>
@@ -81,6 +82,9 @@ TEST_CASE("task_that_throws_has_failed_and_keeps_the_words") {
         throw std::runtime_error("in a coroutine");
         co_return;
     });
+    tasks->add({.name = "several"}, [] { // what a && b and a || b throw
+        throw asio::multiple_exceptions(std::make_exception_ptr(std::runtime_error("the first")));
+    });
     tasks.pass(20ms);
     CHECK(tasks->find("throws")->state == task_state::failed);
     CHECK(tasks->find("throws")->message == "disk full");
@@ -88,6 +92,7 @@ TEST_CASE("task_that_throws_has_failed_and_keeps_the_words") {
     CHECK(tasks->find("odd")->message == "an exception that is no std::exception");
     CHECK(tasks->find("code")->message == std::make_error_code(std::errc::permission_denied).message());
     CHECK(tasks->find("coroutine")->message == "in a coroutine");
+    CHECK(tasks->find("several")->message == "the first");
 }
 
 TEST_CASE("task_failed_run_of_a_periodic_task_is_not_the_end") {

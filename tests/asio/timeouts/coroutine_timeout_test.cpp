@@ -9,6 +9,7 @@
 
 #include <asio/detached.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
+#include <asio/multiple_exceptions.hpp>
 #include <asio/steady_timer.hpp>
 #include <doctest/doctest.h>
 
@@ -154,6 +155,34 @@ TEST_CASE_TEMPLATE("cancelled_from_outside_is_not_timed_out", Wheel, BOTH_WHEELS
         };
         co_await (limited() || slow(r.wheel, 10ms, ""));
         CHECK(inside == asio::error::operation_aborted);
+        CHECK(r.wheel.pending() == 0);
+    });
+}
+
+TEST_CASE_TEMPLATE("several_operations_at_once_time_out_as_one_does", Wheel, BOTH_WHEELS) {
+    using namespace asio::experimental::awaitable_operators;
+    timeout_rig<Wheel> r;
+    run_coroutine(r.io, [&]() -> awaitable<void> {
+        const auto long_one = [&] { return slow(r.wheel, 1h, ""); };
+        const auto timed_out = std::error_code(asio::error::timed_out);
+        CHECK(co_await error_of(timeout(r.wheel, 10ms, long_one() && long_one())) == timed_out);
+        CHECK(co_await error_of(timeout(r.wheel, 10ms, long_one() || long_one())) == timed_out);
+        CHECK(co_await error_of(timeout(r.wheel, 10ms, (long_one() && long_one()) || long_one())) == timed_out);
+        const timeout_scope<Wheel> limit(r.wheel, 10ms);
+        CHECK(co_await error_of(limit(long_one() && long_one())) == timed_out);
+        CHECK(co_await error_of(limit(long_one() || long_one())) == timed_out);
+        // Errors of their own reach the caller as they are.
+        const auto failing = [&]() -> awaitable<int> {
+            co_await slow(r.wheel, 10ms, "");
+            throw std::system_error(make_error_code(std::errc::broken_pipe));
+        };
+        bool several = false;
+        try {
+            co_await timeout(r.wheel, 50ms, failing() || failing());
+        } catch (const asio::multiple_exceptions&) {
+            several = true;
+        }
+        CHECK(several);
         CHECK(r.wheel.pending() == 0);
     });
 }

@@ -9,6 +9,7 @@
 
 #include COGWHEEL_ASIO_HEADER(error.hpp)
 #include COGWHEEL_ASIO_HEADER(experimental/channel_error.hpp)
+#include COGWHEEL_ASIO_HEADER(multiple_exceptions.hpp)
 
 #include <concepts>
 #include <exception>
@@ -90,6 +91,10 @@ inline void report_timeout(std::exception_ptr& e) noexcept {
     } catch (const sys::system_error& error) {
         if (says_cancelled(error.code()))
             e = std::make_exception_ptr(sys::system_error(error_code(asio::error::timed_out)));
+    } catch (const asio::multiple_exceptions& all) { // of a && b and a || b: the first one counts
+        std::exception_ptr first = all.first_exception();
+        report_timeout(first);
+        if (first != all.first_exception()) e = first;
     } catch (...) {
         // not a cancellation: unchanged
     }

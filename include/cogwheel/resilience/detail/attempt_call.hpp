@@ -16,6 +16,7 @@
 #include COGWHEEL_ASIO_HEADER(async_result.hpp)
 #include COGWHEEL_ASIO_HEADER(awaitable.hpp)
 #include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
+#include COGWHEEL_ASIO_HEADER(multiple_exceptions.hpp)
 
 #include <functional>
 #include <new>
@@ -115,6 +116,8 @@ inline error_code code_of(const std::exception_ptr& e) noexcept {
         std::rethrow_exception(e);
     } catch (const sys::system_error& error) {
         return error.code();
+    } catch (const asio::multiple_exceptions& all) { // of a && b and a || b: the first one counts
+        return code_of(all.first_exception());
     } catch (const std::bad_alloc&) {
         return make_error_code(sys::errc::not_enough_memory);
     } catch (...) {

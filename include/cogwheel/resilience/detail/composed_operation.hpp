@@ -47,6 +47,15 @@ void destroy_in(Memory memory, T& t) noexcept {
     std::allocator_traits<Memory>::deallocate(memory, &t, 1);
 }
 
+/// Destroys an operation that never calls its handler, and frees its memory. Then destroys the handler, which may own
+/// what the memory is taken from.
+template <class Operation, class Handler>
+void abandon_operation(Operation& operation, Handler& handler) noexcept {
+    const auto memory = memory_of_handler<Operation>(handler);
+    [[maybe_unused]] const Handler kept(std::move(handler));
+    destroy_in(memory, operation);
+}
+
 /// Returns the handler with its results, ready to be called. Destroys the operation and frees its memory, even if this
 ///   throws.
 template <class Operation, class Handler, class Results>

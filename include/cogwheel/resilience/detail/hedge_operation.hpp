@@ -168,7 +168,10 @@ private:
         const way_to way(kept.get(), state_->executor());
         way.post(take());
     }
-    void destroy() noexcept { destroy_in(memory_of_handler<hedge_operation>(handler_), *this); }
+    void destroy() noexcept {
+        [[maybe_unused]] const auto kept = std::move(executor_); // the context runs until the handler is destroyed
+        abandon_operation(*this, handler_);
+    }
 
     // A reference that is released on the executor. If it is destroyed without a call, and is the last one, it destroys
     // the operation.

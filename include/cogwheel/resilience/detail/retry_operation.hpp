@@ -90,7 +90,9 @@ public:
         if (pin_.complete()) after_wait(owner(*this));
     }
     void abandon() noexcept {
-        if (pin_.drop()) destroy_in(memory_of_handler<retry_operation>(handler_), *this);
+        if (!pin_.drop()) return;
+        [[maybe_unused]] const auto kept = std::move(executor_); // the context runs until the handler is destroyed
+        abandon_operation(*this, handler_);
     }
 
     /// Called by create_in() only; destroy_in() calls the destructor.
