@@ -71,6 +71,29 @@ TEST_CASE("time_point_extremes_saturate") {
     w.run();
 }
 
+TEST_CASE("clocks_of_odd_units_saturate_and_round_up") {
+    const auto check = [](auto unit, bool holds_a_century) {
+        using unit_type = decltype(unit);
+        using point = std::chrono::time_point<manual_clock, unit_type>;
+        const point far = detail::point_after(point(unit_type(7)), std::chrono::hours::max());
+        CHECK((far == point::max()) == !holds_a_century);
+        CHECK(saturate_to_ns(far.time_since_epoch()) >= 24h * 20);
+        CHECK(detail::point_after(point(), std::chrono::hours::min()) < point());
+        CHECK(detail::distance(point(), far) == far.time_since_epoch());
+        for (const auto ns : {0ns, 1ns, 16'666'666ns, 16'666'667ns, std::chrono::nanoseconds(24h)}) {
+            const auto up = detail::point_at<point>(ns).time_since_epoch();
+            CHECK(std::chrono::duration<long double>(up) >= std::chrono::duration<long double>(ns));
+            CHECK(std::chrono::duration<long double>(up - unit_type(1)) < std::chrono::duration<long double>(ns));
+        }
+    };
+    check(std::chrono::duration<std::int64_t, std::ratio<1, 60>>(1), true);
+    check(std::chrono::duration<std::int64_t, std::ratio<1, 3>>(1), true);
+    check(std::chrono::duration<std::int64_t, std::ratio<2, 5'000'000'000>>(1), false); // 2.5 GHz
+    check(std::chrono::duration<std::int64_t, std::pico>(1), false);
+    check(std::chrono::duration<std::int32_t, std::milli>(1), false); // 24 days
+    check(std::chrono::microseconds(1), true);
+}
+
 TEST_CASE("reschedule_to_an_extreme_and_back") {
     virtual_wheel w;
     int runs = 0;

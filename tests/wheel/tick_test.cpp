@@ -132,6 +132,17 @@ TEST_CASE("tick_plus_saturates") {
     CHECK((tick{0} + (tick::max().value - 1)).value == tick::max().value - 1);
 }
 
+TEST_CASE("saturate_to_ns_of_a_float_is_not_early") {
+    using seconds = std::chrono::duration<float>;
+    CHECK(saturate_to_ns(seconds(604'800)) == 168h);
+    CHECK(saturate_to_ns(seconds(0.1F)) == 100'000'002ns); // this float lies above 0.1
+    CHECK(saturate_to_ns(seconds(-604'800)) == -168h);
+    CHECK(saturate_to_ns(seconds::max()) == std::chrono::nanoseconds::max());
+    CHECK(saturate_to_ns(seconds::min()) == std::chrono::nanoseconds::min());
+    CHECK(saturate_to_ns(seconds(std::numeric_limits<float>::quiet_NaN())) == 0ns);
+    CHECK(saturate_to_ns(std::chrono::duration<float, std::ratio<3600>>(1'000'000)) == 1'000'000h);
+}
+
 TEST_CASE("saturate_to_ns_keeps_what_fits_and_rounds_up") {
     CHECK(saturate_to_ns(3ns) == 3ns);
     CHECK(saturate_to_ns(-3s) == -3s);

@@ -105,6 +105,8 @@ constexpr std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> 
         const wide rest = count % wide{factor::den} * wide{factor::num};
         const wide up = rest > 0 && rest % wide{factor::den} != 0 ? 1 : 0;
         return nanoseconds(static_cast<std::int64_t>(whole + rest / wide{factor::den} + up));
+    } else if constexpr (sizeof(Rep) < sizeof(double)) {
+        return saturated(std::chrono::duration<double, Period>(d)); // in float, ceil() of a week is 19 ms early
     } else {
         const double seconds = std::chrono::duration_cast<std::chrono::duration<double>>(d).count();
         if (seconds >= most_seconds) return nanoseconds::max();

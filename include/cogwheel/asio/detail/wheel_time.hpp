@@ -12,7 +12,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
+#include <ratio>
 #include <type_traits>
+#include <utility>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
@@ -24,10 +27,32 @@ std::chrono::nanoseconds present() noexcept {
     return saturate_to_ns(Clock::now().time_since_epoch());
 }
 
-/// Returns the point, rounded up: with a coarse clock no timer is early.
+/// Returns the duration, rounded up. Saturates: the units of a clock may be finer than nanoseconds, or no multiple of
+/// them, and then std::chrono::ceil() overflows.
+template <class Duration>
+constexpr Duration ceil_to(std::chrono::nanoseconds ns) noexcept {
+    using rep = typename Duration::rep;
+    if constexpr (std::is_same_v<Duration, std::chrono::nanoseconds>) {
+        return ns;
+    } else if constexpr (!std::is_integral_v<rep>) {
+        return std::chrono::ceil<Duration>(ns);
+    } else {
+        using factor = std::ratio_divide<std::nano, typename Duration::period>;
+        constexpr std::int64_t num = factor::num, den = factor::den;
+        static_assert(num <= std::numeric_limits<std::int64_t>::max() / den, "the clock's unit is too odd a fraction");
+        const std::int64_t rest = ns.count() % den * num;
+        std::int64_t count = 0;
+        const bool beyond = __builtin_mul_overflow(ns.count() / den, num, &count) ||
+                            __builtin_add_overflow(count, rest / den + (rest % den > 0 ? 1 : 0), &count);
+        if (beyond || !std::in_range<rep>(count)) return ns.count() > 0 ? Duration::max() : Duration::min();
+        return Duration(static_cast<rep>(count));
+    }
+}
+
+/// Returns the point, rounded up: with a coarse clock no timer is early. Saturates.
 template <class TimePoint>
 constexpr TimePoint point_at(std::chrono::nanoseconds since_epoch) noexcept {
-    return TimePoint(std::chrono::ceil<typename TimePoint::duration>(since_epoch));
+    return TimePoint(ceil_to<typename TimePoint::duration>(since_epoch));
 }
 
 /// Returns `now` plus `delay`. Saturates at both ends.
@@ -42,7 +67,7 @@ typename TimePoint::duration distance(TimePoint from, TimePoint to) noexcept {
     const std::chrono::nanoseconds before = saturate_to_ns(from.time_since_epoch());
     const auto ns =
         saturating_add(saturate_to_ns(to.time_since_epoch()), before == before.min() ? before.max() : -before);
-    return std::chrono::ceil<typename TimePoint::duration>(ns);
+    return ceil_to<typename TimePoint::duration>(ns);
 }
 
 /// A delay, and the clock reading that it counts from.
