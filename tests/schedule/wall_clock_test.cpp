@@ -7,12 +7,14 @@
 
 #include <cogwheel/schedule/wall_clock.hpp>
 
+#include <asio/bind_allocator.hpp>
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <memory_resource>
 #include <optional>
 
 using namespace cogwheel;
@@ -139,6 +141,34 @@ TEST_CASE("calendar_wait_context_destroyed_meanwhile") {
         CHECK(memory.use_count() == 2);
     }
     CHECK(memory.use_count() == 1);
+}
+
+TEST_CASE("calendar_wait_takes_the_memory_of_its_handler") {
+    struct counted_resource final : std::pmr::memory_resource {
+        void* do_allocate(std::size_t n, std::size_t alignment) override {
+            ++taken;
+            ++live;
+            return std::pmr::new_delete_resource()->allocate(n, alignment);
+        }
+        void do_deallocate(void* p, std::size_t n, std::size_t alignment) override {
+            --live;
+            std::pmr::new_delete_resource()->deallocate(p, n, alignment);
+        }
+        bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+        int taken = 0, live = 0;
+    } memory;
+    virtual_wheel at{{.tick = 10ms}};
+    wall::present = noon - 1s;
+    bool done = false;
+    const std::pmr::polymorphic_allocator<char> allocator(&memory);
+    async_wait_until_date<wall>(at.wheel, noon, asio::bind_allocator(allocator, [&](std::error_code) { done = true; }));
+    at.run();
+    CHECK(memory.live > 0);
+    wall::present = noon;
+    at.pass(1s);
+    CHECK(done);
+    CHECK(memory.taken > 0);
+    CHECK(memory.live == 0);
 }
 
 TEST_CASE("calendar_recheck_must_be_above_zero") {

@@ -113,7 +113,13 @@ private:
     template <class Self>
     void wait(Self& self, std::shared_ptr<Self>& kept) {
         auto& date = *date_; // read now: `self` is moved below, and this object with it
-        kept = std::allocate_shared<Self>(asio::get_associated_allocator(self), std::move(self));
+        // Within another type: Self names an allocator_type, which std::pmr::polymorphic_allocator would pass to it.
+        struct held {
+            explicit held(Self&& s) : operation(std::move(s)) {}
+            Self operation;
+        };
+        const auto block = std::allocate_shared<held>(asio::get_associated_allocator(self), std::move(self));
+        kept = std::shared_ptr<Self>(block, &block->operation);
         date.wheel->start_wait(kept_operation<Self>{kept}, date.next_reading());
     }
 
