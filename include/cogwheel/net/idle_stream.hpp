@@ -86,6 +86,8 @@ public:
 
     /// Reads and writes, like the stream below. After close_when_idle() has closed the stream at an event, operations
     /// complete with asio::error::timed_out instead of operation_aborted or bad_descriptor, until it is opened again.
+    /// If the stream was closed by close_when_idle(), or during an operation, and was opened again, all kinds of
+    /// idleness count from the next operation, async_idle() or close_when_idle() on. Else call monitor().reset().
     template <class Buffers, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_read_some(const Buffers& buffers, Token&& token = {}) {
         return asio::async_initiate<Token, void(error_code, std::size_t)>(initiate<false>(impl_), token, buffers);
@@ -98,6 +100,7 @@ public:
     /// Does the same as idle_monitor::async_idle().
     template <class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_idle(Token&& token = {}) {
+        impl_->count_anew();
         return impl_->monitor.async_idle(std::forward<Token>(token));
     }
 
@@ -117,10 +120,15 @@ public:
         if (impl_->monitor.waiting())
             asio::detail::throw_exception(
                 detail::sys::system_error(asio::error::already_started, "cogwheel::idle_stream"));
+        impl_->count_anew();
         impl_->monitor.async_idle(
             [weak = std::weak_ptr(impl_), closed = std::move(closed)](error_code ec, const idle_event& event) mutable {
                 const std::shared_ptr<impl> b = weak.lock();
-                if (b == nullptr || b->ended || !b->is_open() || ec == asio::error::operation_aborted) return;
+                if (b == nullptr || b->ended || ec == asio::error::operation_aborted) return;
+                if (!b->is_open()) {
+                    b->was_closed = true;
+                    return;
+                }
                 b->timed_out = !ec;
                 b->close();
                 if (!ec) closed(event);

@@ -40,7 +40,7 @@ struct idle_stream_impl final : idle_probe {
     static void start(const std::shared_ptr<idle_stream_impl>& impl, Handler&& handler, const Buffers& buffers) {
         observed_handler<idle_stream_impl, Writes, std::decay_t<Handler>> h{impl, std::forward<Handler>(handler)};
         idle_stream_impl& b = *impl;
-        if (b.timed_out && b.is_open()) b.timed_out = false; // the stream was connected again
+        b.count_anew();
         if constexpr (Writes) {
             b.stream.async_write_some(buffers, std::move(h));
             ++b.writes;
@@ -63,12 +63,20 @@ struct idle_stream_impl final : idle_probe {
             }
         }
         // The next piece of a composed operation sees the closed descriptor.
+        if (ec && !is_open()) was_closed = true;
         const bool cut_off = ec == asio::error::operation_aborted || ec == asio::error::bad_descriptor;
         return timed_out && cut_off ? asio::error::timed_out : ec;
     }
 
+    /// A stream that was connected again is not idle since the connection before.
+    void count_anew() noexcept {
+        if (!was_closed || !is_open()) return;
+        was_closed = timed_out = false;
+        monitor.reset();
+    }
     void close() noexcept {
         error_code ignored;
+        was_closed = true;
 #if COGWHEEL_WINDOWS // wine has another error for what close() ends
         if constexpr (requires { stream.lowest_layer().cancel(ignored); }) stream.lowest_layer().cancel(ignored);
 #endif
@@ -113,8 +121,9 @@ struct idle_stream_impl final : idle_probe {
     std::uint64_t written = 0;
     std::size_t reads = 0, writes = 0; // under way
     bool observes_output = false;
-    bool timed_out = false; // closed because it was idle
-    bool ended = false;     // closed by the user
+    bool was_closed = false; // since the idleness was counted anew
+    bool timed_out = false;  // closed because it was idle
+    bool ended = false;      // closed by the user
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
