@@ -75,8 +75,7 @@ struct durable_worker_options {
     /// within half a second. 10 to 500 ms. If nothing is due sooner, the next one follows within 10 s: the server tells
     /// the worker what comes meanwhile. While the worker does not hear from it, claims follow in this interval.
     std::chrono::milliseconds claim_interval = std::chrono::milliseconds(250);
-    std::chrono::milliseconds other_shards =
-        std::chrono::seconds(5); ///< between the claims of a shard that is not its own
+    std::chrono::milliseconds other_shards = std::chrono::seconds(5);     ///< the same, of shards of other workers
     std::chrono::milliseconds heartbeat = std::chrono::milliseconds(500); ///< at most silent_after / 2
     std::chrono::milliseconds silent_after = std::chrono::seconds(3);     ///< a silent worker loses its shards
 
