@@ -60,12 +60,25 @@ public:
         for (const auto& c : commands) c.append_to(bytes);
         write(bytes);
         std::vector<cogwheel::redis_reply> replies;
-        for (std::size_t i = 0; i < commands.size(); ++i) replies.push_back(next_reply());
+        for (std::size_t i = 0; i < commands.size(); ++i) replies.push_back(next());
         return replies;
     }
 
-    /// Waits for what comes unasked: messages of a channel.
-    cogwheel::redis_reply next() { return next_reply(); }
+    /// Waits for the next reply, or for what comes unasked: messages of a channel.
+    cogwheel::redis_reply next() {
+        using outcome = cogwheel::detail::resp_reader::outcome;
+        std::array<char, 16 * 1024> piece; // NOLINT(cppcoreguidelines-pro-type-member-init)
+        for (;;) {
+            cogwheel::redis_reply reply;
+            const auto got = reader_.next(reply);
+            if (got == outcome::reply) return reply;
+            if (got == outcome::bad) throw std::runtime_error(std::string(reader_.message()));
+            const auto n = ::recv(descriptor_, piece.data(), piece.size(), 0);
+            if (n < 0) fail("recv");
+            if (n == 0) throw std::runtime_error("redis of a test: the server closed the connection");
+            reader_.feed({piece.data(), static_cast<std::size_t>(n)});
+        }
+    }
 
 private:
     plain_redis(int domain, std::chrono::seconds limit) : descriptor_(::socket(domain, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -88,21 +101,6 @@ private:
             bytes.remove_prefix(static_cast<std::size_t>(n));
         }
     }
-    cogwheel::redis_reply next_reply() {
-        using outcome = cogwheel::detail::resp_reader::outcome;
-        std::array<char, 16 * 1024> piece; // NOLINT(cppcoreguidelines-pro-type-member-init)
-        for (;;) {
-            cogwheel::redis_reply reply;
-            const auto got = reader_.next(reply);
-            if (got == outcome::reply) return reply;
-            if (got == outcome::bad) throw std::runtime_error(std::string(reader_.message()));
-            const auto n = ::recv(descriptor_, piece.data(), piece.size(), 0);
-            if (n < 0) fail("recv");
-            if (n == 0) throw std::runtime_error("redis of a test: the server closed the connection");
-            reader_.feed({piece.data(), static_cast<std::size_t>(n)});
-        }
-    }
-
     int descriptor_;
     cogwheel::detail::resp_reader reader_{std::size_t{1} << 30};
 };
