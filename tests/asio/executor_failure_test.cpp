@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // An executor that cannot take a turn just now: whoever asked is told, and no wait is lost or completes twice.
+#include "support/discarding_executor.hpp"
 #include "support/failing_executor.hpp"
 #include "support/handler_archetypes.hpp"
 #include "support/virtual_wheel.hpp"
@@ -157,43 +158,37 @@ TEST_CASE("post_fails_stop_and_end_of_the_wheel_succeed_with_nothing_planned") {
     CHECK(aborted);
 }
 
-namespace {
-
-/// What it took is destroyed uncalled while `*discard`.
-class discarding_executor {
-public:
-    discarding_executor(asio::io_context& io, const bool& discard) : io_(&io), discard_(&discard) {}
-
-    asio::execution_context& query(asio::execution::context_t) const noexcept { return *io_; }
-    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) noexcept {
-        return asio::execution::blocking.never;
-    }
-    template <class F>
-    void execute(F&& f) const {
-        asio::any_io_executor(asio::require(io_->get_executor(), asio::execution::blocking.never))
-            .execute([discard = discard_, call = std::forward<F>(f)]() mutable {
-                if (!*discard) std::move(call)();
-            });
-    }
-
-    friend bool operator==(const discarding_executor&, const discarding_executor&) noexcept = default;
-
-private:
-    asio::io_context* io_;
-    const bool* discard_;
-};
-
-} // namespace
-
 TEST_CASE("turn_destroyed_uncalled_another_follows") {
-    bool discard = false, done = false;
+    discarding_executor::kind discard = discarding_executor::nothing;
+    bool done = false;
     asio::io_context io;
     manual_timer_wheel wheel(asio::any_io_executor(discarding_executor(io, discard)));
     wheel.async_wait(0ms, must_complete({}, &done));
-    discard = true;
+    discard = discarding_executor::when_its_time_comes;
     for (int i = 0; i < 3; ++i) CHECK(io.poll_one() == 1);
     CHECK_FALSE(done);
-    discard = false;
+    discard = discarding_executor::nothing;
     run_ready(io);
     CHECK(done);
+}
+
+TEST_CASE("turn_destroyed_while_it_is_posted_another_follows_at_the_next_tick") {
+    discarding_executor::kind discard = discarding_executor::nothing;
+    asio::io_context io;
+    manual_timer_wheel wheel(asio::any_io_executor(discarding_executor(io, discard)));
+    SUBCASE("at once") { discard = discarding_executor::at_once; }
+    SUBCASE("on another thread") { discard = discarding_executor::at_once_on_another_thread; }
+    SUBCASE("at once, with a wait planned") {
+        wheel.schedule(1h, must_not_run());
+        discard = discarding_executor::at_once;
+    }
+    for (int round = 0; round < 2; ++round) {
+        bool done = false;
+        const auto how = discard;
+        wheel.async_wait(0ms, must_complete({}, &done));
+        discard = discarding_executor::nothing;
+        pass(io, 10ms);
+        CHECK(done);
+        discard = how;
+    }
 }

@@ -3,6 +3,7 @@
 //
 // A monitor or stream at home on another context than the wheel's. Home may go first, whatever has happened to the
 // wheel.
+#include "support/discarding_executor.hpp"
 #include "support/failing_executor.hpp"
 #include "support/handler_archetypes.hpp"
 #include "support/idle_rig.hpp"
@@ -11,6 +12,7 @@
 #include <cogwheel/net/idle_stream.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
 #include <asio/execution.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/ip/tcp.hpp>
@@ -321,6 +323,31 @@ TEST_CASE_TEMPLATE("no_way_home_for_now_the_event_comes_with_a_later_turn", Whee
         CHECK(c.destroyed == (home_goes ? 1 : 0));
         CHECK_FALSE(log.last_error());
         CHECK_FALSE(idle.waiting());
+    }
+}
+
+TEST_CASE_TEMPLATE("executor_destroys_the_event_the_monitor_may_wait_again", Wheel, BOTH_WHEELS) {
+    using discarding = discarding_executor;
+    for (const auto how : {discarding::when_its_time_comes, discarding::at_once}) {
+        two_contexts<Wheel> c;
+        auto discard = discarding::nothing;
+        monitor_on<Wheel> idle(*c.wheel, discarding(*c.home, discard), {.reader = 10s});
+        idle_log log;
+        asio::cancellation_signal signal;
+        idle.async_idle(asio::bind_cancellation_slot(signal.slot(), must_not_hear(c.destroyed)));
+        discard = how;
+        pass(c.io, 10s);
+        run_ready(*c.home);
+        CHECK(c.destroyed == 1);
+        CHECK_FALSE(idle.waiting());
+        signal.emit(asio::cancellation_type::terminal); // names nothing
+        discard = discarding::nothing;
+        idle.touch();
+        idle.async_idle(log.handler());
+        pass(c.io, 10s);
+        run_ready(*c.home);
+        CHECK(log.size() == 1);
+        CHECK_FALSE(log.last_error());
     }
 }
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // One factor on the wheel shortens all idle limits at once, those that are running included.
+#include "support/discarding_executor.hpp"
 #include "support/idle_rig.hpp"
 
 #include <cogwheel/net/overload_factor.hpp>
@@ -203,6 +204,30 @@ TEST_CASE_TEMPLATE("wheel_destroyed_while_a_walk_is_under_way", Wheel, BOTH_WHEE
     CHECK(log.last_error() == asio::error::operation_aborted);
     Wheel next(io); // perhaps in the same place
     CHECK(overload_factor(next) == 1);
+}
+
+TEST_CASE("walk_destroyed_by_the_executor_the_next_one_shortens") {
+    using discarding = discarding_executor;
+    auto discard = discarding::nothing;
+    asio::io_context io;
+    idle_log log;
+    manual_timer_wheel wheel(asio::any_io_executor(discarding(io, discard)));
+    monitor_on<manual_timer_wheel> idle(wheel, idle_timeouts{.reader = 10s});
+    idle.async_idle(log.handler());
+    SUBCASE("when its time comes") {
+        overload_factor(wheel, 0.9);
+        discard = discarding::when_its_time_comes;
+        run_ready(io);
+    }
+    SUBCASE("at once") {
+        discard = discarding::at_once;
+        overload_factor(wheel, 0.9);
+    }
+    discard = discarding::nothing;
+    overload_factor(wheel, 0.5);
+    run_ready(io);
+    pass(io, 5s);
+    CHECK(log.size() == 1);
 }
 
 TEST_CASE("factor_out_of_range_is_refused_and_changes_nothing") {

@@ -3,6 +3,7 @@
 //
 // Handlers that throw, and executors that take no work just now: every count stays right, and nobody is lost.
 #include "support/asio_backend.hpp"
+#include "support/discarding_executor.hpp"
 #include "support/failing_executor.hpp"
 #include "support/request_rig.hpp"
 #include "support/scripted_driver.hpp"
@@ -130,6 +131,60 @@ TEST_CASE("timeout_cannot_be_sent_to_the_strand_it_comes_later") {
     CHECK(run_through(r.io) == 0);
     CHECK(r.book.size() == 4);
     CHECK(r.requests->stats() == request_stats{.started = 5, .answered = 1, .timed_out = 3, .in_flight = 1});
+}
+
+TEST_CASE("function_of_the_strand_is_destroyed_the_next_one_delivers_what_it_would_have") {
+    using discarding = discarding_executor;
+    const auto how = [] {
+        auto how = discarding::when_its_time_comes;
+        SUBCASE("when its time comes") {}
+        SUBCASE("at once") { how = discarding::at_once; }
+        SUBCASE("on another thread") { how = discarding::at_once_on_another_thread; }
+        return how;
+    }();
+    auto discard = discarding::nothing;
+    asio::io_context io;
+    testing::manual_timer_wheel wheel(io);
+    pending_requests<int, std::string, testing::manual_timer_wheel> requests(
+        wheel, asio::any_io_executor(discarding(io, discard)));
+    request_book book;
+    for (int round = 0; round < 2; ++round) {
+        const auto ask = [&](int key) { requests.async_wait(key, 10ms, book_keeper(book, key)); };
+        SUBCASE("of a timeout") {
+            ask(1);
+            discard = how;
+            pass(io, 10ms);
+            CHECK(book.empty());
+            discard = discarding::nothing;
+            ask(2);
+            pass(io, 10ms);
+            CHECK(book == request_book{{1, timed_out, ""}, {2, timed_out, ""}});
+        }
+        SUBCASE("of an answer") {
+            ask(1);
+            ask(2);
+            discard = how;
+            CHECK(requests.complete(1, "one"));
+            run_ready(io);
+            CHECK(book.empty());
+            discard = discarding::nothing;
+            CHECK(requests.complete(2, "two"));
+            run_ready(io);
+            CHECK(book == request_book{{1, {}, "one"}, {2, {}, "two"}});
+        }
+        SUBCASE("of an answer, before the wheel's turn") {
+            ask(1);
+            discard = how;
+            CHECK(requests.complete(1, "one"));
+            if (how == discarding::when_its_time_comes) io.restart(), io.poll_one();
+            discard = discarding::nothing;
+            run_ready(io);
+            CHECK(book == request_book{{1, {}, "one"}});
+        }
+        book.clear();
+    }
+    CHECK(requests.in_flight() == 0);
+    CHECK(counts_agree(requests.stats()));
 }
 
 TEST_CASE("object_destroyed_while_nothing_can_be_posted_requests_are_aborted_by_the_wheels_turn") {

@@ -12,6 +12,7 @@
 
 #include <new>
 #include <optional>
+#include <utility>
 
 namespace cogwheel_tests {
 
@@ -30,6 +31,7 @@ struct script {
     int arms = 0;
     int calls_off = 0;
     bool fail = false;
+    bool lose = false; // the next wait: its executor drops it at once
     std::optional<scripted_clock::time_point> armed_for;
 
     static script& the() {
@@ -58,6 +60,7 @@ public:
         ++script().arms;
         if (script().armed_for) wake(); // as an asio timer: the wait before is on its way, whatever comes
         if (script().fail) throw std::bad_alloc();
+        if (std::exchange(script().lose, false)) return target_->wake_lost(serial);
         script().armed_for = at;
         serial_ = serial;
     }

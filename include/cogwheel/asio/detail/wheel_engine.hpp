@@ -20,6 +20,7 @@
 #include <cogwheel/asio/detail/engine_counts.hpp>
 #include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
+#include <cogwheel/asio/detail/post_flag.hpp>
 #include <cogwheel/asio/detail/probe.hpp>
 #include <cogwheel/asio/detail/turn_watch.hpp>
 #include <cogwheel/asio/detail/unchecked_lock.hpp>
@@ -392,7 +393,7 @@ private:
         if constexpr (requires { mutex_.consider_bias(); }) mutex_.consider_bias();
     }
 
-    bool turn_coming() const noexcept { return turn_posted_ || wait_cancelled_; }
+    bool turn_coming() const noexcept { return turn_posted_.is_set() || wait_cancelled_; }
 
     // To be called after each change of what it reads.
     // Not inlined, as what else turns and the driver's waits call in several places, but no short path of a timer.
@@ -434,7 +435,9 @@ private:
     }
 
     void wait_over(std::uint64_t serial);
+    void replace_post();
     void wait_lost(std::uint64_t serial) noexcept;
+    void forget_wait() noexcept;
     void turn_lost() noexcept;
     void replace_lost_turn() noexcept;
 
@@ -466,7 +469,8 @@ private:
     std::size_t room_ = 0;                  // the most pending timers; zero: the wheel has stopped
     std::uint64_t planned_ = never;         // the tick for which the driver is armed
     std::atomic<std::uint64_t> serial_ = 0; // the number of the driver's present wait
-    std::atomic<bool> turn_posted_ = false;
+    std::atomic<std::uint64_t> lost_wait_ = 0; // the number of the last wait that was destroyed without a call
+    post_flag turn_posted_;
     bool wait_cancelled_ = false;  // the driver's wait was cancelled, and will come as a turn
     bool rearmed_quickly_ = false; // the last time the wheel became empty, a new timer came before the next turn
     bool turning_ = false;

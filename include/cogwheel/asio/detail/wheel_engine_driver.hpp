@@ -22,7 +22,7 @@ public:
     [[gnu::noinline]] void operator()() { // Asio calls it in two places
         wheel_engine& e = *std::exchange(engine_, nullptr);
         lock_type lock = e.lock();
-        e.turn_posted_ = false;
+        e.turn_posted_.clear();
         e.note_driver();
         e.run_turn(lock);
     }
@@ -35,14 +35,20 @@ template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::request_turn() {
     if (turning_ || turn_coming() || shut_down_) return;
     COGWHEEL_TRY {
+        turn_posted_.begin();
         asio::require(executor_, asio::execution::blocking.never).execute(posted_turn(*this));
-        turn_posted_ = true;
-        note_driver();
+        if (turn_posted_.succeed()) [[likely]]
+            return note_driver();
     }
-    COGWHEEL_CATCH {
-        if (planned_ != never) return cancel_wait();
-        plan(time_.reached() + 1); // not at once: memory may be available again by then
-    }
+    COGWHEEL_CATCH { turn_posted_.fail(); }
+    replace_post();
+}
+
+// Makes sure of a turn that could not be posted.
+template <class Clock, class Locking, timing_wheel Wheel>
+[[gnu::cold, gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::replace_post() {
+    if (planned_ != never) return cancel_wait();
+    plan(time_.reached() + 1); // not at once: memory may be available again by then
 }
 
 // Not inlined: the usual cancel() saves no registers for it.
@@ -67,19 +73,25 @@ template <class Clock, class Locking, timing_wheel Wheel>
         plan(a.due);
 }
 
-// Arms the driver. Preconditions: no turn is coming. Errors: std::bad_alloc; a replaced wait then comes as a turn.
+// Arms the driver. Preconditions: no turn runs or is coming.
+// Errors: std::bad_alloc; a replaced wait then comes as a turn.
 template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::plan(tick until) {
-    COGWHEEL_TRY { driver_->arm(start_of(until), serial_ + 1); }
+    const std::uint64_t serial = serial_ + 1;
+    COGWHEEL_TRY { driver_->arm(start_of(until), serial); }
     COGWHEEL_CATCH {
+        lost_wait_ = 0;
         wait_cancelled_ = planned_ != never;
         planned_ = never;
         note_driver();
         COGWHEEL_RETHROW;
     }
-    ++serial_;
-    planned_ = until.value;
-    note_driver();
+    serial_ = serial;
+    wake_before_ = planned_ = until.value; // as note_driver(): no turn is coming
+    if (lost_wait_ == serial) [[unlikely]] {
+        forget_wait();
+        request_turn();
+    }
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>
@@ -87,8 +99,18 @@ void wheel_engine<Clock, Locking, Wheel>::plan_for(tick due) {
     if (due.value >= planned_ || turn_coming()) return;
     COGWHEEL_TRY { plan(due); }
     COGWHEEL_CATCH {
-        if (!turn_coming()) request_turn();
+        if (turn_coming()) return;
+        request_turn();
+        COGWHEEL_RETHROW; // out of run(): poll() would call that turn at once, again and again
     }
+}
+
+// The wait has come, or never will.
+template <class Clock, class Locking, timing_wheel Wheel>
+void wheel_engine<Clock, Locking, Wheel>::forget_wait() noexcept {
+    wait_cancelled_ = false;
+    planned_ = never;
+    note_driver();
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>
@@ -100,9 +122,7 @@ void wheel_engine<Clock, Locking, Wheel>::wait_over(std::uint64_t serial) {
             rearmed_quickly_ = wheel_ && wheel_->size() != 0;
         else
             woken = true;
-        wait_cancelled_ = false;
-        planned_ = never;
-        note_driver();
+        forget_wait();
     } else if (planned_ != never || turn_coming()) {
         return; // another wait or turn has replaced this one
     }
@@ -111,23 +131,25 @@ void wheel_engine<Clock, Locking, Wheel>::wait_over(std::uint64_t serial) {
 }
 
 // A wait or a posted turn was destroyed without a call: the executor had no memory, or its context is gone.
-// A failing post or arm() calls these two with the lock held. So they check serial_ and turn_posted_ without the
-// lock: the engine sets both only after the post or arm() has succeeded.
+// A failing post or arm() calls these two with the lock held, and so may an executor that drops what it takes. So they
+// look without the lock whether the post or arm() is still underway.
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::wait_lost(std::uint64_t serial) noexcept {
+    // plan() reads it after it has set serial_: one of the two sees what the other has set. Earlier waits change
+    // nothing.
+    for (std::uint64_t last = lost_wait_; last < serial && !lost_wait_.compare_exchange_weak(last, serial);) {}
     if (serial != serial_) return;
     const guard lock(mutex_);
-    wait_cancelled_ = false;
-    planned_ = never;
-    note_driver();
+    if (serial != serial_) return;
+    forget_wait();
     replace_lost_turn();
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::turn_lost() noexcept {
-    if (!turn_posted_) return;
+    if (!turn_posted_.lose()) return; // request_turn() continues
     const guard lock(mutex_);
-    turn_posted_ = false;
+    turn_posted_.clear();
     note_driver();
     replace_lost_turn();
 }

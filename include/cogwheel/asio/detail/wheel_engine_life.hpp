@@ -83,7 +83,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
 
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold, gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::recycle_unless_used(lock_type& lock) noexcept {
-    if (!turning_ && !turn_posted_ && ended_.empty() && users_ == 0 && !shut_down_) end_life(lock);
+    if (!turning_ && !turn_posted_.is_set() && ended_.empty() && users_ == 0 && !shut_down_) end_life(lock);
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>

@@ -155,6 +155,9 @@ public:
         if (op_->monitor != nullptr) op_->monitor->withdraw();
     }
 
+    /// Preconditions: the execution context is not being shut down.
+    void leave_slot() const noexcept { op_->leave_slot(); }
+
     void operator()(error_code ec = {}) {
         idle_operation<Monitor>& op = *std::exchange(op_, nullptr);
         op.out = op.soon = false;

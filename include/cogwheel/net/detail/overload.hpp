@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/detail/post_flag.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/linked_list.hpp>
 #include <cogwheel/net/idle_stats.hpp>
@@ -19,6 +20,7 @@
 
 #include <array>
 #include <atomic>
+#include <utility>
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
@@ -75,27 +77,51 @@ public:
     /// Sets the factor, and starts a walk if it falls. Errors: those of a post; nothing changes then.
     void set(Engine& engine, lock_type& lock, double factor) {
         const bool falls = factor < factor_ && !members_.empty() && !engine.is_shut_down();
-        if (falls && cursor_ == nullptr) post_walk(engine, lock);
+        if (falls && !walk_posted_.is_set()) post_walk(engine, lock);
         factor_.store(factor, std::memory_order_relaxed);
-        if (falls) cursor_ = members_.front();
+        if (falls && walk_posted_.is_set()) cursor_ = members_.front();
     }
 
 private:
     static constexpr int members_per_turn = 1024;
 
+    struct posted_walk {
+        Engine* engine;
+        overload* of;
+
+        posted_walk(Engine& e, overload& o) noexcept : engine(&e), of(&o) {}
+        posted_walk(posted_walk&& other) noexcept : engine(std::exchange(other.engine, nullptr)), of(other.of) {}
+        posted_walk& operator=(posted_walk&&) = delete;
+        ~posted_walk() {
+            if (engine == nullptr || !of->walk_posted_.lose()) return;
+            lock_type lock = engine->lock();
+            of->end_walk(*engine, lock);
+        }
+        void operator()() {
+            Engine& e = *std::exchange(engine, nullptr);
+            lock_type turn = e.lock();
+            of->walk_posted_.clear();
+            of->walk(e, turn);
+            e.leave(turn);
+        }
+    };
+
     void post_walk(Engine& engine, lock_type& lock) {
         engine.join();
-        COGWHEEL_TRY {
-            asio::post(engine.executor(), [&engine, this] {
-                lock_type turn = engine.lock();
-                walk(engine, turn);
-                engine.leave(turn);
-            });
-        }
+        walk_posted_.begin();
+        COGWHEEL_TRY { asio::post(engine.executor(), posted_walk(engine, *this)); }
         COGWHEEL_CATCH {
+            walk_posted_.fail();
             engine.leave(lock);
             COGWHEEL_RETHROW;
         }
+        if (!walk_posted_.succeed()) end_walk(engine, lock);
+    }
+    // The executor has destroyed the walk: the timers keep their old times.
+    void end_walk(Engine& engine, lock_type& lock) noexcept {
+        walk_posted_.clear();
+        cursor_ = nullptr;
+        engine.leave(lock);
     }
     void walk(Engine& engine, lock_type& lock) noexcept {
         COGWHEEL_TRY {
@@ -133,7 +159,8 @@ private:
     std::uint64_t monitors_ = 0;
     std::array<std::atomic<std::uint64_t>, 3> events_{}; // in the order of idle_kind
     linked_list<member> members_;
-    member* cursor_ = nullptr; // the member that the walk visits next; nullptr: there is no walk
+    member* cursor_ = nullptr; // the member that the walk visits next
+    post_flag walk_posted_;
 };
 
 } // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/detail/post_flag.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/which_asio.hpp>
@@ -179,14 +180,9 @@ public:
             decide_all(ending::cancelled, asio::error::operation_aborted);
         }
         COGWHEEL_CATCH {
-            // No memory for a post: the wheel's next turn serves instead.
+            // No memory for a post.
             decide_all(ending::cancelled, asio::error::operation_aborted);
-            const lock_type lock = engine_.lock();
-            COGWHEEL_TRY { engine_.request_turn(); }
-            COGWHEEL_CATCH {
-                // No memory for a turn: a later one serves.
-            }
-            defer_notification();
+            drain_after_a_turn();
         }
     }
 
@@ -225,7 +221,7 @@ public:
                 c.engine.check_loop_stopped(); // not engine_: this may be destroyed
             } else {
                 list_expired(r);
-                if (!called_) call(c.lock, this->shared_from_this());
+                if (!call_posted_.is_set()) call(c.lock, this->shared_from_this());
             }
         } else { // the wheel drops its timers: nothing may be posted here
             engine_.template end_early<timer_kind::request>(c.how, *r.node);
@@ -290,12 +286,35 @@ private:
     static constexpr int batch = 256; // handlers of one drain; then other functions of the strand may run
 
     void request_drain() {
-        if (drain_posted_ || shut_down_) return;
-        asio::post(*executor_, [self = this->shared_from_this()] {
-            self->drain_posted_ = false;
-            self->drain();
-        });
-        drain_posted_ = true;
+        using posted_drain =
+            posted_call<&pending_requests_impl::run_drain, &pending_requests_impl::drain_lost, pending_requests_impl>;
+        if (drain_posted_.is_set() || shut_down_) return;
+        drain_posted_.begin();
+        COGWHEEL_TRY { asio::post(*executor_, posted_drain(this->shared_from_this())); }
+        COGWHEEL_CATCH {
+            drain_posted_.fail();
+            COGWHEEL_RETHROW;
+        }
+        if (!drain_posted_.succeed()) drain_after_a_turn();
+    }
+    void run_drain() {
+        drain_posted_.clear();
+        drain();
+    }
+    void drain_lost() noexcept {
+        if (!drain_posted_.lose()) return;
+        drain_posted_.clear();
+        drain_after_a_turn();
+    }
+    // The wheel's next turn calls the strand instead of a post. If that call is lost, too, the next drain delivers.
+    void drain_after_a_turn() noexcept {
+        const lock_type lock = engine_.lock();
+        if (shut_down_) return;
+        COGWHEEL_TRY { engine_.request_turn(); }
+        COGWHEEL_CATCH {
+            // No memory for a turn: a later one serves.
+        }
+        defer_notification();
     }
 
     void drain() {
@@ -349,8 +368,10 @@ private:
 
     // Calls the strand without the lock. The lock is held again when this returns, but not when it throws.
     void call(lock_type& lock, std::shared_ptr<pending_requests_impl> self) {
-        if (called_ || shut_down_) return;
-        called_ = true;
+        using posted_call_of_strand =
+            posted_call<&pending_requests_impl::run_call, &pending_requests_impl::call_lost, pending_requests_impl>;
+        if (call_posted_.is_set() || shut_down_) return;
+        call_posted_.begin();
         calling_.set();
         struct calling {
             pending_requests_impl& impl;
@@ -360,23 +381,26 @@ private:
             const calling until_handed_over{*this};
             const asio::any_io_executor executor = *executor_;
             lock.unlock();
-            asio::dispatch(executor, [self] {
-                {
-                    const lock_type running = self->engine_.lock();
-                    self->called_ = false;
-                }
-                self->drain();
-            });
+            asio::dispatch(executor, posted_call_of_strand(self));
+            call_posted_.succeed(); // if it is lost, the next request that expires calls again
         }
         COGWHEEL_CATCH {
             if (!lock.owns_lock()) lock.lock();
-            if (std::exchange(called_, false) && !shut_down_)
+            if (call_posted_.fail() && !shut_down_)
                 defer_notification(); // the function never ran: the next turn tries again
             lock.unlock();
             COGWHEEL_RETHROW;
         }
         self.reset(); // perhaps the last reference: the destructor takes the lock
         lock.lock();
+    }
+
+    void run_call() {
+        call_posted_.clear();
+        drain();
+    }
+    void call_lost() noexcept {
+        if (call_posted_.lose()) call_posted_.clear();
     }
 
     // A node to be deferred where nothing may fail. Requests do not serve: they may be answered and freed at any
@@ -407,7 +431,7 @@ private:
     std::optional<asio::any_io_executor> executor_;
     bool on_wheel_executor_; // the turns of the wheel run on the strand
     bool shut_down_ = false;
-    bool drain_posted_ = false;
+    post_flag drain_posted_;
     request_table<request, Hash, Equal> table_;
     linked_list<request> over_; // their end is decided; their handlers wait for a drain
     std::optional<counted_work<asio::any_io_executor>> work_;
@@ -416,7 +440,7 @@ private:
 
     // Under the engine's lock.
     linked_list<request> expired_;
-    bool called_ = false;
+    post_flag call_posted_;
     deferred_notification notification_;
 };
 

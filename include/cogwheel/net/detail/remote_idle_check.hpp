@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/detail/post_flag.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/net/detail/busy_flag.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
@@ -19,6 +20,7 @@
 #include COGWHEEL_ASIO_HEADER(post.hpp)
 #include COGWHEEL_ASIO_HEADER(query.hpp)
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -122,13 +124,38 @@ private:
             calling_.set();
         }
         ec_ = ec;
-        asio::post(*until_handed_over.executor, [self = this->shared_from_this()] { self->come(); });
+        coming_.begin();
+        COGWHEEL_TRY {
+            asio::post(*until_handed_over.executor,
+                       posted_call<&remote_idle_check::come, &remote_idle_check::get_lost, remote_idle_check>(
+                           this->shared_from_this()));
+        }
+        COGWHEEL_CATCH {
+            coming_.fail();
+            COGWHEEL_RETHROW;
+        }
+        if (!coming_.succeed()) drop();
     }
 
     void come() {
+        coming_.clear();
+        std::optional<Look> look = end_away();
+        if (look) std::move (*look)(ec_);
+    }
+    // The executor has destroyed the function. So the handler is destroyed, too, as with an operation of Asio.
+    void get_lost() noexcept {
+        if (!coming_.lose()) return;
+        coming_.clear();
+        drop();
+    }
+    void drop() noexcept {
+        if (const std::optional<Look> last = end_away()) last->leave_slot();
+    }
+
+    std::optional<Look> end_away() noexcept {
         std::optional<Look> look = take();
         away_ = false;
-        if (look) std::move (*look)(ec_);
+        return look;
     }
 
     std::optional<Look> take() noexcept {
@@ -140,9 +167,10 @@ private:
 
     // Used on the monitor's executor only.
     shutdown_list* list_; // nullptr: it has called shut_down()
-    bool away_ = false;
 
     // Used by both sides.
+    std::atomic<bool> away_ = false;
+    post_flag coming_;
     std::mutex mutex_;
     std::optional<Look> look_; // guarded by the mutex
     busy_flag calling_;
