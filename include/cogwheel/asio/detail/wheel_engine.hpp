@@ -465,10 +465,10 @@ private:
     wheel_time<Clock> time_{std::chrono::milliseconds(1), {}, false};
     bool stopped() const noexcept { return room_ == 0; }
 
-    std::uint64_t wake_before_ = never;     // the driver does not wake the wheel by these ticks: see note_driver()
-    std::size_t room_ = 0;                  // the most pending timers; zero: the wheel has stopped
-    std::uint64_t planned_ = never;         // the tick for which the driver is armed
-    std::atomic<std::uint64_t> serial_ = 0; // the number of the driver's present wait
+    std::uint64_t wake_before_ = never;        // the driver does not wake the wheel by these ticks: see note_driver()
+    std::size_t room_ = 0;                     // the most pending timers; zero: the wheel has stopped
+    std::uint64_t planned_ = never;            // the tick for which the driver is armed
+    std::atomic<std::uint64_t> serial_ = 0;    // the number of the driver's present wait
     std::atomic<std::uint64_t> lost_wait_ = 0; // the number of the last wait that was destroyed without a call
     post_flag turn_posted_;
     bool wait_cancelled_ = false;  // the driver's wait was cancelled, and will come as a turn

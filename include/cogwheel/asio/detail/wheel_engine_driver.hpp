@@ -137,7 +137,8 @@ template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::wait_lost(std::uint64_t serial) noexcept {
     // plan() reads it after it has set serial_: one of the two sees what the other has set. Earlier waits change
     // nothing.
-    for (std::uint64_t last = lost_wait_; last < serial && !lost_wait_.compare_exchange_weak(last, serial);) {}
+    for (std::uint64_t last = lost_wait_; last < serial && !lost_wait_.compare_exchange_weak(last, serial);) {
+    }
     if (serial != serial_) return;
     const guard lock(mutex_);
     if (serial != serial_) return;
