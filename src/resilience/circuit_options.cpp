@@ -34,6 +34,9 @@ void circuit_breaker_options::validate() const {
                " ns, but must be above zero; 5 s suit most clients");
     if (probes < 1) refuse("probes is 0, but must be at least 1, or it would never close again");
     if (probes_to_close < 1) refuse("probes_to_close is 0, but must be at least 1, the one that closes it");
+    if (probe_timeout <= std::chrono::nanoseconds::zero())
+        refuse("probe_timeout is " + std::to_string(probe_timeout.count()) +
+               " ns, but must be above zero; 60 s suit most clients, nanoseconds::max() waits for ever");
 }
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

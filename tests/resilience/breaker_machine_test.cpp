@@ -30,14 +30,21 @@ struct breaker_script {
 
     void ends(verdict v, std::uint64_t generation) { machine.ended(v, generation, now, random); }
     void call(verdict v) {
-        REQUIRE(machine.allow(now));
+        REQUIRE(machine.allow(now, random));
         ends(v, machine.generation());
     }
     void fail(int times) {
         for (int i = 0; i < times; ++i) call(verdict::failed);
     }
-    bool allow_after(std::chrono::nanoseconds by) { return machine.allow(now += by); }
+    bool allow_after(std::chrono::nanoseconds by) { return machine.allow(now += by, random); }
     circuit_state state() const { return machine.state(); }
+};
+
+struct throwing_random {
+    using result_type = std::uint64_t;
+    static constexpr result_type min() { return 0; }
+    static constexpr result_type max() { return ~result_type{0}; }
+    result_type operator()() { throw std::runtime_error("random"); }
 };
 
 std::string refusal(const circuit_breaker_options& options) {
@@ -91,19 +98,19 @@ TEST_CASE("breaker_half_open_lets_so_many_probes_pass_at_once") {
     breaker_script s({.failures_in_a_row = 1, .probes = 2, .probes_to_close = 5});
     s.fail(1);
     CHECK(s.allow_after(5s));
-    CHECK(s.machine.allow(s.now));
-    CHECK_FALSE(s.machine.allow(s.now));
+    CHECK(s.allow_after(0s));
+    CHECK_FALSE(s.allow_after(0s));
     const auto g = s.machine.generation();
     s.ends(verdict::succeeded, g); // one place is free
-    CHECK(s.machine.allow(s.now));
-    CHECK_FALSE(s.machine.allow(s.now));
+    CHECK(s.allow_after(0s));
+    CHECK_FALSE(s.allow_after(0s));
     s.ends(verdict::abandoned, g); // another one, without a verdict
-    CHECK(s.machine.allow(s.now));
-    CHECK_FALSE(s.machine.allow(s.now));
+    CHECK(s.allow_after(0s));
+    CHECK_FALSE(s.allow_after(0s));
     CHECK(s.state() == circuit_state::half_open);
     for (int i = 0; i < 4; ++i) {
         s.ends(verdict::succeeded, g);
-        if (i < 3) s.machine.allow(s.now);
+        if (i < 3) s.allow_after(0s);
     }
     CHECK(s.state() == circuit_state::closed);
 }
@@ -112,14 +119,14 @@ TEST_CASE("breaker_half_open_starts_no_more_probes_than_it_takes_to_close") {
     breaker_script s({.failures_in_a_row = 1, .probes = 10, .probes_to_close = 3});
     s.fail(1);
     CHECK(s.allow_after(5s));
-    CHECK(s.machine.allow(s.now));
-    CHECK(s.machine.allow(s.now));
-    CHECK_FALSE(s.machine.allow(s.now));
+    CHECK(s.allow_after(0s));
+    CHECK(s.allow_after(0s));
+    CHECK_FALSE(s.allow_after(0s));
     const auto g = s.machine.generation();
     s.ends(verdict::succeeded, g);
-    CHECK_FALSE(s.machine.allow(s.now)); // one has passed, two are under way
+    CHECK_FALSE(s.allow_after(0s)); // one has passed, two are under way
     s.ends(verdict::abandoned, g);
-    CHECK(s.machine.allow(s.now));
+    CHECK(s.allow_after(0s));
 }
 
 TEST_CASE("breaker_probe_that_fails_opens_it_again_for_longer") {
@@ -139,11 +146,77 @@ TEST_CASE("breaker_probe_that_fails_opens_it_again_for_longer") {
     CHECK(s.machine.stats().opened == 6);
 }
 
+TEST_CASE("breaker_probe_that_hangs_opens_it_again_when_its_time_is_over") {
+    breaker_script s({.failures_in_a_row = 1, .open_for = backoff::exponential(1s), .probe_timeout = 10s});
+    s.fail(1);
+    for (int round = 0; round < 3; ++round) { // after 1, 2 and 4 s
+        const std::chrono::nanoseconds pause = 1s * (1 << round);
+        if (round == 0) s.now += pause;
+        REQUIRE(s.allow_after(0s)); // the probe hangs
+        const std::uint64_t probe = s.machine.generation();
+        CHECK_FALSE(s.allow_after(10s - 1ns));
+        CHECK(s.state() == circuit_state::half_open);
+        CHECK_FALSE(s.allow_after(1ns));
+        CHECK(s.state() == circuit_state::open);
+        CHECK(s.machine.open_until() == s.now + 2 * pause);
+        s.ends(verdict::succeeded, probe); // long after that
+        CHECK(s.state() == circuit_state::open);
+        s.now += 2 * pause;
+    }
+    CHECK(s.machine.stats().late == 3);
+    CHECK(s.machine.stats().opened == 4);
+}
+
+TEST_CASE("breaker_probe_that_hung_long_ago_the_next_call_is_a_probe") {
+    breaker_script s({.failures_in_a_row = 1, .open_for = backoff::constant(5s), .probe_timeout = 10s});
+    s.fail(1);
+    CHECK(s.allow_after(5s));
+    CHECK_FALSE(s.allow_after(10s + 5s - 1ns)); // it has been open since the tenth second
+    CHECK(s.allow_after(1ns));
+    CHECK(s.state() == circuit_state::half_open);
+    s.ends(verdict::succeeded, s.machine.generation());
+    CHECK(s.state() == circuit_state::closed);
+}
+
+TEST_CASE("breaker_probes_that_go_on_have_time_and_one_that_hangs_among_them_does_not") {
+    breaker_script s({.failures_in_a_row = 1, .probes = 2, .probes_to_close = 3, .probe_timeout = 10s});
+    s.fail(1);
+    REQUIRE(s.allow_after(5s)); // hangs
+    const std::uint64_t generation = s.machine.generation();
+    for (int i = 0; i < 2; ++i) {
+        REQUIRE(s.allow_after(0s));
+        s.now += 9s;
+        s.ends(verdict::succeeded, generation);
+        CHECK(s.state() == circuit_state::half_open);
+    }
+    CHECK_FALSE(s.allow_after(9s)); // it needs the one that hangs
+    CHECK(s.state() == circuit_state::half_open);
+    CHECK_FALSE(s.allow_after(1s));
+    CHECK(s.state() == circuit_state::open);
+    s.now += 5s;
+    s.call(verdict::abandoned); // a probe without a verdict leaves time for the next one, too
+    CHECK(s.allow_after(10s));
+    CHECK(s.state() == circuit_state::half_open);
+}
+
+TEST_CASE("breaker_random_source_that_throws_at_a_probe_that_hangs_changes_nothing") {
+    breaker_script s(
+        {.failures_in_a_row = 1, .open_for = backoff::constant(1s).jitter(backoff_jitter::full), .probe_timeout = 10s});
+    s.fail(1);
+    REQUIRE(s.allow_after(1s));
+    s.now += 10s;
+    throwing_random bad;
+    CHECK_THROWS_AS(s.machine.allow(s.now, bad), std::runtime_error);
+    CHECK(s.state() == circuit_state::half_open);
+    CHECK_FALSE(s.allow_after(0s));
+    CHECK(s.state() == circuit_state::open);
+}
+
 TEST_CASE("breaker_late_results_say_nothing_about_the_present") {
     breaker_script s({.failures_in_a_row = 2, .probes = 1, .probes_to_close = 2});
     std::vector<std::uint64_t> early;
     for (int i = 0; i < 4; ++i) {
-        REQUIRE(s.machine.allow(s.now));
+        REQUIRE(s.allow_after(0s));
         early.push_back(s.machine.generation());
     }
     s.fail(2);
@@ -155,7 +228,7 @@ TEST_CASE("breaker_late_results_say_nothing_about_the_present") {
     s.ends(verdict::failed, early[2]);    // not against the probe
     s.ends(verdict::abandoned, early[3]);
     CHECK(s.state() == circuit_state::half_open);
-    CHECK_FALSE(s.machine.allow(s.now)); // and no place is free
+    CHECK_FALSE(s.allow_after(0s)); // and no place is free
     s.ends(verdict::failed, probe);
     CHECK(s.state() == circuit_state::open);
     CHECK(s.machine.stats().late == 3);
@@ -165,7 +238,7 @@ TEST_CASE("breaker_second_failed_probe_of_a_generation_is_late") {
     breaker_script s({.failures_in_a_row = 1, .probes = 2, .probes_to_close = 2});
     s.fail(1);
     CHECK(s.allow_after(5s));
-    CHECK(s.machine.allow(s.now));
+    CHECK(s.allow_after(0s));
     const auto g = s.machine.generation();
     s.ends(verdict::failed, g);
     s.now += 1s;
@@ -228,21 +301,16 @@ TEST_CASE("breaker_rate_forgets_at_any_distance_from_the_epoch") {
         }
         s.fail(10);
         CHECK(s.state() == circuit_state::open);
-        CHECK_FALSE(s.machine.allow(s.now));
+        CHECK_FALSE(s.allow_after(0s));
         s.now = s.machine.open_until();
-        CHECK(s.machine.allow(s.now));
+        CHECK(s.allow_after(0s));
     }
 }
 
 TEST_CASE("breaker_random_source_that_throws_leaves_state_and_counts_right") {
-    struct broken {
-        using result_type = std::uint64_t;
-        static constexpr result_type min() { return 0; }
-        static constexpr result_type max() { return ~result_type{0}; }
-        result_type operator()() { throw std::runtime_error("random"); }
-    } random;
+    throwing_random random;
     breaker_script s({.failures_in_a_row = 1, .open_for = backoff::constant(5s).jitter(backoff_jitter::equal)});
-    REQUIRE(s.machine.allow(s.now));
+    REQUIRE(s.allow_after(0s));
     CHECK_THROWS_AS(s.machine.ended(verdict::failed, s.machine.generation(), s.now, random), std::runtime_error);
     CHECK(s.state() == circuit_state::closed);
     CHECK(s.machine.stats().failed == 1);
@@ -261,7 +329,8 @@ TEST_CASE("breaker_counts_add_up_over_any_history") {
                           .min_calls = 3,
                           .open_for = backoff::exponential(100ms).cap(1s).jitter(backoff_jitter::full),
                           .probes = static_cast<std::uint32_t>(1 + random.below(3)),
-                          .probes_to_close = static_cast<std::uint32_t>(1 + random.below(3))});
+                          .probes_to_close = static_cast<std::uint32_t>(1 + random.below(3)),
+                          .probe_timeout = 200ms});
         std::vector<std::uint64_t> in_flight;
         std::uint64_t asked = 0;
         for (int i = 0; i < 1000; ++i) {
@@ -273,7 +342,7 @@ TEST_CASE("breaker_counts_add_up_over_any_history") {
             case 1:
             case 2:
                 ++asked;
-                if (s.machine.allow(s.now)) in_flight.push_back(s.machine.generation());
+                if (s.allow_after(0s)) in_flight.push_back(s.machine.generation());
                 break;
             default:
                 if (in_flight.empty()) break;
@@ -299,4 +368,5 @@ TEST_CASE("breaker_bad_options_name_value_range_and_remedy") {
     CHECK(says(refusal({.open_for = backoff::constant(0s)}), "open_for begins with 0 ns"));
     CHECK(says(refusal({.probes = 0}), "probes is 0"));
     CHECK(says(refusal({.probes_to_close = 0}), "probes_to_close is 0"));
+    CHECK(says(refusal({.probe_timeout = 0s}), "probe_timeout is 0 ns, but must be above zero"));
 }

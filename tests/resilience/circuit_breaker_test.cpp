@@ -113,6 +113,26 @@ TEST_CASE("breaker_verdict_by_an_error_code") {
     CHECK(breaker.state() == circuit_state::open);
 }
 
+TEST_CASE_TEMPLATE("breaker_probe_that_hangs_the_next_calls_open_it_and_try_again", Wheel, BOTH_WHEELS) {
+    breaker_rig<Wheel> r;
+    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1, .probe_timeout = 10s}, r.observer());
+    breaker.allow().failed();
+    r.pass(5010ms);
+    auto hanging = breaker.allow();
+    CHECK(hanging);
+    r.pass(10s);
+    CHECK_FALSE(breaker.allow());
+    CHECK(breaker.state() == circuit_state::open);
+    CHECK(r.wheel.pending() == 1);
+    r.pass(5010ms);
+    CHECK(breaker.state() == circuit_state::half_open);
+    hanging.failed(); // changes nothing any more
+    breaker.allow().succeeded();
+    using enum circuit_state;
+    CHECK(r.told == std::vector{open, half_open, open, half_open, closed});
+    CHECK(breaker.stats().late == 1);
+}
+
 TEST_CASE_TEMPLATE("breaker_closed_by_hand_its_timer_is_gone", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
     basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, r.observer());

@@ -71,7 +71,8 @@ TEST_CASE_TEMPLATE("attempt_ends_inside_its_initiating_function_the_hedge_comple
 TEST_CASE_TEMPLATE("attempt_throws_its_code_is_what_came_of_it", Wheel, BOTH_WHEELS) {
     hedge_rig<Wheel> r;
     hedge_outcome out;
-    async_hedge(r.wheel, {.delay = 30ms, .attempts = 3}, hedge_reading{[&](hedge_attempt& attempt) -> scripted_read& {
+    async_hedge(r.wheel, {.delay = 30ms, .attempts = 3, .retryable = any_error},
+                hedge_reading{[&](hedge_attempt& attempt) -> scripted_read& {
                     if (attempt.number() < 3) throw std::system_error(std::error_code(asio::error::no_descriptors));
                     return r.reads[0];
                 }},
@@ -87,7 +88,8 @@ TEST_CASE_TEMPLATE("attempt_throws_with_its_handler_made_and_all_do", Wheel, BOT
     hedge_rig<Wheel> r;
     hedge_outcome out;
     async_hedge(
-        r.wheel, {.delay = 30ms, .attempts = 2}, [&](auto token) { return async_throwing_read(token); }, out.handler());
+        r.wheel, {.delay = 30ms, .attempts = 2, .retryable = any_error},
+        [&](auto token) { return async_throwing_read(token); }, out.handler());
     CHECK(out.times == 0);
     r.run();
     CHECK(out.times == 1);
@@ -118,7 +120,8 @@ TEST_CASE_TEMPLATE("attempt_throws_something_else_at_first_leaves_the_initiating
 TEST_CASE_TEMPLATE("attempt_throws_something_else_later_out_of_run_and_the_others_go_on", Wheel, BOTH_WHEELS) {
     hedge_rig<Wheel> r;
     hedge_outcome out;
-    async_hedge(r.wheel, {.delay = 30ms, .attempts = 3}, hedge_reading{[&](hedge_attempt& attempt) -> scripted_read& {
+    async_hedge(r.wheel, {.delay = 30ms, .attempts = 3, .retryable = any_error},
+                hedge_reading{[&](hedge_attempt& attempt) -> scripted_read& {
                     if (attempt.number() == 2) throw std::logic_error("operation");
                     return r.reads[attempt.number() - 1];
                 }},
@@ -264,7 +267,7 @@ TEST_CASE_TEMPLATE("attempts_throw_in_the_initiating_function_it_throws_or_compl
         const auto life = std::make_shared<int>();
         const auto initiate = [&] {
             async_hedge(
-                r.wheel, {.delay = 30ms},
+                r.wheel, {.delay = 30ms, .retryable = any_error},
                 [&](hedge_attempt& attempt, auto token) {
                     const attempt_does what = attempt.number() == 1 ? script.first : script.second;
                     if (what == throws_code) throw std::system_error(std::error_code(asio::error::no_descriptors));

@@ -4,12 +4,16 @@
 // When a hedge starts another attempt, which one wins, and that the others are cancelled and awaited.
 #include "support/hedge_rig.hpp"
 
+#include <cogwheel/resilience/error.hpp>
+
 #include <asio/bind_executor.hpp>
 #include <asio/use_awaitable.hpp>
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -93,6 +97,98 @@ TEST_CASE_TEMPLATE("hedge_attempt_fails_before_the_delay_the_next_starts_at_once
     CHECK(out.times == 1);
     CHECK(out.result.winner == 3);
     CHECK(out.result.attempts == 3);
+}
+
+TEST_CASE_TEMPLATE("hedge_failure_that_is_not_retryable_starts_no_other", Wheel, BOTH_WHEELS) {
+    const auto all_but_eof = [](const std::error_code& ec) { return ec != asio::error::eof; };
+    const std::pair<std::error_code, std::function<bool(const std::error_code&)>> scripts[] = {
+        {asio::error::access_denied, {}}, // does not pass by itself
+        {resilience_errc::circuit_open, {}},
+        {errc::stopped, any_error}, // is not asked: the wheel takes no timer
+        {asio::error::eof, all_but_eof},
+    };
+    for (const auto& [failure, retryable] : scripts)
+        for (const bool other_wins : {false, true}) {
+            CAPTURE(failure.message());
+            hedge_rig<Wheel> r;
+            hedge_outcome out;
+            r.start({.delay = 30ms, .attempts = 3, .retryable = retryable}, out.handler());
+            if (other_wins) r.pass(40ms);
+            r.ends(1, failure);
+            CHECK(r.wheel.pending() == 0);
+            r.pass(1h);
+            CHECK(r.started == (other_wins ? 2 : 1));
+            if (other_wins) r.ends(2, {}, 2);
+            CHECK(out.times == 1);
+            CHECK(out.result.winner == (other_wins ? 2 : 0));
+            CHECK(out.ec == (other_wins ? std::error_code() : failure));
+        }
+}
+
+TEST_CASE_TEMPLATE("hedge_predicate_that_throws_starts_no_other_and_leaves_run", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    r.start({.delay = 30ms,
+             .attempts = 3,
+             .retryable = [](const std::error_code&) -> bool { throw std::logic_error("p"); }},
+            out.handler());
+    r.pass(40ms);
+    CHECK_THROWS_AS(r.ends(1, asio::error::eof), std::logic_error);
+    r.pass(1h);
+    CHECK(r.started == 2);
+    r.ends(2, {}, 2);
+    CHECK(out.times == 1);
+    CHECK(out.bytes == 2);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE_TEMPLATE("hedge_predicate_of_results_a_result_may_be_worth_another_attempt", Wheel, BOTH_WHEELS) {
+    hedge_rig<Wheel> r;
+    hedge_outcome out;
+    int asked = 0;
+    const auto busy = [&](const std::error_code& ec, const std::size_t& n) {
+        ++asked;
+        return !ec && n == 503;
+    };
+    async_hedge(r.wheel, {.delay = 30ms, .attempts = 3, .retryable = any_error}, r.operation(), busy, out.handler());
+    r.ends(1, {}, 503);
+    CHECK(r.started == 2); // at once
+    CHECK(out.times == 0);
+    SUBCASE("the next one wins") {
+        r.ends(2, {}, 200);
+        CHECK(out.bytes == 200);
+        CHECK(out.result.winner == 2);
+        CHECK(asked == 2);
+    }
+    SUBCASE("all are the same: the last one's") {
+        r.ends(2, {}, 503);
+        r.ends(3, {}, 503);
+        CHECK_FALSE(out.ec);
+        CHECK(out.bytes == 503);
+        CHECK(out.result.winner == 0);
+        CHECK(out.result.attempts == 3);
+    }
+    SUBCASE("then a failure that this predicate does not allow for, although the options would") {
+        r.ends(2, asio::error::eof);
+        CHECK(out.ec == asio::error::eof);
+        CHECK(r.started == 2);
+    }
+    CHECK(out.times == 1);
+    CHECK(r.wheel.pending() == 0);
+}
+
+TEST_CASE("hedge_predicate_of_results_of_coroutines") {
+    hedge_rig<manual_timer_wheel> r;
+    std::string won;
+    async_hedge(
+        r.wheel, {.delay = 1h},
+        [](hedge_attempt& attempt) -> asio::awaitable<std::string> {
+            co_return attempt.number() == 1 ? "busy" : "answer";
+        },
+        [](const std::error_code&, const std::string& s) { return s == "busy"; },
+        [&](const std::exception_ptr&, const hedge_result&, const std::string& s) { won = s; });
+    r.run();
+    CHECK(won == "answer");
 }
 
 TEST_CASE_TEMPLATE("hedge_all_fail_the_last_error_with_its_results", Wheel, BOTH_WHEELS) {

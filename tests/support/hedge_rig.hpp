@@ -20,6 +20,9 @@ using hedge_outcome = read_outcome<cogwheel::hedge_result>;
 
 using hedge_reading = reading<cogwheel::hedge_attempt>;
 
+/// A predicate: another attempt follows each failure.
+inline bool any_error(const std::error_code&) { return true; }
+
 template <class Wheel>
 struct hedge_rig {
     asio::io_context io;

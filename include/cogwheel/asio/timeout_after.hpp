@@ -23,7 +23,8 @@
 // Memory: one block for timer, handler and signal, from the same sources as in async_wait().
 // Without a wheel, the timer goes to the wheel of the context of the operation's executor (timer_wheel_of.hpp). The
 // operation must say its executor, as for asio::cancel_after.
-// Executor: the timer emits the signal on the handler's associated executor, else on the operation's.
+// Executor: the timer emits the signal on the handler's associated executor, else on the operation's. Also on the
+// operation's if the handler's runs functions anywhere: that of asio::use_future, system_executor, inline_executor.
 // Complexity: O(1). Thread safety: the wheel's.
 // Lifetime: the wheel must exist when the operation starts; the wheel's execution context, until the operation ends.
 #pragma once

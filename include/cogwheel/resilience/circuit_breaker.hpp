@@ -11,7 +11,8 @@
 //
 // - Closed, the breaker allows calls and watches how they end.
 // - Open, it refuses calls. This state lasts for a delay of the backoff open_for, or until close().
-// - Half open, it allows a few calls as probes. If enough of them succeed, it closes. If one fails, it opens again.
+// - Half open, it allows a few calls as probes. If enough of them succeed, it closes. If one fails, or takes longer
+//   than probe_timeout, it opens again.
 //
 // A retry (retry.hpp) is for one call, a breaker for one peer. With async_retry, ask the breaker in each attempt, and
 // tell it until when the attempt may last. Otherwise an attempt that its timeout cancels has no verdict:
@@ -29,7 +30,8 @@
 // failure_rate in place of failures_in_a_row.
 // The breaker has a timer in the wheel only while it is open. The timer makes it half open and calls the observer, even
 // if no call arrives. If the breaker is open, allow() reads the clock, too. So the breaker works even if the wheel
-// takes no timer.
+// takes no timer. Half open, only allow() notices that a probe has taken too long: then the breaker has opened at that
+// moment, and may be half open again.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -66,7 +68,9 @@ public:
         bool allowed = false;
         COGWHEEL_TRY {
             change(lock, [&] {
-                allowed = machine_.allow(machine_.allow_needs_time() ? now() : std::chrono::nanoseconds::zero());
+                random_ref random = random_source();
+                allowed =
+                    machine_.allow(machine_.allow_needs_time() ? now() : std::chrono::nanoseconds::zero(), random);
                 generation = machine_.generation();
             });
         }
@@ -78,11 +82,10 @@ public:
     }
     void ended(verdict v, std::uint64_t generation) {
         lock_type lock(mutex_);
-        const bool timed = v == verdict::failed || (v == verdict::succeeded && machine_.success_needs_time());
         change(lock, [&] {
-            random_ref random = machine_.random();
-            if (!random) random = own_random_;
-            machine_.ended(v, generation, timed ? now() : std::chrono::nanoseconds::zero(), random);
+            random_ref random = random_source();
+            machine_.ended(v, generation, machine_.end_needs_time(v) ? now() : std::chrono::nanoseconds::zero(),
+                           random);
         });
     }
     void close_by_hand() {
@@ -111,6 +114,10 @@ public:
     }
 
 private:
+    random_ref random_source() noexcept {
+        const random_ref given = machine_.random();
+        return given ? given : random_ref(own_random_);
+    }
     static std::chrono::nanoseconds now() { return detail::present<clock>(); }
 
     // Runs f. If f changes the state, updates the timer, releases the lock and calls the observer.
@@ -132,8 +139,7 @@ private:
 
     void set_timer() noexcept {
         COGWHEEL_TRY {
-            const auto at =
-                typename clock::time_point(std::chrono::ceil<typename clock::duration>(machine_.open_until()));
+            const auto at = point_at<typename clock::time_point>(machine_.open_until());
             timer_ = state_->schedule(
                 at,
                 [self = this->weak_from_this(), generation = machine_.generation()] {
@@ -249,7 +255,9 @@ public:
     ~basic_circuit_breaker() { impl_->retire(); }
 
     /// Asks for a call. If the result is true, make the call; keep the result, and tell it how the call ended.
-    /// Complexity: O(1), no allocation. Errors: those of the observer; then no call is allowed.
+    /// Complexity: O(1), no allocation.
+    /// Errors: those of the observer, and of the random source after a probe that took too long; then no call is
+    ///   allowed.
     [[nodiscard]] call allow() {
         std::uint64_t generation = 0;
         if (!impl_->allow(generation)) return {};

@@ -48,6 +48,11 @@ struct circuit_breaker_options {
     /// Probes that must succeed before the breaker closes. At least 1.
     std::uint32_t probes_to_close = 1;
 
+    /// How long a half open breaker waits for its probes. If none starts or ends for this time, those in flight have
+    /// failed, and the breaker opens again. Above zero; nanoseconds::max(): for ever. A probe that ends later counts as
+    /// late. Take a longer time than the calls' own timeouts.
+    std::chrono::nanoseconds probe_timeout = std::chrono::seconds(60);
+
     /// The random source of the jitter. None: the breaker has a small generator of its own.
     /// Lifetime: must outlive the breaker and its calls.
     random_ref random = {};

@@ -43,7 +43,7 @@ public:
         using std::chrono::nanoseconds;
         const nanoseconds at = saturating_add(saturate_to_ns(now.time_since_epoch()), saturate_to_ns(delay));
         if (at == nanoseconds::max()) return {};
-        return basic_deadline(time_point(std::chrono::ceil<duration>(at)));
+        return basic_deadline(time_point(detail::ceil_to<duration>(at)));
     }
 
     /// Returns the point in time; time_point::max() if there is no deadline.
@@ -63,7 +63,7 @@ public:
         if (!*this) return duration::max();
         const auto left =
             saturating_add(saturate_to_ns(expiry_.time_since_epoch()), -saturate_to_ns(now.time_since_epoch()));
-        return std::chrono::ceil<duration>(left);
+        return detail::ceil_to<duration>(left);
     }
 
     /// Returns the earlier deadline.

@@ -21,16 +21,16 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
-/// Starts `operation`. Starts it again each time that options.delay passes or an attempt fails, until one succeeds, the
-/// hedge is cancelled, or the options allow no more.
+/// Starts `operation`. Starts it again each time that options.delay passes or an attempt fails, until one succeeds, one
+/// fails for good (hedge_options::retryable), the hedge is cancelled, or the options allow no more.
 ///
 /// Parameters: `operation`: as for async_retry. It is copied or moved into the hedge.
 /// Effects: The first success cancels the other attempts (terminal). The hedge completes when all attempts have ended.
 ///   So its handler may destroy what they use. An attempt that ignores its cancellation delays the hedge. The hedge
 ///   destroys the results of an attempt that succeeds after the winner.
 ///   If the operation throws while it is started, that attempt fails with the exception, as in async_retry. If E is
-///   std::error_code and the exception has no code, it also leaves run(), and the hedge continues. But inside
-///   async_hedge(), no further attempt starts then. If no attempt runs or has succeeded, the exception leaves
+///   std::error_code and the exception has no code, it also leaves run(), and the predicate is asked about
+///   std::errc::state_not_recoverable. But inside async_hedge(), no further attempt starts then. If no attempt runs or has succeeded, the exception leaves
 ///   async_hedge(), and the handler is not called. Else the exception is dropped, and the handler is called.
 /// Completion signature: void(E, hedge_result, Results...), where the operation's is void(E, Results...). E is
 ///   - success: an attempt succeeded, even after a cancellation. The results are those of the first to succeed.
@@ -38,7 +38,7 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 ///   - asio::error::operation_aborted: the hedge was cancelled, and no attempt succeeded.
 ///   The hedge never completes inline.
 /// Cancellation: terminal, partial and total. The hedge passes it on to all running attempts, and starts no more.
-/// Executor: the handler's associated one, else the wheel's. Attempts complete there.
+/// Executor: as for async_retry.
 /// Complexity: two allocations from the handler's associated allocator, freed before the handler runs. The timer is a
 ///   block of the wheel's pool. If the wheel takes no timer, another attempt starts only when one fails.
 /// Errors: std::invalid_argument (options), std::bad_alloc; then no attempt was started. See also Effects.
@@ -54,6 +54,20 @@ auto async_hedge(const Wheel& wheel, const hedge_options& options, Operation&& o
     options.validate();
     return asio::async_initiate<Token, typename initiation::signature::template summarized<hedge_result>>(
         initiation(wheel), token, options, std::forward<Operation>(operation));
+}
+/// Does the same with a predicate of all results, in place of options.retryable: a response may say that the server is
+/// busy. retryable(error_code, Results...) returns true if another attempt may do better. An attempt without an error
+/// after which it returns true does not win; if none wins, the hedge completes with the results of the last attempt.
+/// Example: the predicate of a client of HTTP, whose attempts complete with void(error_code, response)
+///
+///     [](const std::error_code& ec, const response& r) { return ec ? cogwheel::is_transient(ec) : r.status == 503; }
+template <any_timer_wheel Wheel, class Operation, class Retryable, class Token>
+auto async_hedge(const Wheel& wheel, const hedge_options& options, Operation&& operation, Retryable&& retryable,
+                 Token&& token) {
+    return async_hedge(wheel, options,
+                       detail::judged_operation<std::decay_t<Operation>, std::decay_t<Retryable>>{
+                           std::forward<Operation>(operation), std::forward<Retryable>(retryable)},
+                       std::forward<Token>(token));
 }
 /// Does the same with this delay, at most two attempts and no budget.
 template <any_timer_wheel Wheel, class Rep, class Period, class Operation,

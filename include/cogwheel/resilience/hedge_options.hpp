@@ -5,22 +5,29 @@
 #pragma once
 
 #include <cogwheel/resilience/retry_budget.hpp>
+#include <cogwheel/resilience/transient_error.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <system_error>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// When a hedge starts further attempts.
 struct hedge_options {
-    /// The time from the start of an attempt to the start of the next one. If an attempt fails, the next one starts at
-    /// once. The 95th percentile of the usual latency is a good value: with two attempts, it costs about 5% more calls.
+    /// The time from the start of an attempt to the start of the next one. If an attempt fails with an error that is
+    /// `retryable`, the next one starts at once. The 95th percentile of the usual latency is a good value: with two attempts, it costs about 5% more calls.
     /// Zero or less: the next attempt starts in the wheel's next turn.
     std::chrono::nanoseconds delay{};
 
     /// The largest number of attempts, including the first. 1 .. 16.
     std::uint32_t attempts = 2;
+
+    /// The predicate: returns true if another attempt may succeed after this error. If not, no further attempt starts;
+    /// those that run may still succeed. Empty: is_transient. It is not asked about errors of cogwheel::errc, after
+    /// which no attempt starts. If it throws, no further attempt starts, and the exception leaves run().
+    std::function<bool(const error_code&)> retryable = {};
 
     /// A budget that other callers share. The first attempt makes a deposit, each further one takes a token. Without a
     /// token, no further attempt starts. For a hedge within a retry, it is a budget of its own: with that of the retry,

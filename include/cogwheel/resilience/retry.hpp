@@ -51,7 +51,9 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 /// Cancellation: terminal, partial and total, at any point. It ends a wait at once, and is passed on to a running
 ///   attempt. No further attempt starts.
 /// Executor: the handler's associated one, else the wheel's. Attempts complete there, the predicate runs there, and all
-///   attempts but the first start there.
+///   attempts but the first start there. If that executor runs functions anywhere, the wheel's takes its place: that of
+///   asio::use_future, system_executor, inline_executor. A coroutine runs there, too; on the wheel's executor if that
+///   of the handler does not convert to the coroutine's, as any_completion_executor does not.
 /// Complexity: one allocation from the handler's associated allocator, freed before the handler runs. Each wait is a
 ///   block of the wheel's pool. The timeout of an attempt is a block of the handler's allocator if it has one, else of
 ///   the pool.

@@ -25,6 +25,7 @@
 #include COGWHEEL_ASIO_HEADER(query.hpp)
 #include COGWHEEL_ASIO_HEADER(require.hpp)
 #include COGWHEEL_ASIO_HEADER(strand.hpp)
+#include COGWHEEL_ASIO_HEADER(system_context.hpp)
 #include COGWHEEL_ASIO_HEADER(version.hpp)
 #if COGWHEEL_ASIO_MACRO(VERSION) < 102600
 #include COGWHEEL_ASIO_HEADER(execution/execute.hpp)
@@ -82,6 +83,21 @@ private:
 };
 
 // ---- on the way to an executor ----
+
+/// Whether an executor runs a function on the thread that dispatches it, and what is posted to it on a thread of Asio's
+/// system context: system_executor, inline_executor, the executor of asio::use_future. What must not run on several
+/// threads at once needs another one.
+template <class Executor>
+inline constexpr bool runs_anywhere = [] {
+    if constexpr (!asio::execution::is_executor<Executor>::value)
+        return false;
+    else if constexpr (asio::can_query<const Executor&, asio::execution::context_t>::value)
+        return std::is_same_v<
+            std::decay_t<decltype(asio::query(std::declval<const Executor&>(), asio::execution::context))>,
+            asio::system_context>;
+    else
+        return asio::can_require<const Executor&, asio::execution::blocking_t::never_t>::value;
+}();
 
 /// Whether f(args...) compiles. std::invocable also takes pointers to members, and costs ten templates of the standard
 /// library for each type of f.
@@ -172,11 +188,13 @@ private:
     ending end_;
 };
 
-/// Posts to an executor. If the executor cannot promise never to block, the post goes through `other` first.
+/// Posts to an executor. If the executor cannot promise never to block, or would use a thread of Asio's system context,
+/// the post goes through `other` first.
 template <class Executor>
 class way_to {
-    static constexpr bool straight = !asio::execution::is_executor<Executor>::value ||
-                                     asio::can_require<const Executor&, asio::execution::blocking_t::never_t>::value;
+    static constexpr bool straight =
+        !asio::execution::is_executor<Executor>::value ||
+        (!runs_anywhere<Executor> && asio::can_require<const Executor&, asio::execution::blocking_t::never_t>::value);
     using first = std::conditional_t<straight, Executor, asio::any_io_executor>;
 
     template <class Other>
@@ -233,6 +251,9 @@ inline constexpr bool has_executor = !std::is_same_v<asio::associated_executor_t
 template <class T>
 inline constexpr bool has_allocator =
     !std::is_same_v<asio::associated_allocator_t<T, std::allocator<no_executor>>, std::allocator<no_executor>>;
+/// Whether a handler has an executor that says where its operation's steps may run.
+template <class T>
+inline constexpr bool has_place = has_executor<T> && !runs_anywhere<asio::associated_executor_t<T, no_executor>>;
 
 /// Returns whether both are the same executor. Checks the type first: target<E>() of Asio 1.22 does not. Without typeid
 /// it compares both as any_io_executor. It returns false if there is no memory for that; callers are then only slower.

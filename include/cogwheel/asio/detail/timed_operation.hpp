@@ -94,8 +94,8 @@ public:
     }
 
 private:
-    using executor_type = std::conditional_t<has_executor<Handler>,
-                                             asio::associated_executor_t<Handler, asio::any_io_executor>, IoExecutor>;
+    using executor_type =
+        std::conditional_t<has_place<Handler>, asio::associated_executor_t<Handler, asio::any_io_executor>, IoExecutor>;
     friend owner;
 
     static void end(timer_node& node, void* context) {
@@ -109,7 +109,7 @@ private:
 
     // Returns the executor that calls the handler and emits the signal.
     executor_type executor() const {
-        if constexpr (has_executor<Handler>)
+        if constexpr (has_place<Handler>)
             return asio::get_associated_executor(handler_, any_executor()); // a type may have one, and an object none
         else if constexpr (std::is_same_v<IoExecutor, asio::any_io_executor>)
             return io_executor_ ? *io_executor_ : engine_.executor();
@@ -121,7 +121,7 @@ private:
     }
     // Returns whether a turn of the wheel runs on that executor.
     bool is_on_wheel_executor() const {
-        if constexpr (has_executor<Handler>)
+        if constexpr (has_place<Handler>)
             return is_executor(engine_.executor(), executor());
         else
             return !io_executor_;

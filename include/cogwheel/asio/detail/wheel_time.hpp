@@ -27,28 +27,6 @@ std::chrono::nanoseconds present() noexcept {
     return saturate_to_ns(Clock::now().time_since_epoch());
 }
 
-/// Returns the duration, rounded up. Saturates: the units of a clock may be finer than nanoseconds, or no multiple of
-/// them, and then std::chrono::ceil() overflows.
-template <class Duration>
-constexpr Duration ceil_to(std::chrono::nanoseconds ns) noexcept {
-    using rep = typename Duration::rep;
-    if constexpr (std::is_same_v<Duration, std::chrono::nanoseconds>) {
-        return ns;
-    } else if constexpr (!std::is_integral_v<rep>) {
-        return std::chrono::ceil<Duration>(ns);
-    } else {
-        using factor = std::ratio_divide<std::nano, typename Duration::period>;
-        constexpr std::int64_t num = factor::num, den = factor::den;
-        static_assert(num <= std::numeric_limits<std::int64_t>::max() / den, "the clock's unit is too odd a fraction");
-        const std::int64_t rest = ns.count() % den * num;
-        std::int64_t count = 0;
-        const bool beyond = __builtin_mul_overflow(ns.count() / den, num, &count) ||
-                            __builtin_add_overflow(count, rest / den + (rest % den > 0 ? 1 : 0), &count);
-        if (beyond || !std::in_range<rep>(count)) return ns.count() > 0 ? Duration::max() : Duration::min();
-        return Duration(static_cast<rep>(count));
-    }
-}
-
 /// Returns the point, rounded up: with a coarse clock no timer is early. Saturates.
 template <class TimePoint>
 constexpr TimePoint point_at(std::chrono::nanoseconds since_epoch) noexcept {

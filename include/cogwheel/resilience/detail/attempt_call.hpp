@@ -18,6 +18,7 @@
 #include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
 #include COGWHEEL_ASIO_HEADER(multiple_exceptions.hpp)
 
+#include <concepts>
 #include <functional>
 #include <new>
 
@@ -34,18 +35,37 @@ inline constexpr bool is_awaitable = false;
 #if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT) // Asio 1.22 does not detect the coroutines of every compiler
 template <class T, class Executor>
 inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
-template <class Executor, class Awaitable, class Token>
-auto spawn_attempt(const Executor& executor, Awaitable a, Token token) {
-    return asio::co_spawn(executor, std::move(a), std::move(token));
-}
-#else
-template <class Executor, class Awaitable, class Token>
-void spawn_attempt(const Executor&, const Awaitable&, Token);
 #endif
 
+/// Where the coroutines of attempts run: on the operation's executor, or on the wheel's if theirs is none that it
+/// converts to.
+template <class Own, class Wheels>
+class spawning_place {
+public:
+    spawning_place(const Own& own, const Wheels& wheels) noexcept : own_(own), wheels_(wheels) {}
+
+#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT)
+    template <class T, class Executor, class Token>
+    auto spawn(asio::awaitable<T, Executor> a, Token token) const {
+        if constexpr (std::convertible_to<const Own&, Executor>) {
+            return asio::co_spawn(own_, std::move(a), std::move(token));
+        } else {
+            static_assert(std::convertible_to<const Wheels&, Executor>,
+                          "the coroutine needs an executor that neither the handler nor the wheel has: declare it as "
+                          "asio::awaitable<T>");
+            return asio::co_spawn(wheels_, std::move(a), std::move(token));
+        }
+    }
+#endif
+
+private:
+    [[maybe_unused]] const Own& own_;
+    [[maybe_unused]] const Wheels& wheels_;
+};
+
 /// Starts the operation. Returns what the operation returns.
-template <class Operation, class Attempt, class Executor, class Token>
-auto call_attempt(Operation& operation, [[maybe_unused]] Attempt& attempt, [[maybe_unused]] const Executor& executor,
+template <class Operation, class Attempt, class Place, class Token>
+auto call_attempt(Operation& operation, [[maybe_unused]] Attempt& attempt, [[maybe_unused]] const Place& place,
                   Token token) {
     if constexpr (std::invocable<Operation&, Attempt&, Token>) {
         return std::invoke(operation, attempt, std::move(token));
@@ -54,15 +74,28 @@ auto call_attempt(Operation& operation, [[maybe_unused]] Attempt& attempt, [[may
     } else if constexpr (std::invocable<Operation&, Attempt&>) {
         static_assert(is_awaitable<std::invoke_result_t<Operation&, Attempt&>>,
                       "an operation that takes no completion token must return asio::awaitable");
-        return spawn_attempt(executor, std::invoke(operation, attempt), std::move(token));
+        return place.spawn(std::invoke(operation, attempt), std::move(token));
     } else {
         static_assert(std::invocable<Operation&>, "the operation must be callable as operation(token), "
                                                   "operation(attempt, token), operation() or operation(attempt)");
         static_assert(is_awaitable<std::invoke_result_t<Operation&>>,
                       "an operation that takes no completion token must return asio::awaitable");
-        return spawn_attempt(executor, std::invoke(operation), std::move(token));
+        return place.spawn(std::invoke(operation), std::move(token));
     }
 }
+
+/// An operation with a predicate of its results.
+template <class Operation, class Retryable>
+struct judged_operation {
+    Operation operation;
+    Retryable retryable;
+
+    template <class... Args>
+        requires std::invocable<Operation&, Args...>
+    decltype(auto) operator()(Args&&... args) {
+        return std::invoke(operation, std::forward<Args>(args)...);
+    }
+};
 
 template <class T>
 struct only_signature {
@@ -90,8 +123,10 @@ struct only_signature<signature_list<R(First, Rest...)>> {
 
 /// The completion signature of `Operation`.
 template <class Operation, class Attempt, class Executor>
-using attempt_signature = only_signature<decltype(call_attempt(std::declval<Operation&>(), std::declval<Attempt&>(),
-                                                               std::declval<const Executor&>(), signature_probe()))>;
+using attempt_signature =
+    only_signature<decltype(call_attempt(std::declval<Operation&>(), std::declval<Attempt&>(),
+                                         std::declval<const spawning_place<Executor, Executor>&>(),
+                                         signature_probe()))>;
 
 /// Returns the results of the last attempt, with a summary of all attempts behind the error.
 template <class Error, class... Rest, class Summary>

@@ -31,18 +31,28 @@ public:
     nanoseconds open_until() const noexcept { return open_until_; }
 
     /// Returns true if allow() uses the time. Reading a clock is most of its cost, so the caller asks first.
-    bool allow_needs_time() const noexcept { return state_ == circuit_state::open; }
-    bool success_needs_time() const noexcept { return options_.failure_rate > 0; }
+    bool allow_needs_time() const noexcept { return state_ != circuit_state::closed; }
+    /// The same of ended().
+    bool end_needs_time(verdict v) const noexcept {
+        return v == verdict::failed || state_ == circuit_state::half_open ||
+               (v == verdict::succeeded && options_.failure_rate > 0);
+    }
 
     /// Returns true if a call may be made. The call then belongs to generation(), and the caller passes its end to
     /// ended(), once. Makes an open breaker half open if its time is over. So it works even if the wheel took no timer.
-    bool allow(nanoseconds now) noexcept {
+    /// Opens a half open one whose probes take too long. Errors: those of the generator; then nothing changes.
+    template <class Generator>
+    bool allow(nanoseconds now, Generator& random) {
+        if (state_ == circuit_state::half_open && in_flight_ != 0 && now >= probes_until_) open(probes_until_, random);
         if (state_ == circuit_state::open) elapsed(now);
         if (state_ == circuit_state::open || (state_ == circuit_state::half_open && !probe_wanted())) {
             ++stats_.refused;
             return false;
         }
-        if (state_ == circuit_state::half_open) ++in_flight_;
+        if (state_ == circuit_state::half_open) {
+            ++in_flight_;
+            wait_for_probes(now);
+        }
         ++stats_.allowed;
         return true;
     }
@@ -58,6 +68,7 @@ public:
         }
         if (state_ == circuit_state::half_open) {
             --in_flight_;
+            wait_for_probes(now);
             if (v == verdict::failed) return open(now, random);
             if (v == verdict::succeeded && ++passed_ >= options_.probes_to_close) close();
         } else if (v != verdict::abandoned) {
@@ -82,6 +93,7 @@ public:
     }
 
 private:
+    void wait_for_probes(nanoseconds now) noexcept { probes_until_ = saturating_add(now, options_.probe_timeout); }
     bool probe_wanted() const noexcept {
         return in_flight_ < options_.probes && in_flight_ + passed_ < options_.probes_to_close;
     }
@@ -114,6 +126,7 @@ private:
     std::uint32_t in_a_row_ = 0;
     std::uint32_t in_flight_ = 0; // probes that run
     std::uint32_t passed_ = 0;    // probes that succeeded
+    nanoseconds probes_until_{};  // if no probe starts or ends by then, those that run have failed
     circuit_stats stats_;
 };
 

@@ -18,6 +18,18 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
+/// The executor of a composed operation's steps: the one associated with its handler, else the wheel's. If the
+/// handler's runs functions anywhere, the wheel's serves, too.
+template <class Handler, class Wheels>
+auto executor_of_steps(const Handler& handler, const Wheels& wheels) {
+    if constexpr (has_place<Handler>)
+        return asio::get_associated_executor(handler, wheels);
+    else
+        return wheels;
+}
+template <class Handler, class Wheels>
+using steps_executor = decltype(executor_of_steps(std::declval<const Handler&>(), std::declval<const Wheels&>()));
+
 /// The allocator of a composed operation: the one associated with its handler, else Asio's recycling allocator.
 template <class Handler, class T>
 using handler_memory = typename std::allocator_traits<

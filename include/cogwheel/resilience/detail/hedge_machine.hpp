@@ -24,14 +24,15 @@ public:
 
     enum class news {
         won,    ///< the first success: cancel the other attempts
-        failed, ///< a failure: the next attempt may start at once
+        failed, ///< not a success: the next attempt may start at once
         late,   ///< too late to matter
     };
-    /// Records the end of an attempt.
-    news ended(std::uint32_t number, const error_code& ec) noexcept {
+    /// Records the end of an attempt. `again`: another attempt may do better.
+    news ended(std::uint32_t number, const error_code& ec, bool again) noexcept {
         if (winner_ != 0) return news::late;
         last_error_ = ec;
-        if (ec) return settled_ ? news::late : news::failed;
+        if (ec && !again) start_no_more();
+        if (ec || again) return settled_ ? news::late : news::failed;
         winner_ = number;
         settled_ = true;
         return news::won;

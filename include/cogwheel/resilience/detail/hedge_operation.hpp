@@ -47,7 +47,7 @@ class hedge_operation {
     };
 
 public:
-    using executor_type = asio::associated_executor_t<Handler, Executor>;
+    using executor_type = steps_executor<Handler, Executor>;
     static constexpr bool allocates = has_allocator<Handler>;
     using user_allocator = asio::associated_allocator_t<Handler>;
 
@@ -121,17 +121,19 @@ public:
     void ended(std::uint32_t number, Args&&... args) {
         results r(std::forward<Args>(args)...);
         finish(true, [&] {
-            if (note_end(number, r) == hedge_machine::news::won)
+            std::exception_ptr trouble;
+            if (note_end(number, r, trouble) == hedge_machine::news::won)
                 cancel_all(asio::cancellation_type::terminal);
             else
                 launch();
+            if (trouble) std::rethrow_exception(trouble);
         });
     }
 
     /// Called by create_in() only; destroy_in() calls the destructor.
     template <class H, class F>
     hedge_operation(Impl& state, const Executor& executor, const hedge_options& options, F&& f, H&& handler)
-        : executor_(asio::get_associated_executor(handler, executor)),
+        : executor_(executor_of_steps(handler, executor)),
           state_(state),
           options_(options),
           machine_(options.attempts),
@@ -235,7 +237,8 @@ private:
             if (more) set_timer(serial);
             std::exception_ptr thrown;
             COGWHEEL_TRY {
-                call_attempt(function_, b.attempt, executor(), branch_token<hedge_operation>{this, number});
+                call_attempt(function_, b.attempt, spawning_place(executor(), state_->executor()),
+                             branch_token<hedge_operation>{this, number});
             }
             COGWHEEL_CATCH { thrown = std::current_exception(); }
             again = started(number, thrown);
@@ -274,24 +277,43 @@ private:
         }
         lock.unlock();
         if (initial) stop_timer();
-        const bool failed = note_end(number, r) == hedge_machine::news::failed;
-        if (told || initial) return failed;
+        std::exception_ptr trouble;
+        const bool failed = note_end(number, r, trouble) == hedge_machine::news::failed;
+        if (!told) trouble = thrown;
+        if (trouble && initiates()) note_trouble(trouble);
+        if (!trouble || initiates()) return failed;
         if (failed) launch();
-        std::rethrow_exception(thrown);
+        std::rethrow_exception(trouble);
     }
 
-    hedge_machine::news note_end(std::uint32_t number, results& r) {
+    // Records the end of an attempt. If the predicate throws, no further attempt starts; sets `trouble`.
+    hedge_machine::news note_end(std::uint32_t number, results& r, std::exception_ptr& trouble) {
         const error_code ec = code_of(std::get<0>(r));
+        bool again = false;
+        COGWHEEL_TRY { again = is_worth_another(ec, r); }
+        COGWHEEL_CATCH { trouble = std::current_exception(); }
         std::optional<results> replaced; // destroyed without the lock
         const lock_type lock(mutex_);
         at(number).now = branch::over;
-        const auto news = machine_.ended(number, ec);
+        if (trouble) machine_.start_no_more();
+        const auto news = machine_.ended(number, ec, again);
         // Keeps the first success, else the last failure.
         if (news != hedge_machine::news::late || machine_.winner() == 0) {
             if (results_) replaced.emplace(std::move(*results_));
             results_.emplace(std::move(r));
         }
         return news;
+    }
+
+    // Asks the predicate.
+    bool is_worth_another(const error_code& ec, [[maybe_unused]] const results& r) {
+        if (ec && ec.category() == error_category()) return false;
+        if constexpr (requires { function_.retryable; })
+            return std::apply(
+                [&](const auto&, const auto&... rest) { return static_cast<bool>(function_.retryable(ec, rest...)); },
+                r);
+        else
+            return ec && (options_.retryable ? options_.retryable(ec) : is_transient(ec));
     }
 
     // Asks the budget for another attempt. Preconditions: locked. A refusal is final: a late attempt would only be

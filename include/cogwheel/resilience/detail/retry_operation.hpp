@@ -25,7 +25,7 @@ class retry_operation {
     using owner = operation_owner<retry_operation>;
 
 public:
-    using executor_type = asio::associated_executor_t<Handler, Executor>;
+    using executor_type = steps_executor<Handler, Executor>;
     static constexpr bool allocates = has_allocator<Handler>;
     using user_allocator = asio::associated_allocator_t<Handler>;
     using token = attempt_token<retry_operation>;
@@ -98,7 +98,7 @@ public:
     /// Called by create_in() only; destroy_in() calls the destructor.
     template <class H, class F>
     retry_operation(Impl& state, const Executor& executor, const basic_retry_policy<clock>& policy, F&& f, H&& handler)
-        : executor_(asio::get_associated_executor(handler, executor)),
+        : executor_(executor_of_steps(handler, executor)),
           state_(state),
           machine_(policy),
           own_random_(fresh_seed(this, present<clock>())),
@@ -159,7 +159,8 @@ private:
         step_state s;
         COGWHEEL_TRY {
             s = begin(own, [](retry_operation& o) {
-                call_attempt(o.function_, o.machine_.attempt(), o.executor(), token{&o});
+                call_attempt(o.function_, o.machine_.attempt(), spawning_place(o.executor(), o.state_->executor()),
+                             token{&o});
             });
         }
         COGWHEEL_CATCH {
