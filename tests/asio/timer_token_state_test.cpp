@@ -8,11 +8,13 @@
 #include <asio/strand.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <sstream>
 #include <tuple>
 
@@ -240,5 +242,36 @@ TEST_CASE("cancel_all_of_a_range_of_tokens") {
     CHECK(other.wheel.pending() == 0);
     CHECK(at.wheel.cancel_all_of(std::array{kept}) == 1);
     at.run();
+    CHECK(counts_agree(at.wheel.stats()));
+}
+
+TEST_CASE("batch_that_is_computed_may_use_the_wheel") {
+    virtual_wheel at;
+    std::vector<manual_token> tokens;
+    const auto delay_and_callable = [&](int i) {
+        CHECK(at.wheel.pending() == tokens.size() + static_cast<std::size_t>(i)); // needs the lock
+        return std::pair(std::chrono::milliseconds(i + 1), [] {});
+    };
+    SUBCASE("transformed") {
+        tokens = at.wheel.schedule_all(std::views::iota(0, 3) | std::views::transform(delay_and_callable));
+    }
+    SUBCASE("transformed, refused by the wheel in the middle") {
+        virtual_wheel full({.max_pending = 2});
+        const auto in_full = [&](int i) {
+            CHECK(full.wheel.pending() == std::min<std::size_t>(2, static_cast<std::size_t>(i)));
+            return std::pair(1s, [] {});
+        };
+        std::error_code ec;
+        CHECK(full.wheel.schedule_all(std::views::iota(0, 4) | std::views::transform(in_full), ec).size() == 2);
+        CHECK(ec == errc::too_many_timers);
+        for (int i = 0; i < 3; ++i) tokens.push_back(at.wheel.schedule(1s, [] {}));
+    }
+    std::size_t left = 3;
+    const auto one = [&](const manual_token& t) {
+        CHECK(at.wheel.pending() == left--);
+        return t;
+    };
+    CHECK(at.wheel.cancel_all_of(tokens | std::views::transform(one)) == 3);
+    CHECK(at.wheel.pending() == 0);
     CHECK(counts_agree(at.wheel.stats()));
 }

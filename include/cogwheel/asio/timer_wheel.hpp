@@ -245,8 +245,9 @@ public:
         return token.reschedule(delay) ? token : schedule(delay, std::forward<F>(f), ec);
     }
 
-    /// Schedules a batch: a range of pairs or tuples (delay, f), from which it moves. Reads the clock once and takes
-    /// the lock once. Stops at the first timer that the wheel refuses. Returns the tokens of those before it, in order.
+    /// Schedules a batch: a range of pairs or tuples (delay, f), from which it moves. Reads the clock once, and takes
+    /// the lock once if the range is contiguous. Any other range may compute its elements, and may use the wheel for
+    /// that. Stops at the first timer that the wheel refuses. Returns the tokens of those before it, in order.
     /// Complexity: O(length). Errors: std::bad_alloc; the timers before that one stay pending.
     template <class Range>
     std::vector<token_type> schedule_all(Range&& range, const detail::error_output& ec = {}) {
@@ -254,8 +255,8 @@ public:
         return impl().schedule_all(range, ec.get() != nullptr ? *ec.get() : ignored);
     }
 
-    /// Cancels the timers of a range of tokens, as basic_timer_token::cancel() does. Takes the lock once, but releases
-    /// it while it destroys a callable that has a destructor. Returns how many were pending.
+    /// Cancels the timers of a range of tokens, as basic_timer_token::cancel() does. Takes the lock once if the range
+    /// is contiguous (see schedule_all()), but releases it while it destroys a callable that has a destructor. Returns how many were pending.
     /// Complexity: O(length). Errors: those of cancel(); the timers before that one are cancelled.
     template <class Range>
     std::size_t cancel_all_of(const Range& tokens) {

@@ -15,6 +15,7 @@
 
 #include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
 
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -140,6 +141,11 @@ public:
         return {*this, node.id()};
     }
 
+    // Whether to iterate the range is no more than to read memory. Other ranges may use the wheel: not under its lock.
+    template <class Range>
+    static constexpr bool is_in_memory =
+        requires(Range& r) { requires std::contiguous_iterator<decltype(std::begin(r))>; };
+
     /// Schedules all callables of a range of pairs (delay, callable), until the wheel refuses one.
     template <class Range>
     std::vector<token_type> schedule_all(Range& range, error_code& ec) {
@@ -148,9 +154,12 @@ public:
         ec.clear();
         const time_point now = Clock::now();
         lock_type lock = engine::lock();
+        constexpr bool lazy = !is_in_memory<Range>;
+        if constexpr (lazy) lock.unlock();
         for (auto&& [delay, f] : range) {
             tokens.emplace_back(); // before the timer exists, because it may fail
             decltype(auto) callable = wrapped(std::move(f));
+            if constexpr (lazy) lock.lock();
             COGWHEEL_TRY {
                 tokens.back() = schedule_locked(from_now{saturate_to_ns(delay), now},
                                                 std::forward<decltype(callable)>(callable), no_callable(), &ec);
@@ -159,6 +168,7 @@ public:
                 if (lock.owns_lock()) lock.unlock(); // the callable is destroyed next
                 COGWHEEL_RETHROW;
             }
+            if constexpr (lazy) lock.unlock();
             if (!ec) continue;
             tokens.pop_back();
             break;
@@ -170,6 +180,10 @@ public:
     template <class Range>
     std::size_t cancel_all_of(const Range& tokens) {
         std::size_t n = 0;
+        if constexpr (!is_in_memory<const Range>) {
+            for (const token_type& t : tokens) n += t.cancel() ? 1U : 0U;
+            return n;
+        }
         lock_type lock = engine::lock();
         for (const token_type& t : tokens) {
             if (t.target_ == this) {
