@@ -117,8 +117,13 @@ check_platform() {
             finding "$file:${line%%:*}: ask a macro of detail/platform.hpp"
         done
     done
+    files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | grep -vE '/(platform|overflow|call_site)\.hpp$' | while IFS= read -r file; do
+        { grep -nE '\b__builtin_([a-hj-z]|i[^a])' "$file" || true; } | while IFS= read -r line; do
+            finding "$file:${line%%:*}: a built-in function of one compiler: take detail/platform.hpp, detail/overflow.hpp"
+        done
+    done
     files '^(include/cogwheel|src|tests)/.*\.(hpp|cpp)$' | grep -v '/platform\.hpp$' | while IFS= read -r file; do
-        { grep -nE '^ *# *(if|elif).*\bCOGWHEEL_(LINUX|WINDOWS|MINGW|X86_64|I386|AARCH64|TICK_COUNTER|FUTEX)\b' "$file" || true; } |
+        { grep -nE '^ *# *(if|elif).*\bCOGWHEEL_(GNU|LINUX|WINDOWS|MINGW|X86_64|I386|AARCH64|TICK_COUNTER|FUTEX)\b' "$file" || true; } |
             sed -n 1p | while IFS= read -r line; do
             grep -q '^#include <cogwheel/detail/platform.hpp>' "$file" || finding "$file:${line%%:*}: include detail/platform.hpp"
         done

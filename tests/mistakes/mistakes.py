@@ -15,7 +15,12 @@ HEADERS = """
 #include <cogwheel/asio/callback_timer.hpp>
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/net/idle_stream.hpp>
+#include <cogwheel/net/pending_requests.hpp>
 #include <cogwheel/net/session_group.hpp>
+#include <cogwheel/resilience/circuit_breaker.hpp>
+#include <cogwheel/schedule/interval.hpp>
+#include <cogwheel/schedule/keyed_timers.hpp>
+#include <asio/bind_executor.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 using namespace std::chrono_literals;
@@ -43,6 +48,33 @@ MISTAKES = [
     (
         "struct f { void operator()() {} }; cogwheel::local_timer_wheel own{io}; cogwheel::callback_timer<f> t{own, {}};",
         "name_the_wheel_as_in_callback_timer_function_wheel",
+    ),
+    ("cogwheel::local_timer_wheel own{io}; cogwheel::interval ticks{own, {.period = 1s}};", "write_local_interval"),
+    ("cogwheel::local_timer_wheel own{io}; cogwheel::circuit_breaker breaker{own};", "write_local_circuit_breaker"),
+    (
+        "cogwheel::local_timer_wheel own{io}; cogwheel::pending_requests<int, int> requests{own};",
+        "name_the_wheel_as_in_pending_requests_key_response_wheel",
+    ),
+    (
+        "cogwheel::local_timer_wheel own{io}; cogwheel::pending_requests<int, int> requests{own, io.get_executor()};",
+        "name_the_wheel_as_in_pending_requests_key_response_wheel",
+    ),
+    (
+        "cogwheel::local_timer_wheel own{io}; cogwheel::keyed_timers<int> table{own};",
+        "name_the_wheel_as_in_keyed_timers_key_wheel",
+    ),
+    (
+        "cogwheel::keyed_timers<int> table{wheel}; table.add(1, 1s, asio::bind_executor(io, [] {}));",
+        "jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor",
+    ),
+    (
+        "cogwheel::keyed_timers<int> table{wheel};"
+        "table.add(1, cogwheel::recurrence::every(1s), asio::bind_executor(io, [](int) {}));",
+        "jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor",
+    ),
+    (
+        "cogwheel::keyed_timers<int> table{wheel}; table.add_at(1, {}, asio::bind_executor(io, [](int) {}));",
+        "jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor",
     ),
     ("wheel.schedule(5, [] {});", "a_delay_needs_a_unit_write_schedule_5s_f"),
     ("cogwheel::timeout_after(5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_after_5s_token"),

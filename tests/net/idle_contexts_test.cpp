@@ -12,6 +12,7 @@
 #include <cogwheel/net/idle_stream.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/execution.hpp>
 #include <asio/executor_work_guard.hpp>
@@ -324,6 +325,22 @@ TEST_CASE_TEMPLATE("no_way_home_for_now_the_event_comes_with_a_later_turn", Whee
         CHECK_FALSE(log.last_error());
         CHECK_FALSE(idle.waiting());
     }
+}
+
+TEST_CASE_TEMPLATE("close_when_idle_calls_on_the_callables_executor", Wheel, BOTH_WHEELS) {
+    two_contexts<Wheel> c;
+    std::optional<idle_stream<quiet_stream, Wheel>> stream(std::in_place, *c.wheel, idle_timeouts{.reader = 10s},
+                                                           c.io.get_executor());
+    std::optional<std::chrono::nanoseconds> idle_for;
+    stream->close_when_idle(asio::bind_executor(*c.home, [&](const idle_event& e) {
+        idle_for = e.idle_for;
+        stream.reset();
+    }));
+    pass(c.io, 10s);
+    CHECK_FALSE(idle_for);
+    run_ready(*c.home);
+    CHECK(idle_for == 10s);
+    CHECK_FALSE(stream);
 }
 
 TEST_CASE_TEMPLATE("executor_destroys_the_event_the_monitor_may_wait_again", Wheel, BOTH_WHEELS) {

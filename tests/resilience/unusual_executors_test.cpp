@@ -52,10 +52,10 @@ struct failing_at_once {
         if (!posts) throw std::system_error(asio::error::connection_refused);
         return asio::async_initiate<Token, void(std::error_code)>(
             [](auto handler) {
-                asio::post(
-                    asio::bind_executor(asio::get_associated_executor(handler), [h = std::move(handler)]() mutable {
-                        std::move(h)(make_error_code(asio::error::connection_refused));
-                    }));
+                const auto executor = asio::get_associated_executor(handler); // the handler moves in the next line
+                asio::post(asio::bind_executor(executor, [h = std::move(handler)]() mutable {
+                    std::move(h)(make_error_code(asio::error::connection_refused));
+                }));
             },
             token);
     }

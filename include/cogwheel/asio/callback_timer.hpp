@@ -23,6 +23,7 @@
 #include <cogwheel/asio/detail/callback_arrival.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/assertion.hpp>
+#include <cogwheel/detail/platform.hpp>
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
@@ -182,7 +183,7 @@ private:
         return e.unlock_with(true);
     }
     COGWHEEL_ALWAYS_INLINE void prefetch() const noexcept {
-        __builtin_prefetch(this, 1); // the lock and the counter would wait for the line
+        COGWHEEL_PREFETCH(this, 1); // the lock and the counter would wait for the line
     }
     // Not inlined, so that the usual case saves no registers for it.
     [[gnu::noinline]] bool schedule_and_unlock(engine& e, detail::due_tick a) {

@@ -256,7 +256,8 @@ public:
     }
 
     /// Cancels the timers of a range of tokens, as basic_timer_token::cancel() does. Takes the lock once if the range
-    /// is contiguous (see schedule_all()), but releases it while it destroys a callable that has a destructor. Returns how many were pending.
+    /// is contiguous (see schedule_all()), but releases it while it destroys a callable that has a destructor.
+    /// Returns how many were pending.
     /// Complexity: O(length). Errors: those of cancel(); the timers before that one are cancelled.
     template <class Range>
     std::size_t cancel_all_of(const Range& tokens) {

@@ -19,6 +19,7 @@
 #include <cogwheel/asio/detail/context_wheel.hpp>
 #include <cogwheel/asio/detail/wheel_timer_impl.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/detail/platform.hpp>
 
 #include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(wait_traits.hpp)
@@ -234,8 +235,8 @@ private:
 
     // Called before a clock reading, which waits for earlier loads, but not for prefetches (docs/adr/0005).
     COGWHEEL_ALWAYS_INLINE void prefetch() const noexcept {
-        __builtin_prefetch(this, 1);
-        __builtin_prefetch(&expiry_, 1);
+        COGWHEEL_PREFETCH(this, 1);
+        COGWHEEL_PREFETCH(&expiry_, 1);
     }
 
     class initiate_wait {

@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What this platform has, as macros that are 0 or 1. No other header or source asks the compiler.
+// What this platform has, as macros that are 0 or 1, and what its compiler has beyond the language. No other header or
+// source asks the compiler.
 #pragma once
+
+// The language extensions of g++ and Clang.
+#ifdef __GNUC__
+#define COGWHEEL_GNU 1
+#else
+#define COGWHEEL_GNU 0
+#ifndef COGWHEEL_UNTESTED_COMPILER
+#error                                                                                                                 \
+    "cogwheel does not support this compiler: take g++ 12 or Clang 16, or later. For a trial: COGWHEEL_UNTESTED_COMPILER"
+#endif
+#endif
 
 #ifdef __linux__
 #define COGWHEEL_LINUX 1
@@ -62,8 +74,16 @@
 #define COGWHEEL_ALWAYS_INLINE
 #endif
 
+#if COGWHEEL_GNU
+#define COGWHEEL_PREFETCH(...) __builtin_prefetch(__VA_ARGS__)
+#define COGWHEEL_UNREACHABLE() __builtin_unreachable()
+#else
+#define COGWHEEL_PREFETCH(...) static_cast<void>(0)
+#define COGWHEEL_UNREACHABLE() static_cast<void>(0)
+#endif
+
 // std::is_trivially_destructible_v, for which the compiler reads ten templates of the standard library.
-#ifdef __clang__
+#if defined(__clang__) || !COGWHEEL_GNU
 #define COGWHEEL_TRIVIALLY_DESTRUCTIBLE(...) __is_trivially_destructible(__VA_ARGS__)
 #else
 #define COGWHEEL_TRIVIALLY_DESTRUCTIBLE(...) __has_trivial_destructor(__VA_ARGS__)

@@ -104,34 +104,25 @@ public:
     basic_idle_monitor(basic_idle_monitor&& other) noexcept
         : machine_(other.machine_),
           timer_(std::move(other.timer_)),
-          overload_(other.overload_),
-          operation_(std::exchange(other.operation_, nullptr)),
-          probe_(std::exchange(other.probe_, nullptr)),
-          executor_(std::move(other.executor_)),
+          executor_(other.executor_),
           far_(std::move(other.far_)) {
-        const auto lock = timer_.wheel().lock();
-        under_load_.timer = &timer_;
-        overload_->replace(other.under_load_, under_load_);
-        other.overload_ = nullptr;
-        if (operation_ != nullptr) operation_->monitor = this;
+        take_over(other);
     }
+    /// Ends this monitor as its destructor does, then takes over `other`.
     basic_idle_monitor& operator=(basic_idle_monitor&& other) noexcept {
-        if (this != &other) {
-            this->~basic_idle_monitor();
-            ::new (static_cast<void*>(this)) basic_idle_monitor(std::move(other));
-        }
+        if (this == &other) return *this;
+        end();
+        machine_ = other.machine_;
+        timer_ = std::move(other.timer_);
+        std::destroy_at(&executor_); // an executor may be copied, but perhaps not assigned
+        std::construct_at(&executor_, other.executor_);
+        far_ = std::move(other.far_);
+        take_over(other);
         return *this;
     }
 
     /// Destroys the monitor. An async_idle under way completes with operation_aborted.
-    ~basic_idle_monitor() {
-        if (overload_ != nullptr) {
-            const auto lock = timer_.wheel().lock();
-            overload_->leave(under_load_);
-        }
-        withdraw();
-        if (operation_ != nullptr) operation_->monitor = nullptr; // the timer's end completes it
-    }
+    ~basic_idle_monitor() { end(); }
 
     executor_type get_executor() const noexcept { return executor_; }
 
@@ -369,6 +360,23 @@ private:
         }
     }
 
+    void take_over(basic_idle_monitor& other) noexcept {
+        operation_ = std::exchange(other.operation_, nullptr);
+        probe_ = std::exchange(other.probe_, nullptr);
+        overload_ = std::exchange(other.overload_, nullptr);
+        const auto lock = timer_.wheel().lock();
+        under_load_.timer = &timer_;
+        overload_->replace(other.under_load_, under_load_);
+        if (operation_ != nullptr) operation_->monitor = this;
+    }
+    void end() noexcept {
+        if (overload_ != nullptr) {
+            const auto lock = timer_.wheel().lock();
+            overload_->leave(under_load_);
+        }
+        withdraw();
+        if (operation_ != nullptr) operation_->monitor = nullptr; // the timer's end completes it
+    }
     void forget(const operation&) noexcept { operation_ = nullptr; }
 
     static const idle_timeouts& checked(const idle_timeouts& limits) {

@@ -110,7 +110,8 @@ public:
     /// destroyed, the stream stays open. After close(), it closes nothing, even if the stream is opened again.
     /// What the system has not sent yet, it goes on sending; to reset the connection instead, use async_idle(), and set
     /// asio::socket_base::linger(true, 0) before you close.
-    /// Executor of `closed`: the stream's. It may destroy the stream. What it throws leaves run().
+    /// Executor of `closed`: its associated one, else the stream's. It may destroy the stream. What it throws
+    ///   leaves run().
     /// Errors: std::system_error (asio::error::already_started: an async_idle is under way), std::bad_alloc.
     void close_when_idle() {
         close_when_idle([](const idle_event&) {});
@@ -121,18 +122,23 @@ public:
             asio::detail::throw_exception(
                 detail::sys::system_error(asio::error::already_started, "cogwheel::idle_stream"));
         impl_->count_anew();
-        impl_->monitor.async_idle(
-            [weak = std::weak_ptr(impl_), closed = std::move(closed)](error_code ec, const idle_event& event) mutable {
-                const std::shared_ptr<impl> b = weak.lock();
-                if (b == nullptr || b->ended || ec == asio::error::operation_aborted) return;
-                if (!b->is_open()) {
-                    b->was_closed = true;
-                    return;
-                }
-                b->timed_out = !ec;
-                b->close();
-                if (!ec) closed(event);
-            });
+        impl_->monitor.async_idle([weak = std::weak_ptr(impl_),
+                                   closed = std::move(closed)](error_code ec, const idle_event& event) mutable {
+            const std::shared_ptr<impl> b = weak.lock();
+            if (b == nullptr || b->ended || ec == asio::error::operation_aborted) return;
+            if (!b->is_open()) {
+                b->was_closed = true;
+                return;
+            }
+            b->timed_out = !ec;
+            b->close();
+            if (ec) return;
+            if constexpr (detail::has_executor<F>)
+                detail::dispatch_on(asio::get_associated_executor(closed, b->stream.get_executor()),
+                                    detail::handler_with_results<F, std::tuple<idle_event>>{std::move(closed), event});
+            else
+                closed(event);
+        });
     }
 
     /// Closes the lowest layer and cancels async_idle(). Operations under way complete with operation_aborted, or with

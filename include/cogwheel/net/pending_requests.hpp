@@ -33,6 +33,11 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
+// The type of a deleted function, so that the compiler's first line says what to write.
+namespace mistake {
+struct name_the_wheel_as_in_pending_requests_key_response_wheel {};
+} // namespace mistake
+
 /// The requests in flight, found by key. Hash, Equal: as for std::unordered_map. Executor: converts to
 /// asio::any_io_executor.
 /// Thread safety: one strand at a time.
@@ -80,6 +85,11 @@ public:
     explicit pending_requests(const Wheel& wheel, const request_options& options = {})
         requires std::convertible_to<typename Wheel::executor_type, Executor>
         : pending_requests(wheel, wheel.get_executor(), options) {}
+
+    template <any_timer_wheel Other, class... More,
+              class = mistake::name_the_wheel_as_in_pending_requests_key_response_wheel>
+        requires(!std::same_as<Other, Wheel>)
+    explicit pending_requests(const Other&, const More&...) = delete;
 
     /// Takes over the requests of `other`. After that, `other` may only be destroyed or assigned to.
     pending_requests(pending_requests&& other) noexcept = default;

@@ -42,6 +42,7 @@
 #include <cogwheel/resilience/detail/breaker_machine.hpp>
 #include <cogwheel/resilience/error.hpp>
 
+#include <concepts>
 #include <functional>
 #include <memory>
 
@@ -171,6 +172,11 @@ private:
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
+// The type of a deleted function, so that the compiler's first line says what to write.
+namespace mistake {
+struct write_local_circuit_breaker {};
+} // namespace mistake
+
 /// A call that a breaker allowed or refused. Move-only. An allowed call ends once: by succeeded(), failed() or ended(),
 /// or without a verdict (success or failure) when it is destroyed or assigned to.
 /// Thread safety: one thread at a time. Lifetime: the wheel's execution context must outlive it; the breaker need not.
@@ -247,6 +253,10 @@ public:
                                    std::function<void(circuit_state)> on_change = {})
         : impl_(std::make_shared<impl_type>(detail::impl_of(wheel), options, std::move(on_change))) {}
 
+    template <any_timer_wheel Other, class = mistake::write_local_circuit_breaker>
+        requires(!std::same_as<Other, Wheel>)
+    explicit basic_circuit_breaker(const Other&, const circuit_breaker_options& = {},
+                                   const std::function<void(circuit_state)>& = {}) = delete;
     basic_circuit_breaker(const basic_circuit_breaker&) = delete;
     basic_circuit_breaker& operator=(const basic_circuit_breaker&) = delete;
 

@@ -30,8 +30,9 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 ///   destroys the results of an attempt that succeeds after the winner.
 ///   If the operation throws while it is started, that attempt fails with the exception, as in async_retry. If E is
 ///   std::error_code and the exception has no code, it also leaves run(), and the predicate is asked about
-///   std::errc::state_not_recoverable. But inside async_hedge(), no further attempt starts then. If no attempt runs or has succeeded, the exception leaves
-///   async_hedge(), and the handler is not called. Else the exception is dropped, and the handler is called.
+///   std::errc::state_not_recoverable. But inside async_hedge(), no further attempt starts then. If no attempt runs or
+///   has succeeded, the exception leaves async_hedge(), and the handler is not called. Else the exception is dropped,
+///   and the handler is called.
 /// Completion signature: void(E, hedge_result, Results...), where the operation's is void(E, Results...). E is
 ///   - success: an attempt succeeded, even after a cancellation. The results are those of the first to succeed.
 ///   - the error of the last attempt to fail, if none succeeded and the hedge was not cancelled.

@@ -17,8 +17,8 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 /// When a hedge starts further attempts.
 struct hedge_options {
     /// The time from the start of an attempt to the start of the next one. If an attempt fails with an error that is
-    /// `retryable`, the next one starts at once. The 95th percentile of the usual latency is a good value: with two attempts, it costs about 5% more calls.
-    /// Zero or less: the next attempt starts in the wheel's next turn.
+    /// `retryable`, the next one starts at once. The 95th percentile of the usual latency is a good value: with two
+    /// attempts, it costs about 5% more calls. Zero or less: the next attempt starts in the wheel's next turn.
     std::chrono::nanoseconds delay{};
 
     /// The largest number of attempts, including the first. 1 .. 16.

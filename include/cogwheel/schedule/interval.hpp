@@ -25,6 +25,11 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
+// The type of a deleted function, so that the compiler's first line says what to write.
+namespace mistake {
+struct write_local_interval {};
+} // namespace mistake
+
 /// A periodic timer on any wheel. One async_tick() may be pending at a time.
 /// Thread safety: one thread or strand at a time. The handlers of async_tick() must run on it too.
 template <any_timer_wheel Wheel>
@@ -50,6 +55,13 @@ public:
         : impl_((options.validate(true), std::make_shared<impl>(wheel, options, end))) {
         reset_at(first);
     }
+    template <any_timer_wheel Other>
+        requires(!std::same_as<Other, Wheel>)
+    basic_interval(const Other&, const interval_options&, mistake::write_local_interval = {}) = delete;
+    template <any_timer_wheel Other>
+        requires(!std::same_as<Other, Wheel>)
+    basic_interval(const Other&, typename Other::time_point, const interval_options&,
+                   mistake::write_local_interval = {}) = delete;
 
     basic_interval(basic_interval&&) noexcept = default;
     basic_interval& operator=(basic_interval&& other) noexcept {

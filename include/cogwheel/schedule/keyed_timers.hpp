@@ -28,6 +28,12 @@
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
+// The types of deleted functions, so that the compiler's first line says what to write.
+namespace mistake {
+struct name_the_wheel_as_in_keyed_timers_key_wheel {};
+struct jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor;
+} // namespace mistake
+
 /// The default hash: std::hash. For std::string it also takes a string_view.
 template <class Key>
 struct keyed_hash : std::hash<Key> {};
@@ -67,6 +73,10 @@ public:
     keyed_timers(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash = {}, const Equal& equal = {})
         : impl_(std::make_unique<impl_type>(wheel, std::move(executor), hash, equal)) {}
 
+    template <any_timer_wheel Other>
+        requires(!std::same_as<Other, Wheel>)
+    explicit keyed_timers(const Other&, mistake::name_the_wheel_as_in_keyed_timers_key_wheel = {}) = delete;
+
     keyed_timers(keyed_timers&&) noexcept = default;
     keyed_timers& operator=(keyed_timers&&) noexcept = default;
 
@@ -78,13 +88,13 @@ public:
     ///   then schedules nothing.
     /// Exception safety: on std::bad_alloc, and on exceptions of Hash, Equal and Job, the table is unchanged.
     template <class F>
-        requires std::invocable<F&, const Key&> || std::invocable<F&>
+        requires detail::keyed_job<F, Key>
     error_code add(Key key, const recurrence& schedule, F job, on_duplicate policy = on_duplicate::reject) {
         return add_due(std::move(key), schedule, impl_type::from_present(schedule.delay), std::move(job), policy);
     }
 
     /// Schedules one run of `job`, after `delay`.
-    template <class Rep, class Period, class F>
+    template <class Rep, class Period, detail::keyed_job<Key> F>
     error_code add(Key key, std::chrono::duration<Rep, Period> delay, F job,
                    on_duplicate policy = on_duplicate::reject) {
         return add(std::move(key), recurrence::once(saturate_to_ns(delay)), std::move(job), policy);
@@ -94,13 +104,13 @@ public:
     /// the present tick; later runs lie on the grid of the point. schedule.delay: only touch() without a delay uses
     /// it, if there is no period.
     template <class F>
-        requires std::invocable<F&, const Key&> || std::invocable<F&>
+        requires detail::keyed_job<F, Key>
     error_code add_at(Key key, time_point at, const recurrence& schedule, F job,
                       on_duplicate policy = on_duplicate::reject) {
         return add_due(std::move(key), schedule, since_epoch(at), std::move(job), policy);
     }
     template <class F>
-        requires std::invocable<F&, const Key&> || std::invocable<F&>
+        requires detail::keyed_job<F, Key>
     error_code add_at(Key key, time_point at, F job, on_duplicate policy = on_duplicate::reject) {
         const recurrence once = recurrence::once(detail::distance(Wheel::clock_type::now(), at));
         return add_due(std::move(key), once, since_epoch(at), std::move(job), policy);
@@ -220,6 +230,19 @@ public:
     void for_each(F f) const {
         for (const auto& r : impl_->all()) f(std::as_const(r->key), detail::point_at<time_point>(r->due), r->left);
     }
+
+    template <class At, class F, class... More>
+        requires detail::has_executor<F>
+    mistake::jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor add(const Key&, const At&, F,
+                                                                                  More...) = delete;
+    template <class F, class... More>
+        requires detail::has_executor<F>
+    mistake::jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor add_at(const Key&, time_point, F,
+                                                                                     More...) = delete;
+    template <class F, class... More>
+        requires detail::has_executor<F>
+    mistake::jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor
+    add_at(const Key&, time_point, const recurrence&, F, More...) = delete;
 
 private:
     static std::chrono::nanoseconds since_epoch(time_point at) noexcept {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
+#include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/timer_node.hpp>
 
 #include <array>
@@ -63,7 +64,7 @@ public:
 
     /// Appends a node without touching it. Preconditions: those of node_queue::push().
     void push(timer_node& node) noexcept {
-        __builtin_prefetch(&node, 1);
+        COGWHEEL_PREFETCH(&node, 1);
         if (end_ - first_ == distance) linked_.push(*pop_remembered());
         remembered_[end_++ % distance] = &node;
     }

@@ -157,7 +157,7 @@ public:
         if (index % page_size >= p.used || p.stride == sizeof(place)) [[unlikely]]
             return nullptr;
         auto* node = reinterpret_cast<timer_node*>(p.at(index));
-        if (node == nullptr) __builtin_unreachable(); // the caller's check costs nothing then
+        if (node == nullptr) COGWHEEL_UNREACHABLE(); // the caller's check costs nothing then
         return node;
     }
     /// Preconditions: the generation is odd.
@@ -185,11 +185,9 @@ public:
     /// one), its node, and the target of the pointer behind an embedded node (only with adjacent::pointer).
     COGWHEEL_ALWAYS_INLINE void prefetch_place(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
-        if (p.stride == sizeof(place)) __builtin_prefetch(p.at(index));
+        if (p.stride == sizeof(place)) COGWHEEL_PREFETCH(p.at(index));
     }
-    COGWHEEL_ALWAYS_INLINE void prefetch_node(std::uint32_t index) const noexcept {
-        __builtin_prefetch(find(index), 1);
-    }
+    COGWHEEL_ALWAYS_INLINE void prefetch_node(std::uint32_t index) const noexcept { COGWHEEL_PREFETCH(find(index), 1); }
 
     COGWHEEL_ALWAYS_INLINE void prefetch_adjacent(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
@@ -197,7 +195,7 @@ public:
         if (const timer_node* node = find(p, index)) {
             void* pointer;
             std::memcpy(&pointer, node + 1, sizeof pointer);
-            __builtin_prefetch(pointer, 1);
+            COGWHEEL_PREFETCH(pointer, 1);
         }
     }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
+#include <cogwheel/detail/overflow.hpp>
 #include <cogwheel/detail/platform.hpp>
 
 #include <bit>
@@ -132,8 +133,8 @@ constexpr Duration ceil_to(std::chrono::nanoseconds ns) noexcept {
         static_assert(num <= std::numeric_limits<std::int64_t>::max() / den, "the clock's unit is too odd a fraction");
         const std::int64_t rest = ns.count() % den * num;
         std::int64_t count = 0;
-        const bool beyond = __builtin_mul_overflow(ns.count() / den, num, &count) ||
-                            __builtin_add_overflow(count, rest / den + (rest % den > 0 ? 1 : 0), &count);
+        const bool beyond = mul_overflow(ns.count() / den, num, count) ||
+                            add_overflow(count, rest / den + (rest % den > 0 ? 1 : 0), count);
         if (beyond || !std::in_range<rep>(count)) return ns.count() > 0 ? Duration::max() : Duration::min();
         return Duration(static_cast<rep>(count));
     }
@@ -166,8 +167,8 @@ saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
 /// Returns a + b; saturates at both ends.
 constexpr std::chrono::nanoseconds saturating_add(std::chrono::nanoseconds a, std::chrono::nanoseconds b) noexcept {
     using std::chrono::nanoseconds;
-    nanoseconds::rep sum = 0;
-    if (__builtin_add_overflow(a.count(), b.count(), &sum)) [[unlikely]]
+    std::int64_t sum = 0;
+    if (detail::add_overflow(a.count(), b.count(), sum)) [[unlikely]]
         return b.count() > 0 ? nanoseconds::max() : nanoseconds::min();
     return nanoseconds(sum);
 }

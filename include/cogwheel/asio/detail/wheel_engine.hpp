@@ -20,7 +20,6 @@
 #include <cogwheel/asio/detail/engine_counts.hpp>
 #include <cogwheel/asio/detail/executors.hpp>
 #include <cogwheel/asio/detail/operation.hpp>
-#include <cogwheel/asio/detail/post_flag.hpp>
 #include <cogwheel/asio/detail/probe.hpp>
 #include <cogwheel/asio/detail/turn_watch.hpp>
 #include <cogwheel/asio/detail/unchecked_lock.hpp>
@@ -32,6 +31,7 @@
 #include <cogwheel/counts/wheel_stats.hpp>
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/post_flag.hpp>
 #include <cogwheel/wheel/level_census.hpp>
 #include <cogwheel/wheel/observed_wheel.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>

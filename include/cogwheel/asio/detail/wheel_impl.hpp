@@ -12,6 +12,7 @@
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 #include <cogwheel/asio/timer_token.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/platform.hpp>
 
 #include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
 
@@ -234,7 +235,7 @@ public:
             return reschedule_slowly(true, id, when);
         // Some processors read their counter only when all branches before it are decided. So none depends on the node
         // until then, and the node comes meanwhile.
-        __builtin_prefetch(node, 1);
+        COGWHEEL_PREFETCH(node, 1);
         due_tick a{};
         if (!this->try_due_at(when, a)) [[unlikely]]
             return reschedule_slowly(true, id, when);

@@ -190,9 +190,9 @@ private:
 
     // The same as since_origin() for a point from the origin to longest_usual after it; else returns false.
     COGWHEEL_ALWAYS_INLINE bool try_since_origin(time_point t, nanoseconds& since) const noexcept {
-        nanoseconds::rep difference = 0;
-        const bool overflow = __builtin_sub_overflow(saturate_to_ns(t.time_since_epoch()).count(),
-                                                     saturate_to_ns(origin_.time_since_epoch()).count(), &difference);
+        std::int64_t difference = 0;
+        const bool overflow = sub_overflow(saturate_to_ns(t.time_since_epoch()).count(),
+                                           saturate_to_ns(origin_.time_since_epoch()).count(), difference);
         since = nanoseconds(difference);
         return !overflow && static_cast<std::uint64_t>(difference) <= static_cast<std::uint64_t>(longest_usual.count());
     }

@@ -10,9 +10,9 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
-#include <cogwheel/asio/detail/post_flag.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/linked_list.hpp>
+#include <cogwheel/detail/post_flag.hpp>
 #include <cogwheel/net/idle_stats.hpp>
 #include <cogwheel/net/idle_timeouts.hpp>
 

@@ -13,9 +13,9 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
-#include <cogwheel/asio/detail/post_flag.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/post_flag.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/net/detail/busy_flag.hpp>
 #include <cogwheel/net/detail/request_operation.hpp>

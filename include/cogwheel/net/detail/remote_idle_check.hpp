@@ -10,8 +10,8 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
-#include <cogwheel/asio/detail/post_flag.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/post_flag.hpp>
 #include <cogwheel/net/detail/busy_flag.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
 

@@ -77,6 +77,11 @@ private:
     std::size_t armed_ = 0;
 };
 
+/// A callable that add() takes. The table cannot promise that a job of a removed key does not run if the job goes on to
+/// an executor of its own.
+template <class F, class Key>
+concept keyed_job = (std::invocable<F&, const Key&> || std::invocable<F&>) && !has_executor<F>;
+
 template <class Key, class Job, class Wheel, class Hash, class Equal>
 class keyed_timers_impl {
 public:

@@ -5,13 +5,11 @@
 // while it takes it, also on another thread. Then nothing must wait for the function any more.
 #pragma once
 
-#include <cogwheel/detail/which_asio.hpp>
-
 #include <atomic>
 #include <memory>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0::detail {
 
 /// Thread safety: begin(), succeed() and fail() need what guards the post; the function's own calls need nothing.
 class post_flag {
@@ -73,4 +71,4 @@ private:
     std::shared_ptr<Object> object_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0::detail

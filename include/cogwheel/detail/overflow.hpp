@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// Sums, differences and products of 64 bits that tell whether they overflow. The result is then the low 64 bits.
+#pragma once
+
+#include <cogwheel/detail/platform.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace cogwheel::inline v0::detail {
+
+/// For compilers without such built-in functions. Each returns whether it overflows.
+namespace portable {
+
+constexpr bool add_overflow(std::int64_t a, std::int64_t b, std::int64_t& sum) noexcept {
+    sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    return b < 0 ? sum >= a : sum < a;
+}
+constexpr bool sub_overflow(std::int64_t a, std::int64_t b, std::int64_t& difference) noexcept {
+    difference = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+    return b < 0 ? difference <= a : difference > a;
+}
+constexpr bool mul_overflow(std::int64_t a, std::int64_t b, std::int64_t& product) noexcept {
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+    product = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    if (a == 0 || b == 0) return false;
+    if ((a == -1 && b == least) || (b == -1 && a == least)) return true;
+    return product / b != a;
+}
+
+} // namespace portable
+
+COGWHEEL_ALWAYS_INLINE constexpr bool add_overflow(std::int64_t a, std::int64_t b, std::int64_t& sum) noexcept {
+#if COGWHEEL_GNU
+    return __builtin_add_overflow(a, b, &sum);
+#else
+    return portable::add_overflow(a, b, sum);
+#endif
+}
+COGWHEEL_ALWAYS_INLINE constexpr bool sub_overflow(std::int64_t a, std::int64_t b, std::int64_t& difference) noexcept {
+#if COGWHEEL_GNU
+    return __builtin_sub_overflow(a, b, &difference);
+#else
+    return portable::sub_overflow(a, b, difference);
+#endif
+}
+COGWHEEL_ALWAYS_INLINE constexpr bool mul_overflow(std::int64_t a, std::int64_t b, std::int64_t& product) noexcept {
+#if COGWHEEL_GNU
+    return __builtin_mul_overflow(a, b, &product);
+#else
+    return portable::mul_overflow(a, b, product);
+#endif
+}
+
+} // namespace cogwheel::inline v0::detail
