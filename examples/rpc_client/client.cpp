@@ -6,10 +6,8 @@
 #include "client.hpp"
 
 #include "support/output.hpp"
-#include "support/spawned.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
-#include <asio/co_spawn.hpp>
 #include <asio/redirect_error.hpp>
 
 #include <utility>
@@ -33,7 +31,10 @@ asio::awaitable<void> client::run() {
         try {
             channel_ = co_await connect();
             ++counts_.connects;
-            asio::co_spawn(channel_->stream().get_executor(), keep_alive(channel_), rethrow_unless_network);
+            channel_->stream().keep_alive([this, &c = *channel_] { // or a pending read hears that it is closed
+                c.send(kind::ping, 0, {});
+                ++counts_.pings;
+            });
             for (;;) {
                 frame f = co_await channel_->receive();
                 if (f.what != kind::response) continue;
@@ -66,27 +67,13 @@ asio::awaitable<std::shared_ptr<channel>> client::connect() {
         cogwheel::timeout_after(wheel_, options_.connect,
                                 asio::bind_cancellation_slot(stop_connecting_.slot(), asio::use_awaitable)));
     socket.set_option(tcp::no_delay{true});
-    const cogwheel::idle_timeouts idle{.reader = 2 * options_.heartbeat, .writer = options_.heartbeat, .jitter = 0.2};
+    const cogwheel::idle_timeouts idle{.reader = 2 * options_.heartbeat, .ping = options_.heartbeat, .jitter = 0.2};
     const auto made = std::make_shared<channel>(wheel_, channel_limits{.idle = idle}, std::move(socket));
     made->on_written([this](std::error_code ec, const std::vector<std::uint64_t>& ids) {
         if (ec) return;
         for (const std::uint64_t id : ids) requests_.written(id);
     });
     co_return made;
-}
-
-asio::awaitable<void> client::keep_alive(std::shared_ptr<channel> c) {
-    for (;;) {
-        std::error_code gone;
-        const auto event = co_await c->stream().async_idle(asio::redirect_error(asio::use_awaitable, gone));
-        if (gone || !c->stream().lowest_layer().is_open()) co_return;
-        if (event.kind == cogwheel::idle_kind::writer) {
-            c->send(kind::ping, 0, {});
-            ++counts_.pings;
-        } else {
-            c->close(); // run() is told
-        }
-    }
 }
 
 void client::stop() {

@@ -53,7 +53,6 @@ private:
     /// The id of the request. Errors: connection_aborted while there is no connection.
     std::uint64_t send(const std::string& body);
     asio::awaitable<std::shared_ptr<channel>> connect();
-    asio::awaitable<void> keep_alive(std::shared_ptr<channel> c);
 
     cogwheel::timer_wheel& wheel_;
     const client_options options_;

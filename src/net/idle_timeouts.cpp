@@ -11,7 +11,7 @@
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 std::string_view to_string(idle_kind k) noexcept {
-    constexpr std::array<std::string_view, 3> names{"reader", "writer", "all"};
+    constexpr std::array<std::string_view, 4> names{"reader", "writer", "all", "ping"};
     return names[static_cast<std::size_t>(k)];
 }
 
@@ -19,6 +19,18 @@ void idle_timeouts::validate() const {
     if (!(jitter >= 0 && jitter <= 1))
         throw std::invalid_argument("cogwheel::idle_timeouts: jitter is " + std::to_string(jitter) +
                                     ", but must be 0 .. 1; 0.1 spreads 60 s over 60 .. 66 s");
+    const auto check_ping = [this](const char* name, std::chrono::nanoseconds other) {
+        if (ping <= ping.zero() || other <= other.zero() || ping < other) return;
+        throw std::invalid_argument("cogwheel::idle_timeouts: ping is " + std::to_string(ping.count()) +
+                                    " ns, but must be less than " + name + ", " + std::to_string(other.count()) +
+                                    " ns, or the peer has no time to answer; a third of it suits most protocols");
+    };
+    check_ping("reader", reader);
+    check_ping("writer", writer);
+    if (ping > ping.zero() && all > all.zero() && reader <= reader.zero())
+        throw std::invalid_argument(
+            "cogwheel::idle_timeouts: with a ping, which is a write, `all` would not come while "
+            "the peer is gone: set reader, too");
 }
 
 } // namespace cogwheel::inline v0::inline COGWHEEL_ASIO

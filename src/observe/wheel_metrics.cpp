@@ -122,6 +122,7 @@ constexpr std::array<metric<sample>, 33> metrics{{
          to.value("kind", to_string(idle_kind::reader), s.idle->reader);
          to.value("kind", to_string(idle_kind::writer), s.idle->writer);
          to.value("kind", to_string(idle_kind::all), s.idle->all);
+         to.value("kind", to_string(idle_kind::ping), s.idle->ping);
      }},
     {{"cogwheel_wheel_requests_in_flight", gauge, "wheel", "Requests of all pending_requests on the wheel."},
      [](const sample& s, sink& to) {

@@ -2,15 +2,16 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // When a connection counts as idle: what Netty's IdleStateHandler does, and what its users wished it did.
+#include "support/idle_machine_rig.hpp"
 #include "support/random.hpp"
 
-#include <cogwheel/net/detail/idle_machine.hpp>
 #include <cogwheel/resilience/random.hpp>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -20,44 +21,12 @@ using cogwheel::idle_event;
 using cogwheel::idle_kind;
 using cogwheel::idle_timeouts;
 using cogwheel::detail::idle_machine;
+using cogwheel_tests::machine_rig;
 using nanoseconds = std::chrono::nanoseconds;
 
 namespace {
 
 constexpr nanoseconds forever = nanoseconds::max();
-
-struct machine_rig : idle_machine {
-    struct queues {
-        bool input = false;
-        std::optional<std::uint64_t> output;
-        int asked = 0;
-
-        bool input_waits() {
-            ++asked;
-            return input;
-        }
-        std::optional<std::uint64_t> output_progress() {
-            ++asked;
-            return output;
-        }
-    } system;
-    double factor = 1;
-
-    explicit machine_rig(const idle_timeouts& limits, nanoseconds now = 0s) : idle_machine(limits, now, 1) {}
-
-    step ask(nanoseconds now) { return next(now, factor, system); }
-    bool silent_at(nanoseconds now) { return !ask(now).event; }
-    nanoseconds look_at(nanoseconds now) {
-        const step s = ask(now);
-        REQUIRE_FALSE(s.event);
-        return s.look_at;
-    }
-    idle_event event_at(nanoseconds now) {
-        const step s = ask(now);
-        REQUIRE(s.event);
-        return *s.event;
-    }
-};
 
 } // namespace
 
@@ -263,6 +232,7 @@ TEST_CASE("idle_kind_has_words") {
     CHECK(to_string(idle_kind::reader) == "reader");
     CHECK(to_string(idle_kind::writer) == "writer");
     CHECK(to_string(idle_kind::all) == "all");
+    CHECK(to_string(idle_kind::ping) == "ping");
 }
 
 TEST_CASE("netty_973_jitter_spreads_those_who_fell_silent_together") {
@@ -370,30 +340,34 @@ TEST_CASE("random_scripts_agree_with_a_reference_that_remembers_everything") {
         CAPTURE(seed);
         cogwheel_tests::random_source random(seed);
         const auto limit = [&] { return nanoseconds(static_cast<std::int64_t>(random.below(4) * random.below(20))); };
-        const idle_timeouts limits{.reader = limit(), .writer = limit(), .all = limit()};
-        const nanoseconds of[] = {limits.reader, limits.writer, limits.all};
+        const idle_timeouts limits{.reader = limit(), .writer = limit(), .all = limit(), .ping = limit()};
+        const nanoseconds of[] = {limits.reader, limits.writer, limits.all, limits.ping};
         machine_rig r(limits);
         std::vector<nanoseconds> reads{0ns}, writes{0ns};
-        std::vector<nanoseconds> events[3];
-        bool fresh[3] = {true, true, true};
+        std::vector<nanoseconds> events[4];
+        std::optional<nanoseconds> told[4]; // the activity before the last event
         nanoseconds now{}, look_at{};
+        const auto last = [&](int k) {
+            const nanoseconds of_both[] = {reads.back(), writes.back(), std::max(reads.back(), writes.back()),
+                                           std::min(reads.back(), writes.back())};
+            return of_both[k];
+        };
+        nanoseconds asked = -1ns; // by the first ping since the last read
         const auto due = [&](int k) {
-            const nanoseconds last = k == 0   ? reads.back()
-                                     : k == 1 ? writes.back()
-                                              : std::max(reads.back(), writes.back());
-            return std::max(last, events[k].empty() ? last : events[k].back()) + of[k];
+            const nanoseconds at = std::max(last(k), events[k].empty() ? last(k) : events[k].back()) + of[k];
+            const bool again = !events[k].empty() && events[k].back() >= reads.back();
+            if (k != 0 || of[3] == 0ns || again) return at;
+            return asked >= reads.back() ? std::max(at, asked + of[0] - of[3]) : forever;
         };
         for (int step = 0; step < 300; ++step) {
             switch (random.below(4)) {
             case 0:
                 r.read(now);
                 reads.push_back(now);
-                fresh[0] = fresh[2] = true;
                 break;
             case 1:
                 r.written(now);
                 writes.push_back(now);
-                fresh[1] = fresh[2] = true;
                 break;
             default:
                 now += nanoseconds(static_cast<std::int64_t>(1 + random.below(12)));
@@ -401,16 +375,17 @@ TEST_CASE("random_scripts_agree_with_a_reference_that_remembers_everything") {
                     const auto s = r.ask(now);
                     look_at = forever;
                     int expected = -1;
-                    for (int k = 2; k >= 0; --k)
+                    for (int k = 3; k >= 0; --k)
                         if (of[k] > 0ns && due(k) <= now) expected = k;
                     REQUIRE(s.event.has_value() == (expected >= 0));
                     if (s.event) {
                         REQUIRE(static_cast<int>(s.event->kind) == expected);
-                        REQUIRE(s.event->first == std::exchange(fresh[expected], false));
+                        REQUIRE(s.event->first == (std::exchange(told[expected], last(expected)) != last(expected)));
                         REQUIRE(s.event->idle_for >= of[expected]);
                         events[expected].push_back(now);
+                        if (expected == 3 && asked < reads.back()) asked = now;
                     }
-                    for (int k = 0; k < 3; ++k)
+                    for (int k = 0; k < 4; ++k)
                         if (of[k] > 0ns) look_at = std::min(look_at, due(k));
                     REQUIRE(s.look_at == look_at);
                     if (!s.event) break;

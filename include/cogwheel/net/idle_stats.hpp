@@ -12,8 +12,8 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
 /// Counts of all idle monitors on one wheel.
 struct idle_stats {
-    std::uint64_t monitors = 0;                    ///< that exist now
-    std::uint64_t reader = 0, writer = 0, all = 0; ///< events by kind that async_idle() has reported
+    std::uint64_t monitors = 0;                              ///< that exist now
+    std::uint64_t reader = 0, writer = 0, all = 0, ping = 0; ///< events by kind that async_idle() has reported
 
     friend bool operator==(const idle_stats&, const idle_stats&) = default;
 };

@@ -104,13 +104,13 @@ public:
         return impl_->monitor.async_idle(std::forward<Token>(token));
     }
 
-    /// Closes the lowest layer at the first event from now on, once, and then calls `closed(event)`. It uses the
-    /// monitor's one async_idle(); monitor().cancel() ends that. If the wheel takes no timer, or memory runs out
-    /// meanwhile, it closes the stream and does not call `closed`. If the wheel's timers are cancelled or the wheel is
-    /// destroyed, the stream stays open. After close(), it closes nothing, even if the stream is opened again.
-    /// What the system has not sent yet, it goes on sending; to reset the connection instead, use async_idle(), and set
-    /// asio::socket_base::linger(true, 0) before you close.
-    /// Executor of `closed`: its associated one, else the stream's. It may destroy the stream. What it throws
+    /// Closes the lowest layer at the first event from now on, once, and then calls `closed(event)`. An event of the
+    ///   kind ping does not close: see keep_alive(). It uses the monitor's one async_idle(); monitor().cancel() ends
+    ///   that. If the wheel takes no timer, or memory runs out meanwhile, it closes the stream and does not call
+    ///   `closed`. If the wheel's timers are cancelled or the wheel is destroyed, the stream stays open. After close(),
+    ///   it closes nothing, even if the stream is opened again. What the system has not sent yet, it goes on sending;
+    ///   to reset the connection instead, use async_idle(), and set asio::socket_base::linger(true, 0) before you
+    ///   close. Executor of `closed`: its associated one, else the stream's. It may destroy the stream. What it throws
     ///   leaves run().
     /// Errors: std::system_error (asio::error::already_started: an async_idle is under way), std::bad_alloc.
     void close_when_idle() {
@@ -118,27 +118,30 @@ public:
     }
     template <std::invocable<const idle_event&> F>
     void close_when_idle(F closed) {
+        keep_alive([] {}, std::move(closed));
+    }
+
+    /// Does the same, and calls `send_ping()` at each event of the kind ping: after idle_timeouts::ping without a read,
+    /// or without a write, and then after the same time again. So a peer that answers stays, and one that has gone is
+    /// closed after idle_timeouts::reader.
+    /// Parameters: `send_ping`: starts a write, or queues the ping behind the one under way. It runs on the stream's
+    ///   executor, and may close or destroy the stream. What it throws leaves run(); the next ping is due nevertheless.
+    /// Example:
+    ///
+    ///     cogwheel::idle_stream stream{wheel, {.reader = 30s, .ping = 10s}, std::move(socket)};
+    ///     stream.keep_alive([&] { session.send(ping_frame); });
+    template <std::invocable<> Ping, std::invocable<const idle_event&> F>
+    void keep_alive(Ping send_ping, F closed) {
+        static_assert(!detail::has_executor<Ping>, "the ping runs on the stream's executor: dispatch inside it");
         if (impl_->monitor.waiting())
             asio::detail::throw_exception(
                 detail::sys::system_error(asio::error::already_started, "cogwheel::idle_stream"));
         impl_->count_anew();
-        impl_->monitor.async_idle([weak = std::weak_ptr(impl_),
-                                   closed = std::move(closed)](error_code ec, const idle_event& event) mutable {
-            const std::shared_ptr<impl> b = weak.lock();
-            if (b == nullptr || b->ended || ec == asio::error::operation_aborted) return;
-            if (!b->is_open()) {
-                b->was_closed = true;
-                return;
-            }
-            b->timed_out = !ec;
-            b->close();
-            if (ec) return;
-            if constexpr (detail::has_executor<F>)
-                detail::dispatch_on(asio::get_associated_executor(closed, b->stream.get_executor()),
-                                    detail::handler_with_results<F, std::tuple<idle_event>>{std::move(closed), event});
-            else
-                closed(event);
-        });
+        impl_->monitor.async_idle(detail::idle_guard<impl, Ping, F>{impl_, std::move(send_ping), std::move(closed)});
+    }
+    template <std::invocable<> Ping>
+    void keep_alive(Ping send_ping) {
+        keep_alive(std::move(send_ping), [](const idle_event&) {});
     }
 
     /// Closes the lowest layer and cancels async_idle(). Operations under way complete with operation_aborted, or with

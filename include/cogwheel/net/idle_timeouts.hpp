@@ -17,6 +17,7 @@ enum class idle_kind : unsigned char {
     reader, ///< nothing was read
     writer, ///< no write completed
     all,    ///< nothing was read, and no write completed
+    ping,   ///< time to send a ping: nothing was read, or no write completed
 };
 std::string_view to_string(idle_kind) noexcept; ///< the name of the constant
 
@@ -24,11 +25,18 @@ std::string_view to_string(idle_kind) noexcept; ///< the name of the constant
 /// Example:
 ///
 ///     cogwheel::idle_timeouts limits{.reader = 60s, .all = 300s, .jitter = 0.1};
+///     cogwheel::idle_timeouts with_heartbeats{.reader = 30s, .ping = 10s};
 struct idle_timeouts {
     // Zero or less: that kind is off.
     std::chrono::nanoseconds reader{}; ///< so long nothing was read
     std::chrono::nanoseconds writer{}; ///< so long no write completed
     std::chrono::nanoseconds all{};    ///< so long neither: traffic in one direction keeps both alive
+
+    /// So long one of the two was silent: the peer is to hear something, or to be asked for a sign of life. Take a
+    /// third of `reader`, and not `writer`, whose events mean that the connection is to be closed. A reader event comes
+    /// at least `reader - ping` after the ping that asked: also if the program has slept, or an overload factor has
+    /// fallen.
+    std::chrono::nanoseconds ping{};
 
     /// Lengthens each period by a random part, up to this share of the timeout. 0 .. 1. This spreads the events of
     /// connections that became idle together. It never shortens a period: no event is early.
@@ -37,7 +45,8 @@ struct idle_timeouts {
     /// The seed of the random parts. 0: each monitor has its own. Any other seed gives the same periods each time.
     std::uint64_t seed = 0;
 
-    /// Checks the jitter; all timeouts are valid. Errors: std::invalid_argument, which names the value and the range.
+    /// Checks the jitter, and that a ping comes before `reader` and `writer`; with `all`, it needs a `reader`. Errors:
+    /// std::invalid_argument, which names the value and the range.
     void validate() const;
 };
 

@@ -53,7 +53,7 @@ public:
     void sample(nanoseconds now, Queues&& queues) noexcept {
         if (now < sample_at_) return;
         nanoseconds limit = nanoseconds::max();
-        for (const std::size_t i : {writer, all})
+        for (const std::size_t i : {writer, all, ping})
             if (kinds_[i].limit != nanoseconds::zero()) limit = std::min(limit, kinds_[i].limit);
         sample_at_ = saturating_add(now, limit / 8);
         if (limit == nanoseconds::max()) return;
@@ -83,7 +83,7 @@ public:
     /// Sets other timeouts. They count from the last activity or event, which may be longer ago than a timeout.
     void set_limits(const idle_timeouts& limits) noexcept {
         if (limits.seed != 0) random_ = small_random(limits.seed);
-        const std::array values{limits.reader, limits.writer, limits.all};
+        const std::array values{limits.reader, limits.writer, limits.all, limits.ping};
         jitter_ = static_cast<float>(limits.jitter);
         sample_at_ = nanoseconds::min();
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
@@ -110,9 +110,10 @@ public:
     ///     activity.
     template <class Queues>
     step next(nanoseconds now, double factor, Queues&& queues) noexcept {
-        const bool in = is_due(reader, now, factor), out = is_due(writer, now, factor), any = is_due(all, now, factor);
-        if ((in || any) && (reading_ != 0 || queues.input_waits())) read(now);
-        if (out || any) {
+        const bool in = is_due(reader, now, factor), out = is_due(writer, now, factor);
+        const bool both = is_due(all, now, factor) || is_due(ping, now, factor);
+        if ((in || both) && (reading_ != 0 || queues.input_waits())) read(now);
+        if (out || both) {
             const std::optional<std::uint64_t> progress = queues.output_progress();
             if (progress && *progress != progress_) {
                 progress_ = *progress;
@@ -134,7 +135,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t reader = 0, writer = 1, all = 2; // the values of idle_kind
+    static constexpr std::size_t reader = 0, writer = 1, all = 2, ping = 3; // the values of idle_kind
     static constexpr nanoseconds never = nanoseconds::min();
 
     struct kind_state {
@@ -147,7 +148,8 @@ private:
     static nanoseconds later(nanoseconds a, nanoseconds b) noexcept { return a > b ? a : b; }
 
     nanoseconds stamp(std::size_t kind) const noexcept {
-        return kind == all ? later(stamps_[0], stamps_[1]) : stamps_[kind];
+        if (kind == all) return later(stamps_[0], stamps_[1]);
+        return kind == ping ? std::min(stamps_[0], stamps_[1]) : stamps_[kind];
     }
 
     // Rounds up. Exact where there is nothing to multiply.
@@ -162,7 +164,11 @@ private:
     nanoseconds due(std::size_t kind, double factor) const noexcept {
         const kind_state& k = kinds_[kind];
         if (k.limit == nanoseconds::zero()) return nanoseconds::max();
-        return saturating_add(later(stamp(kind), k.at), period(k, factor));
+        const nanoseconds at = saturating_add(later(stamp(kind), k.at), period(k, factor));
+        if (kind != reader || kinds_[ping].limit == nanoseconds::zero() || k.at >= stamps_[0]) return at;
+        // A peer that was not asked is not gone: the program may have slept, or the factor fallen.
+        if (asked_at_ < stamps_[0]) return nanoseconds::max();
+        return later(at, saturating_add(asked_at_, period(k, factor) - scaled(kinds_[ping].limit, factor)));
     }
     bool is_due(std::size_t kind, nanoseconds now, double factor) const noexcept {
         const nanoseconds at = due(kind, factor);
@@ -174,6 +180,7 @@ private:
         const nanoseconds since = stamp(kind);
         const nanoseconds before = since == never ? nanoseconds::max() : -since; // the negative of never overflows
         const idle_event event{static_cast<idle_kind>(kind), since != k.stamp, saturating_add(now, before)};
+        if (kind == ping && asked_at_ < stamps_[0]) asked_at_ = now;
         k.at = now;
         k.stamp = since;
         k.extra = draw();
@@ -184,7 +191,8 @@ private:
     float draw() noexcept { return jitter_ == 0 ? 0 : static_cast<float>(random_() >> 40) * 0x1p-24F * jitter_; }
 
     alignas(16) std::array<nanoseconds, 2> stamps_; // the last read and the last write, in one cache line: one store
-    std::array<kind_state, 3> kinds_{};
+    std::array<kind_state, 4> kinds_{};
+    nanoseconds asked_at_ = never; // the first ping since the last read
     std::uint64_t progress_ = 0;
     nanoseconds sample_at_{}; // not before this time
     small_random random_;

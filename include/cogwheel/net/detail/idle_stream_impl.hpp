@@ -28,6 +28,46 @@ struct observed_handler {
     }
 };
 
+/// Pings, and closes the stream at any other event: the handler of one async_idle after the other.
+template <class Impl, class Ping, class Closed>
+struct idle_guard {
+    std::weak_ptr<Impl> weak;
+    Ping send_ping;
+    Closed closed;
+
+    void operator()(error_code ec, const idle_event& event) {
+        const std::shared_ptr<Impl> b = weak.lock();
+        if (b == nullptr || b->ended || ec == asio::error::operation_aborted) return;
+        if (!b->is_open()) {
+            b->was_closed = true;
+            return;
+        }
+        if (!ec && event.kind == idle_kind::ping) return ping(*b);
+        b->timed_out = !ec;
+        b->close();
+        if (ec) return;
+        if constexpr (has_executor<Closed>)
+            dispatch_on(asio::get_associated_executor(closed, b->stream.get_executor()),
+                        handler_with_results<Closed, std::tuple<idle_event>>{std::move(closed), event});
+        else
+            closed(event);
+    }
+
+private:
+    void ping(Impl& b) {
+        const struct waiting_again { // also if it throws
+            idle_guard& self;
+            Impl& b;
+            ~waiting_again() {
+                if (b.ended || b.monitor.waiting()) return;
+                COGWHEEL_TRY { b.monitor.async_idle(std::move(self)); }
+                COGWHEEL_CATCH { b.close(); }
+            }
+        } at_exit{*this, b};
+        send_ping();
+    }
+};
+
 template <class Stream, class Monitor>
 struct idle_stream_impl final : idle_probe {
     template <class Wheel, class... Arguments>

@@ -61,7 +61,8 @@ public:
         const auto events = [this](idle_kind kind) {
             return events_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
         };
-        return {monitors_, events(idle_kind::reader), events(idle_kind::writer), events(idle_kind::all)};
+        return {monitors_, events(idle_kind::reader), events(idle_kind::writer), events(idle_kind::all),
+                events(idle_kind::ping)};
     }
 
     /// Puts `to` into the list in place of `from`.
@@ -157,7 +158,7 @@ private:
 
     std::atomic<double> factor_{1};
     std::uint64_t monitors_ = 0;
-    std::array<std::atomic<std::uint64_t>, 3> events_{}; // in the order of idle_kind
+    std::array<std::atomic<std::uint64_t>, 4> events_{}; // in the order of idle_kind
     linked_list<member> members_;
     member* cursor_ = nullptr; // the member that the walk visits next
     post_flag walk_posted_;
