@@ -14,16 +14,42 @@
 
 #if COGWHEEL_LINUX
 #include <cogwheel/asio/detail/timerfd.hpp>
+#include <cogwheel/asio/detail/wrapped_handler.hpp>
 #endif
 #include <cogwheel/detail/which_asio.hpp>
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
+#include COGWHEEL_ASIO_HEADER(error.hpp)
 
 #include <chrono>
 #include <concepts>
 #include <optional>
 #include <system_error>
+#include <type_traits>
 #include <utility>
+
+#if COGWHEEL_LINUX
+namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+/// The handler of a wait on a timerfd. If the process was forked meanwhile, the timer is another one, and the wait ends
+/// with success.
+template <class Handler>
+struct forked_wait {
+    using associations = of_handler;
+
+    forked_wait(Handler&& h, const timerfd_list& l) : handler(std::move(h)), list(&l), forks(l.forks()) {}
+    forked_wait(const Handler& h, const timerfd_list& l) : handler(h), list(&l), forks(l.forks()) {}
+
+    void operator()(error_code ec) {
+        if (ec == asio::error::operation_aborted && list->forks() != forks) ec.clear();
+        std::move(handler)(ec);
+    }
+
+    Handler handler;
+    const timerfd_list* list;
+    unsigned forks;
+};
+} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+#endif
 
 namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 
@@ -31,17 +57,16 @@ namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
 /// A file descriptor that the kernel makes readable when the wall clock is set: a timerfd with TFD_TIMER_CANCEL_ON_SET
 /// (timerfd_create(2)). The kernel also does that when the machine wakes up, because then CLOCK_REALTIME has run on and
 /// CLOCK_MONOTONIC has not. A clock that NTP slews, which is its usual way, is not set.
-/// Thread safety: one thread at a time, as an Asio I/O object. After fork(2), parent and child share the descriptor:
-/// each set is told to one of them only.
+/// Thread safety: one thread at a time, as an Asio I/O object.
 class clock_watch {
 public:
     using executor_type = asio::any_io_executor;
 
     /// Opens the file descriptor. Errors: std::system_error if the process may open no more, or the kernel has no such
     /// watch; std::bad_alloc.
-    explicit clock_watch(const executor_type& executor) : timer_(executor) {
+    explicit clock_watch(const executor_type& executor) : timer_(executor, &open) {
         error_code ec;
-        open(ec);
+        timer_.open(ec);
         if (ec) asio::detail::throw_exception(detail::sys::system_error(ec, "clock_watch: timerfd_create"));
     }
     template <class Context>
@@ -49,11 +74,12 @@ public:
     explicit clock_watch(Context& context) : clock_watch(context.get_executor()) {}
 
     /// The same without an exception. If there is an error, async_wait() completes with bad_descriptor.
-    clock_watch(const executor_type& executor, error_code& ec) : timer_(executor) { open(ec); }
+    clock_watch(const executor_type& executor, error_code& ec) : timer_(executor, &open) { timer_.open(ec); }
 
-    executor_type get_executor() { return timer_.get_executor(); }
+    executor_type get_executor() { return timer_->get_executor(); }
 
-    /// Waits until the clock is set after this call. Rarely, it completes although nobody has set the clock.
+    /// Waits until the clock is set after this call. Rarely, it completes although nobody has set the clock. So it does
+    /// in a child process when the context is notified of the fork.
     /// Preconditions: no other wait is under way, unless cancel() has been called since.
     /// Completion signature: void(std::error_code): success, or asio::error::operation_aborted if the wait was
     ///   cancelled, also by the destructor. Cancellation: terminal, partial and total. Complexity: a system call.
@@ -65,25 +91,30 @@ public:
     /// Completes the wait with operation_aborted, soon.
     void cancel() noexcept {
         error_code ignored; // it is open, or nobody waits
-        timer_.cancel(ignored);
+        timer_->cancel(ignored);
     }
 
 private:
     struct initiate_wait {
         using executor_type = clock_watch::executor_type;
-        executor_type get_executor() const noexcept { return watch->timer_.get_executor(); }
+        executor_type get_executor() const noexcept { return watch->timer_->get_executor(); }
 
         template <class Handler>
         void operator()(Handler&& handler) const {
-            detail::watch_clock(watch->timer_.native_handle());
-            watch->timer_.async_wait(asio::posix::descriptor_base::wait_read, std::forward<Handler>(handler));
+            detail::watch_clock(watch->timer_->native_handle());
+            watch->timer_->async_wait(
+                asio::posix::descriptor_base::wait_read,
+                detail::forked_wait<std::decay_t<Handler>>(std::forward<Handler>(handler), watch->timer_.list()));
         }
         clock_watch* watch;
     };
 
-    void open(error_code& ec) {
-        detail::assign_timerfd(timer_, detail::open_timerfd(CLOCK_REALTIME, ec), ec);
-        if (!ec && !detail::watch_clock(timer_.native_handle())) ec.assign(ENOTSUP, detail::sys::system_category());
+    static int open(error_code& ec) noexcept {
+        const int fd = detail::open_timerfd(CLOCK_REALTIME, ec);
+        if (ec || detail::watch_clock(fd)) return fd;
+        ec.assign(ENOTSUP, detail::sys::system_category());
+        ::close(fd);
+        return -1;
     }
 
     detail::timerfd timer_;

@@ -2,21 +2,30 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Timers of the kernel as file descriptors: timerfd_create(2). Linux only.
+//
+// After fork(2), a descriptor of the child names the very timer of the parent: what one process arms, the other one has
+// armed, too. So the child opens its own timers when the execution context is notified of the fork.
 #pragma once
 
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/detail/linked_list.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
+#include COGWHEEL_ASIO_HEADER(execution/context.hpp)
+#include COGWHEEL_ASIO_HEADER(execution_context.hpp)
 #include COGWHEEL_ASIO_HEADER(posix/basic_stream_descriptor.hpp)
+#include COGWHEEL_ASIO_HEADER(query.hpp)
 
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <limits>
+#include <mutex>
 #include <system_error>
+#include <utility>
 
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -27,8 +36,6 @@
 
 namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
 
-using timerfd = asio::posix::basic_stream_descriptor<asio::any_io_executor>;
-
 /// Opens a timerfd. Sets `ec` if the process may open no more file descriptors.
 inline int open_timerfd(clockid_t clock, error_code& ec) noexcept {
     const int fd = ::timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -36,16 +43,114 @@ inline int open_timerfd(clockid_t clock, error_code& ec) noexcept {
     return fd;
 }
 
-/// Hands the file descriptor to `timer`, or closes it and sets `ec`. Does nothing if `ec` is set.
-/// Errors: std::bad_alloc; the file descriptor is closed then.
-inline void assign_timerfd(timerfd& timer, int fd, error_code& ec) {
-    if (ec) return;
-    COGWHEEL_TRY { timer.assign(fd, ec); }
-    COGWHEEL_CATCH {
-        ::close(fd);
-        COGWHEEL_RETHROW;
+class timerfd;
+
+/// The timerfds of an execution context. Thread safety: any thread.
+class timerfd_list final : public asio::execution_context::service {
+public:
+    using key_type = timerfd_list;
+    static inline asio::execution_context::id id;
+
+    explicit timerfd_list(asio::execution_context& context) : asio::execution_context::service(context) {}
+
+    void join(timerfd& t) noexcept;
+    void leave(timerfd& t) noexcept;
+    /// Returns how many of the forks that led to this process the context was notified of.
+    unsigned forks() const noexcept { return forks_; }
+
+private:
+    void notify_fork(asio::execution_context::fork_event event) override;
+    void shutdown() noexcept override;
+
+    std::mutex mutex_;
+    bool shut_down_ = false;
+    unsigned forks_ = 0;
+    linked_list<timerfd> timers_;
+};
+
+/// A timerfd in Asio. Lifetime: as an Asio I/O object.
+class timerfd : public list_links<timerfd> {
+public:
+    using descriptor = asio::posix::basic_stream_descriptor<asio::any_io_executor>;
+    /// Returns a new timerfd, or sets `ec`.
+    using opener = int (*)(error_code& ec);
+
+    /// Errors: std::bad_alloc.
+    timerfd(const asio::any_io_executor& executor, opener o)
+        : descriptor_(executor),
+          opener_(o),
+          list_(&asio::use_service<timerfd_list>(asio::query(executor, asio::execution::context))) {
+        list_->join(*this);
     }
-    if (ec) ::close(fd);
+    timerfd(timerfd&& other) noexcept
+        : descriptor_(std::move(other.descriptor_)), opener_(other.opener_), list_(other.list_) {
+        list_->join(*this);
+    }
+    timerfd& operator=(timerfd&& other) noexcept {
+        list_->leave(*this);
+        descriptor_ = std::move(other.descriptor_);
+        opener_ = other.opener_;
+        list_ = other.list_;
+        list_->join(*this);
+        return *this;
+    }
+    ~timerfd() {
+        if (listed_) list_->leave(*this);
+    }
+
+    /// Sets `ec` if the process may open no more file descriptors. Errors: std::bad_alloc.
+    void open(error_code& ec) {
+        const int fd = opener_(ec);
+        if (ec) return;
+        COGWHEEL_TRY { descriptor_.assign(fd, ec); }
+        COGWHEEL_CATCH {
+            ::close(fd);
+            COGWHEEL_RETHROW;
+        }
+        if (ec) ::close(fd);
+    }
+
+    descriptor* operator->() noexcept { return &descriptor_; }
+    const timerfd_list& list() const noexcept { return *list_; }
+
+private:
+    friend timerfd_list;
+
+    // A wait completes with operation_aborted.
+    void reopen() {
+        if (!descriptor_.is_open()) return;
+        error_code ec;
+        descriptor_.close(ec);
+        open(ec);
+        if (ec) asio::detail::throw_exception(sys::system_error(ec, "notify_fork: timerfd_create"));
+    }
+
+    descriptor descriptor_;
+    opener opener_;
+    timerfd_list* list_; // made after the reactor, and so told of a fork after it
+    bool listed_ = false;
+};
+
+inline void timerfd_list::join(timerfd& t) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (shut_down_) return;
+    t.listed_ = true;
+    timers_.push_front(t);
+}
+inline void timerfd_list::leave(timerfd& t) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(t.listed_, false)) timers_.erase(t);
+}
+inline void timerfd_list::notify_fork(asio::execution_context::fork_event event) {
+    if (event != asio::execution_context::fork_child) return;
+    ++forks_;
+    for (timerfd* t = timers_.front(); t != nullptr; t = timers_.next(*t)) t->reopen();
+}
+// The service may be destroyed before a timer.
+inline void timerfd_list::shutdown() noexcept {
+    const std::lock_guard lock(mutex_);
+    shut_down_ = true;
+    while (timerfd* t = timers_.pop_front()) t->listed_ = false;
 }
 
 /// Makes the timerfd readable at `at`, and not before: this also takes back that it is readable now.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A driver on a timerfd, for clocks that no Asio timer can wait for. It keeps the rules of wheel_driver.hpp.
+// A driver on a timerfd, for clocks that no Asio timer can wait for. It keeps the rules of wheel_driver.hpp. In a child
+// process, the wait ends when the context is notified of the fork; the turn that it wakes arms the new timer.
 #pragma once
 
 #include <cogwheel/asio/detail/timerfd.hpp>
@@ -20,9 +21,9 @@ template <class Clock>
 class timerfd_driver {
 public:
     timerfd_driver(const asio::any_io_executor& executor, wake_target& target, driver_memory& memory)
-        : timer_(executor), target_(&target), memory_(&memory) {
+        : timer_(executor, &Clock::open_timer), target_(&target), memory_(&memory) {
         error_code ec;
-        assign_timerfd(timer_, Clock::open_timer(ec), ec);
+        timer_.open(ec);
         if (ec) asio::detail::throw_exception(sys::system_error(ec, "a wheel on a timerfd: timerfd_create"));
     }
 
@@ -30,14 +31,14 @@ public:
     /// std::bad_alloc; the previous wait is replaced nevertheless.
     void arm(typename Clock::time_point at, std::uint64_t serial) {
         cancel_wait();
-        Clock::set_timer(timer_.native_handle(), at);
-        timer_.async_wait(asio::posix::descriptor_base::wait_read, driver_wait(*target_, serial, *memory_));
+        Clock::set_timer(timer_->native_handle(), at);
+        timer_->async_wait(asio::posix::descriptor_base::wait_read, driver_wait(*target_, serial, *memory_));
     }
 
     /// Wakes the target soon. Preconditions: a wait is armed.
     void cancel_wait() noexcept {
         error_code ignored; // it is open
-        timer_.cancel(ignored);
+        timer_->cancel(ignored);
     }
 
 private:
