@@ -45,7 +45,7 @@ struct cogwheel::detail::tick_counter<bench::counted_clock> {
     static std::chrono::nanoseconds unslewed() noexcept {
         return std::chrono::nanoseconds(static_cast<std::int64_t>(bench::counted_clock::tick()));
     }
-    static bool is_trusted() noexcept { return true; }
+    static bool is_usable(bool wanted) noexcept { return wanted; }
 };
 
 namespace {

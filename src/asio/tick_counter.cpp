@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
+#include "../detail/throwing.hpp"
+
 #include <cogwheel/asio/detail/tick_clock.hpp>
 #include <cogwheel/detail/platform.hpp>
 
@@ -10,6 +12,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/timex.h>
 #include <unistd.h>
 #endif
@@ -26,10 +29,17 @@ std::chrono::nanoseconds counter::unslewed() noexcept {
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-[[gnu::cold]] bool counter::is_trusted() noexcept {
-    // With the signal of a precise clock, the kernel may slew by half of the time.
+[[gnu::cold]] bool counter::is_usable(bool wanted) {
+    // A kernel that does not know the question has no such trap. If a filter refuses it (seccomp(2)), nothing is known.
+    // Then the counter is taken for readable, because the system's clock, which reads it too, was read before.
+    int reading = 0;
+    if (::prctl(PR_GET_TSC, &reading) == 0 && reading == PR_TSC_SIGSEGV)
+        throw_invalid_argument("cogwheel: PR_SET_TSC forbids the counter; define COGWHEEL_NO_TICK_COUNTER");
+    if (!wanted) return false;
+    // With the signal of a precise clock, the kernel may slew by half of the time. So it may where a filter refuses the
+    // answer.
     timex state{};
-    if (::adjtimex(&state) != -1 && (state.status & STA_PPSTIME) != 0) return false;
+    if (::adjtimex(&state) == -1 || (state.status & STA_PPSTIME) != 0) return false;
     // The kernel has checked the source of its clocks: that it is invariant, and the same for all processors.
     const int file = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;

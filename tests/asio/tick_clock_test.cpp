@@ -273,10 +273,26 @@ TEST_CASE("tick_clock_does_not_use_the_counter_before_it_knows_its_rate_or_if_it
     checked_clock without(false);
     without.settle();
     CHECK(without.system_readings(100) == 100);
-    world::trusted = false;
-    checked_clock unsound;
-    unsound.settle();
-    CHECK(unsound.system_readings(100) == 100);
+}
+
+TEST_CASE("wheel_whose_counter_is_not_trusted_or_not_wanted_counts_from_the_clock") {
+    for (const bool trusted : {true, false}) {
+        world::begin();
+        world::trusted = trusted;
+        asio::io_context io;
+        cogwheel::basic_timer_wheel<counted_clock, cogwheel::multi_threaded> wheel(
+            io, {.tick_clock = trusted ? cogwheel::tick_clock_kind::system : cogwheel::tick_clock_kind::counter});
+        for (int i = 0; i < 40; ++i) {
+            world::pass(1e6);
+            wheel.schedule(1h, [] {}).cancel();
+        }
+        cogwheel::basic_wheel_timer timer(wheel);
+        for (int i = 0; i < 100; ++i) {
+            world::pass(700);
+            timer.expires_after(3ms);
+            REQUIRE(timer.expiry() <= counted_clock::now() + 3ms); // the counter would be ahead
+        }
+    }
 }
 
 TEST_CASE("tick_clock_after_the_machine_was_suspended_is_within_its_bounds") {

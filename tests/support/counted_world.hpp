@@ -72,5 +72,5 @@ struct cogwheel::detail::tick_counter<cogwheel_tests::counted_clock> {
         cogwheel_tests::counted_world::read();
         return std::chrono::nanoseconds(static_cast<std::int64_t>(cogwheel_tests::counted_world::unslewed));
     }
-    static bool is_trusted() noexcept { return cogwheel_tests::counted_world::trusted; }
+    static bool is_usable(bool wanted) noexcept { return wanted && cogwheel_tests::counted_world::trusted; }
 };

@@ -124,7 +124,8 @@ public:
     };
 
     /// Makes a wheel whose turns run on `executor`.
-    /// Errors: std::invalid_argument (options, see wheel_options), std::bad_alloc.
+    /// Errors: std::invalid_argument (options, see wheel_options; or this thread must not read the processor's counter,
+    ///   see docs/platforms.md), std::bad_alloc.
     /// Thread safety: any thread, also while the context runs.
     [[gnu::cold]] explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {})
         : executor_(executor) {

@@ -51,8 +51,10 @@ struct tick_counter<std::chrono::steady_clock> {
     }
     /// Reads the clock that the kernel does not slew.
     static std::chrono::nanoseconds unslewed() noexcept;
-    /// Returns whether the kernel trusts the counter: it is the present source of its clocks.
-    static bool is_trusted() noexcept;
+    /// Returns whether the counter is wanted, and the kernel trusts it: it is the present source of its clocks.
+    /// Errors: std::invalid_argument if a reading would end this thread. Short paths read it even if it is not used: to
+    ///   ask first would cost each timer 3 instructions.
+    static bool is_usable(bool wanted);
 };
 #endif
 
@@ -97,10 +99,9 @@ public:
     static constexpr nanoseconds most_ahead = std::chrono::microseconds(100);
 
     tick_clock() noexcept = default;
-    /// Starts at `origin`. `with_counter`: not_before() may use the counter.
-    tick_clock(typename Clock::time_point origin, bool with_counter) noexcept : origin_(ns_of(origin)) {
-        if constexpr (counter::exists) use_ = with_counter && counter::is_trusted();
-    }
+    /// Starts at `origin`. `with_counter`: not_before() may use the counter, which is_usable().
+    tick_clock(typename Clock::time_point origin, bool with_counter) noexcept
+        : origin_(ns_of(origin)), use_(with_counter) {}
 
     /// Returns the time since the origin.
     [[gnu::noinline]] nanoseconds read() const noexcept { return saturating_add(ns_of(Clock::now()), -origin_); }

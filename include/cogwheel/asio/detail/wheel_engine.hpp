@@ -294,7 +294,7 @@ protected:
     wheel_engine();
     ~wheel_engine() = default;
 
-    /// Opens the wheel. Errors: std::bad_alloc; the wheel is then not open.
+    /// Opens the wheel. Errors: std::bad_alloc, those of the driver and of is_usable(); the wheel is not open then.
     void start(const asio::any_io_executor& executor, const wheel_options& options);
 
     void make_wheel(const wheel_options& options);

@@ -18,6 +18,10 @@ template <class Clock, class Locking, timing_wheel Wheel>
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& executor,
                                                               const wheel_options& options) {
+    const bool coarse = options.tick >= std::chrono::milliseconds(1);
+    const auto kind = options.tick_clock;
+    bool counter = kind == tick_clock_kind::counter || (kind == tick_clock_kind::automatic && coarse);
+    if constexpr (tick_counter<Clock>::exists) counter = tick_counter<Clock>::is_usable(counter);
     const guard lock(mutex_); // a wait of the previous wheel may still arrive
     nodes.prefer_huge_pages(options.huge_pages);
     waits.prefer_huge_pages(options.huge_pages);
@@ -32,10 +36,7 @@ template <class Clock, class Locking, timing_wheel Wheel>
     }
     executor_ = executor;
     loop_ = loop_of(executor);
-    const bool coarse = options.tick >= std::chrono::milliseconds(1);
-    const auto kind = options.tick_clock;
-    time_ = wheel_time<Clock>(options.tick, Clock::now(),
-                              kind == tick_clock_kind::counter || (kind == tick_clock_kind::automatic && coarse));
+    time_ = wheel_time<Clock>(options.tick, Clock::now(), counter);
     room_ = options.max_pending;
     work_per_turn_ = options.work_per_turn;
     ::new (&counts_) engine_counts; // an assignment would copy 9 KB

@@ -42,7 +42,7 @@ public:
 
     // ---- life ----
 
-    /// Opens the wheel. Errors: std::bad_alloc; the owner has the impl back then.
+    /// Opens the wheel. Errors: those of start(); the owner has the impl back then.
     void open(const asio::any_io_executor& executor, const wheel_options& options) {
         COGWHEEL_TRY {
             if constexpr (!engine::concurrent) first_executor_ = executor;
