@@ -5,22 +5,15 @@
 
 #include "connection.hpp"
 
-#include "support/steady_write.hpp"
-
 namespace echo {
 
 asio::awaitable<bool> connection::echo(std::size_t size) {
-    const std::error_code ec =
-        co_await write_steadily(stream_, wheel_, asio::buffer(data_, size), limits_.write_timeout);
+    const std::error_code ec = co_await writer_.write(asio::buffer(data_, size));
     if (!ec) {
         counts_.echoed(size);
         activity_.touch();
     }
-    // An idle stream says timed_out, too, but is closed by then.
-    if (ec == asio::error::timed_out && stream_.lowest_layer().is_open()) {
-        counts_.kicked(kick_reason::peer_does_not_read, {});
-        reset_connection(stream_);
-    }
+    if (writer_.gave_up()) counts_.kicked(kick_reason::peer_does_not_read, {});
     co_return !ec;
 }
 

@@ -14,6 +14,7 @@
 #include "activity_window.hpp"
 #include "options.hpp"
 #include "statistics.hpp"
+#include "support/steady_write.hpp"
 
 #include <cogwheel/net/idle_stream.hpp>
 
@@ -28,7 +29,10 @@ namespace echo {
 class connection {
 public:
     connection(asio::ip::tcp::socket socket, cogwheel::timer_wheel& wheel, const options& limits, statistics& counts)
-        : stream_{wheel, {.all = limits.idle}, std::move(socket)}, wheel_{wheel}, limits_{limits}, counts_{counts} {
+        : stream_{wheel, {.all = limits.idle}, std::move(socket)},
+          writer_{stream_, wheel, limits.write_timeout},
+          limits_{limits},
+          counts_{counts} {
         stream_.observe_output();
     }
 
@@ -45,7 +49,7 @@ private:
     asio::awaitable<bool> echo(std::size_t size);
 
     cogwheel::idle_stream<asio::ip::tcp::socket> stream_;
-    cogwheel::timer_wheel& wheel_;
+    steady_writer<cogwheel::idle_stream<asio::ip::tcp::socket>> writer_;
     const options& limits_;
     statistics& counts_;
     activity_window::member activity_{counts_.activity};

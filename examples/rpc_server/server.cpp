@@ -50,7 +50,7 @@ bool server::start(tcp::socket socket) {
     return clients_.size() < options_.connections;
 }
 
-/// An idle client is counted where it is found idle, one that does not take its answers where that is seen.
+/// An idle client is counted where it is found idle.
 void server::left(const std::shared_ptr<session>& client, const std::exception_ptr& failure) {
     try {
         rethrow(failure);
@@ -60,6 +60,7 @@ void server::left(const std::shared_ptr<session>& client, const std::exception_p
     } catch (const std::exception&) { // out of memory, say: that of one client is to be had again
         ++counts_.failed;
     }
+    if (client->does_not_read()) ++counts_.not_reading;
     client->close();
     clients_.erase(client);
     if (clients_.empty()) end_of_grace_.cancel();

@@ -97,7 +97,6 @@ void session::answer(place p) {
 
 void session::written(std::error_code ec, std::size_t answers) {
     if (!ec) counts_.answered += answers;
-    if (ec == asio::error::timed_out) ++counts_.not_reading;
     account();
     gate_->timer.cancel();
     finish_if_drained();

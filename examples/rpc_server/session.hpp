@@ -46,6 +46,7 @@ public:
     /// Ends serve().
     void close();
     bool is_open() const { return channel_->is_open(); }
+    bool does_not_read() const { return channel_->gave_up(); }
 
 private:
     struct pending {

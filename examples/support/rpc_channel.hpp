@@ -55,10 +55,16 @@ public:
     using written_handler = std::function<void(std::error_code, const std::vector<std::uint64_t>& ids)>;
 
     channel(const cogwheel::timer_wheel& wheel, const channel_limits& limits, tcp::socket socket)
-        : stream_{wheel, limits.idle, std::move(socket)}, wheel_{wheel}, limits_{limits} {}
+        : stream_{wheel, limits.idle, std::move(socket)},
+          writer_{stream_, wheel, limits.write},
+          wheel_{wheel},
+          limits_{limits} {}
 
     cogwheel::idle_stream<tcp::socket>& stream() { return stream_; }
     bool is_open() { return stream_.lowest_layer().is_open(); }
+
+    /// Whether the peer took nothing of what was sent.
+    bool gave_up() const { return writer_.gave_up(); }
 
     /// `written` is told of each write. After a failed one, the channel is closed.
     void on_written(written_handler written) { written_ = std::move(written); }
@@ -144,11 +150,9 @@ private:
         while (!waiting_.empty() && is_open()) {
             writing_.swap(waiting_);
             const auto ids = std::exchange(waiting_ids_, {});
-            std::error_code ec = co_await write_steadily(stream_, wheel_, asio::buffer(writing_), limits_.write);
-            if (ec == asio::error::timed_out && !is_open()) ec = asio::error::operation_aborted; // it was idle
+            const std::error_code ec = co_await writer_.write(asio::buffer(writing_));
             writing_.clear();
             if (writing_.capacity() > 4 * piece_size) writing_.shrink_to_fit();
-            if (ec == asio::error::timed_out) reset_connection(stream_);
             if (ec) close(); // who reads is told
             if (written_) written_(ec, ids);
         }
@@ -156,6 +160,7 @@ private:
     }
 
     cogwheel::idle_stream<tcp::socket> stream_;
+    steady_writer<cogwheel::idle_stream<tcp::socket>> writer_;
     const cogwheel::timer_wheel& wheel_;
     const channel_limits limits_;
     std::string arrived_;

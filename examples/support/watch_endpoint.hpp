@@ -211,7 +211,8 @@ private:
     asio::awaitable<bool> stream(client& c, std::string head) {
         std::error_code ec;
         c.socket.set_option(asio::socket_base::send_buffer_size(16 * 1024), ec); // a larger one hides a stop
-        ec = co_await write_steadily(c.socket, wheel_, asio::buffer(head), viewer_takes_within);
+        steady_writer writer{c.socket, wheel_, viewer_takes_within};
+        ec = co_await writer.write(asio::buffer(head));
         if (!ec && !updating_) {
             updating_ = true;
             try {
@@ -229,10 +230,9 @@ private:
                 continue;
             }
             sent = latest_;
-            ec = co_await write_steadily(c.socket, wheel_, asio::buffer(*sent), viewer_takes_within);
+            ec = co_await writer.write(asio::buffer(*sent));
         }
-        if (ec == asio::error::timed_out) reset_connection(c.socket);
-        co_return ec != asio::error::timed_out;
+        co_return !writer.gave_up();
     }
 
     asio::awaitable<void> update_viewers() {

@@ -6,8 +6,6 @@
 
 #include "tunnel.hpp"
 
-#include "support/steady_write.hpp"
-
 #include <cogwheel/asio/abandon_after.hpp>
 #include <cogwheel/asio/timeout.hpp>
 
@@ -32,8 +30,9 @@ asio::awaitable<ending> tunnel::run(const std::string& host, const std::string& 
     if (!error_) {
         // Traffic in one direction keeps both alive.
         cogwheel::local_idle_monitor idle{wheel_, client_.get_executor(), {.all = limits_.idle}};
-        const auto first = co_await ((pump(client_, target_, idle) && pump(target_, client_, idle)) ||
-                                     idle.async_idle(use_awaitable)); // the other one is cancelled, and awaited
+        const auto first =
+            co_await ((pump(client_, target_, to_target_, idle) && pump(target_, client_, to_client_, idle)) ||
+                      idle.async_idle(use_awaitable)); // the other one is cancelled, and awaited
         if (first.index() == 1) ending_ = ending::idle;
     } else if (!closed_) {
         ending_ = ending::unreachable;
@@ -56,7 +55,8 @@ asio::awaitable<std::error_code> tunnel::connect(const std::string& host, const 
     co_return ec;
 }
 
-asio::awaitable<void> tunnel::pump(tcp::socket& from, tcp::socket& to, cogwheel::local_idle_monitor& idle) {
+asio::awaitable<void> tunnel::pump(tcp::socket& from, tcp::socket& to, writer& out,
+                                   cogwheel::local_idle_monitor& idle) {
     std::array<char, 16 * 1024> data; // NOLINT(cppcoreguidelines-pro-type-member-init): read into
     for (std::error_code ec;;) {
         const std::size_t size = co_await from.async_read_some(asio::buffer(data), redirect_error(use_awaitable, ec));
@@ -66,12 +66,11 @@ asio::awaitable<void> tunnel::pump(tcp::socket& from, tcp::socket& to, cogwheel:
         }
         if (!ec) {
             idle.touch_read();
-            ec = co_await write_steadily(to, wheel_, asio::buffer(data, size), limits_.write);
+            ec = co_await out.write(asio::buffer(data, size));
             idle.touch_write();
         }
         if (ec) {
-            if (!closed_) ending_ = ec == asio::error::timed_out ? ending::stuck : ending::broken;
-            if (ending_ == ending::stuck) reset_connection(to);
+            if (!closed_) ending_ = to_client_.gave_up() || to_target_.gave_up() ? ending::stuck : ending::broken;
             close(); // and so the other pump ends
             co_return;
         }

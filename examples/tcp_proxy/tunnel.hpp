@@ -4,6 +4,8 @@
 // One client and its target: four waits that could last for ever, and a limit for each.
 #pragma once
 
+#include "support/steady_write.hpp"
+
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
 
@@ -32,7 +34,12 @@ enum class ending { done, unreachable, idle, stuck, broken, cut };
 class tunnel {
 public:
     tunnel(asio::ip::tcp::socket client, cogwheel::local_timer_wheel& wheel, const limits& limits)
-        : limits_{limits}, wheel_{wheel}, client_{std::move(client)}, target_{client_.get_executor()} {}
+        : limits_{limits},
+          wheel_{wheel},
+          client_{std::move(client)},
+          target_{client_.get_executor()},
+          to_client_{client_, wheel, limits.write},
+          to_target_{target_, wheel, limits.write} {}
 
     /// From the connection to the target until both sides have ended. Both sockets are closed then.
     asio::awaitable<ending> run(const std::string& host, const std::string& service);
@@ -44,15 +51,19 @@ public:
     const std::error_code& error() const { return error_; } ///< if the target could not be reached
 
 private:
+    using writer = steady_writer<asio::ip::tcp::socket, cogwheel::local_timer_wheel>;
+
     void close() noexcept;
     asio::awaitable<std::error_code> connect(const std::string& host, const std::string& service);
-    asio::awaitable<void> pump(asio::ip::tcp::socket& from, asio::ip::tcp::socket& to,
+    asio::awaitable<void> pump(asio::ip::tcp::socket& from, asio::ip::tcp::socket& to, writer& out,
                                cogwheel::local_idle_monitor& idle);
 
     const limits& limits_;
     cogwheel::local_timer_wheel& wheel_;
     asio::ip::tcp::socket client_;
     asio::ip::tcp::socket target_;
+    writer to_client_;
+    writer to_target_;
     asio::cancellation_signal resolving_;
     bool closed_ = false;
     ending ending_ = ending::done;

@@ -3,8 +3,6 @@
 
 #include "connection.hpp"
 
-#include "support/steady_write.hpp"
-
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -13,46 +11,49 @@
 namespace threaded {
 
 asio::awaitable<void> connection::serve() {
-    stream_.close_when_idle([this](const cogwheel::idle_event&) { ++counts_.idle; });
-    while (!draining_ || has_input()) {
-        const std::size_t size = co_await read();
-        if (size == 0 && draining_) continue; // drain() may have ended the read: has_input() decides
-        if (size == 0 || !co_await write(size)) break;
+    std::error_code ec;
+    while (!ec && (!draining_ || has_input())) {
+        queued_ = 0;
+        idle_.schedule(limits_.idle);
+        reading_ = true;
+        const std::size_t size =
+            co_await socket_.async_read_some(asio::buffer(data_), asio::redirect_error(asio::use_awaitable, ec));
+        reading_ = false;
+        if (!ec)
+            ec = co_await writer_.write(asio::buffer(data_, size));
+        else if (ec == asio::error::operation_aborted && draining_)
+            ec.clear(); // drain() may have ended the read: has_input() decides
     }
+    if (writer_.gave_up()) ++counts_.did_not_read;
     close();
 }
 
-/// Returns 0 at the end, after an error, and when drain() ends it. A read that drain() ends has taken no bytes.
-asio::awaitable<std::size_t> connection::read() {
-    std::error_code ec;
-    reading_ = true;
-    const std::size_t size =
-        co_await stream_.async_read_some(asio::buffer(data_), asio::redirect_error(asio::use_awaitable, ec));
-    reading_ = false;
-    if (ec && ec != asio::error::operation_aborted) close(); // then there is no input any more
-    co_return ec ? 0 : size;
-}
-
-asio::awaitable<bool> connection::write(std::size_t size) {
-    const std::error_code ec =
-        co_await write_steadily(stream_, wheel_, asio::buffer(data_, size), limits_.write_timeout);
-    // An idle stream says timed_out, too, but is closed by then.
-    if (ec == asio::error::timed_out && stream_.lowest_layer().is_open()) {
-        ++counts_.did_not_read;
-        reset_connection(stream_);
+void connection::end_if_silent() {
+    if (!reading_) return; // a write has the writer's limit
+    const std::size_t queued = bytes_queued(socket_);
+    // What has arrived is not late because it was not read yet, and a peer that takes our bytes slowly is not idle.
+    if (has_input() || (queued != 0 && queued != std::exchange(queued_, queued))) {
+        idle_.schedule(limits_.idle);
+        return;
     }
-    co_return !ec;
+    ++counts_.idle;
+    close();
 }
 
 bool connection::has_input() {
     std::error_code closed;
-    return stream_.lowest_layer().available(closed) != 0 && !closed;
+    return socket_.available(closed) != 0 && !closed;
 }
 
 void connection::drain() {
     draining_ = true;
     std::error_code ignored;
-    if (reading_) stream_.lowest_layer().cancel(ignored); // a write goes on
+    if (reading_) socket_.cancel(ignored); // a write goes on
+}
+
+void connection::close() {
+    std::error_code ignored;
+    socket_.close(ignored);
 }
 
 } // namespace threaded

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// One client of one thread. The stream closes itself when it is idle; a write ends when the peer takes nothing of it.
+// One client of one thread. A timer in the object bounds its silence: each read pushes it back, which is a store. The
+// writer has another one for a peer that takes nothing.
 #pragma once
 
 #include "options.hpp"
+#include "support/steady_write.hpp"
 
-#include <cogwheel/net/idle_stream.hpp>
+#include <cogwheel/asio/callback_timer.hpp>
 
 #include <asio/awaitable.hpp>
 #include <asio/ip/tcp.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -30,9 +33,11 @@ class connection {
 public:
     connection(asio::ip::tcp::socket socket, const cogwheel::local_timer_wheel& wheel, const options& limits,
                counts& counted)
-        : stream_{wheel, {.all = limits.idle}, std::move(socket)}, wheel_{wheel}, limits_{limits}, counts_{counted} {
-        stream_.observe_output();
-    }
+        : socket_{std::move(socket)},
+          idle_{wheel, {this}},
+          writer_{socket_, wheel, std::min(limits.write_timeout, limits.idle)},
+          limits_{limits},
+          counts_{counted} {}
 
     /// Echoes until the peer has sent its last byte, an error, a limit, drain() or close(). The connection outlives it.
     asio::awaitable<void> serve();
@@ -41,17 +46,18 @@ public:
     void drain();
 
     /// Ends serve().
-    void close() { stream_.close(); }
+    void close();
 
 private:
-    asio::awaitable<std::size_t> read();
-    asio::awaitable<bool> write(std::size_t size);
+    void end_if_silent();
     bool has_input();
 
-    cogwheel::idle_stream<asio::ip::tcp::socket, cogwheel::local_timer_wheel> stream_;
-    const cogwheel::local_timer_wheel& wheel_;
+    asio::ip::tcp::socket socket_;
+    cogwheel::callback_timer<cogwheel::member_call<&connection::end_if_silent>, cogwheel::local_timer_wheel> idle_;
+    steady_writer<asio::ip::tcp::socket, cogwheel::local_timer_wheel> writer_;
     const options& limits_;
     counts& counts_;
+    std::size_t queued_ = 0; // when the client was last found silent; 0: it has spoken since
     bool reading_ = false;
     bool draining_ = false;
     std::array<char, 4096> data_;

@@ -2,8 +2,6 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "http/connection.hpp"
 
-#include "support/steady_write.hpp"
-
 #include <cogwheel/asio/timeout_after.hpp>
 
 #include <fmt/format.h>
@@ -31,7 +29,10 @@ void add_head(std::string& to, const http_response& r, bool keep, std::optional<
 } // namespace
 
 http_server::connection::connection(http_server& server, asio::ip::tcp::socket socket)
-    : server_{server}, socket_{std::move(socket)}, parser_{server.limits_.request} {
+    : server_{server},
+      socket_{std::move(socket)},
+      writer_{socket_, server.wheel_, server.limits_.progress},
+      parser_{server.limits_.request} {
     server_.connections_.insert(this);
 }
 
@@ -190,11 +191,8 @@ asio::awaitable<bool> http_server::connection::write(http_response response, boo
 }
 
 asio::awaitable<bool> http_server::connection::send(std::string_view bytes) {
-    const auto ec = co_await write_steadily(socket_, server_.wheel_, asio::buffer(bytes), server_.limits_.progress);
-    if (ec == asio::error::timed_out) {
-        ++server_.counts_.late;
-        reset_connection(socket_);
-    }
+    const auto ec = co_await writer_.write(asio::buffer(bytes));
+    if (writer_.gave_up()) ++server_.counts_.late;
     co_return !ec;
 }
 

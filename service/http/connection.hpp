@@ -5,6 +5,7 @@
 #pragma once
 
 #include "http/server.hpp"
+#include "support/steady_write.hpp"
 
 #include <array>
 
@@ -45,6 +46,7 @@ private:
 
     http_server& server_;
     asio::ip::tcp::socket socket_;
+    steady_writer<asio::ip::tcp::socket> writer_;
     request_parser parser_;
     std::array<char, 4096> piece_;
     std::string_view rest_; // of the piece: not yet parsed
