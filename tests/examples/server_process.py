@@ -71,6 +71,11 @@ class Server:
     def connect(self):
         return socket.create_connection(self.address, timeout=PATIENCE)
 
+    def suspend(self):
+        """Returns when it does nothing any more. SIGCONT ends that."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+
     def end(self, signal_number=signal.SIGTERM):
         """Returns (exit code, standard output, standard error)."""
         self.process.send_signal(signal_number)

@@ -107,7 +107,7 @@ def suspended(server, at_rest):
     with server.connect() as sock:
         sock.sendall(GET)
         eventually(lambda: sockets(server.process.pid) > at_rest, server)  # now its time runs
-        server.process.send_signal(signal.SIGSTOP)
+        server.suspend()
         sock.sendall(b"Host: x" + END)
         silent = not readable(sock, GRACE + 0.5)
         server.process.send_signal(signal.SIGCONT)

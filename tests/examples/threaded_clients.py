@@ -18,7 +18,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from server_process import PATIENCE, Server, check, check_refusals, conclude, echo, eventually, readable, seconds_until_closed
+from server_process import PATIENCE, Server, check, check_refusals, conclude, echo, eventually, hung_up, readable, seconds_until_closed
 
 
 def counted(out, what):
@@ -56,6 +56,34 @@ def idle_clients(binary):
                   f"after {min(t or 0 for t in took):.3f} s at least")
         code, out, _ = server.end(signal.SIGINT)
         check("SIGINT: exit code 0, and they are counted", code == 0 and sum(counted(out, "idle")) == 8, f"exit code {code}")
+
+
+def suspended(binary):
+    """What has arrived is not late, though the server has not looked at it."""
+    with Server(binary, "--threads", "1", "--idle", "1s") as server, server.connect() as client:
+        echo(client, b"one word")
+        server.suspend()
+        client.sendall(b"another")
+        silent = not readable(client, 1.5)
+        server.process.send_signal(signal.SIGCONT)
+        check("a client that spoke in time while the server was suspended is not closed", silent and readable(client) and
+              client.recv(7) == b"another")
+
+
+def slow_reader(binary):
+    """Says nothing for long, and takes what it has asked for in small pieces."""
+    with Server(binary, "--threads", "1", "--idle", "1s") as server, narrow(server) as slow:
+        slow.sendall(b"x" * 200_000)
+        received, began = 0, time.monotonic()
+        while time.monotonic() < began + 3:
+            received += len(slow.recv(3000))
+            hung_up(0.1, server.process.stdout)  # a pause
+        with contextlib.suppress(ConnectionResetError):  # the server has closed it
+            slow.sendall(b"y")
+            while received <= 200_000 and (chunk := slow.recv(1 << 16)):
+                received += len(chunk)
+        check("a client that takes our bytes slowly is not idle", received == 200_001, f"{received} bytes")
+        check("but is, once it has them all", seconds_until_closed(slow, time.monotonic()) is not None)
 
 
 def is_full(sock):
@@ -195,6 +223,8 @@ def main():
     binary = os.path.abspath(sys.argv[1])
     all_threads_serve(binary)
     idle_clients(binary)
+    suspended(binary)
+    slow_reader(binary)
     drain(binary)
     drain_limit(binary)
     second_signal(binary)
