@@ -6,7 +6,7 @@
 
 #include "header_due.hpp"
 
-#include <cogwheel/asio/timer_wheel.hpp>
+#include <cogwheel/asio/callback_timer.hpp>
 
 #include <asio/awaitable.hpp>
 #include <asio/ip/tcp.hpp>
@@ -32,10 +32,9 @@ struct counts {
 /// Ends what a socket is doing, at a time that moves.
 class socket_timer {
 public:
-    socket_timer(wheel& timers, asio::ip::tcp::socket& socket) : timers_{timers}, socket_{socket} {}
+    socket_timer(const wheel& timers, asio::ip::tcp::socket& socket) : socket_{socket}, timer_{timers, {this}} {}
     socket_timer(const socket_timer&) = delete;
     socket_timer& operator=(const socket_timer&) = delete;
-    ~socket_timer() { token_.cancel(); }
 
     /// What is under way is cancelled then. Later than before: a store.
     void cancel_at(clock::time_point at) { move_to(at, false); }
@@ -48,13 +47,12 @@ private:
     void move_to(clock::time_point at, bool closes) {
         fired_ = false;
         closes_ = closes;
-        if (!token_.reschedule_at(at)) token_ = timers_.schedule_at(at, [this] { fire(); });
+        timer_.schedule_at(at);
     }
     void fire();
 
-    wheel& timers_;
     asio::ip::tcp::socket& socket_;
-    cogwheel::local_timer_token token_;
+    cogwheel::callback_timer<cogwheel::member_call<&socket_timer::fire>, wheel> timer_;
     bool fired_ = false;
     bool closes_ = false;
 };
