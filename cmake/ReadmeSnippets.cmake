@@ -3,7 +3,7 @@
 
 # cogwheel_add_snippets(file prefix [COMPILE_ONLY]): compiles every ```cpp block of a Markdown file that holds `int main`,
 # and registers it as a test with the label `readme`. So each program that README shows works. COMPILE_ONLY: for programs
-# that need a server. Programs that use a component that is not built are left out.
+# that need a server. Programs that use a component that is not built, or OpenSSL if it is missing, are left out.
 
 function(cogwheel_add_snippets file prefix)
   cmake_parse_arguments(PARSE_ARGV 2 arg "COMPILE_ONLY" "" "")
@@ -32,6 +32,9 @@ function(cogwheel_add_snippets file prefix)
           set(missing TRUE)
         endif()
       endforeach()
+      if("${code}" MATCHES "asio/ssl" AND NOT TARGET OpenSSL::SSL)
+        set(missing TRUE)
+      endif()
       if(NOT missing)
         cogwheel_add_snippet(${prefix}_${number} "${code}")
         if(NOT arg_COMPILE_ONLY)
@@ -56,5 +59,8 @@ function(cogwheel_add_snippet name code)
   add_executable(${name} "${source}")
   target_link_libraries(${name} PRIVATE cogwheel::cogwheel $<TARGET_NAME_IF_EXISTS:cogwheel::tasks>
     $<TARGET_NAME_IF_EXISTS:cogwheel::observe> $<TARGET_NAME_IF_EXISTS:cogwheel::durable> cogwheel_own)
+  if("${code}" MATCHES "asio/ssl")
+    target_link_libraries(${name} PRIVATE OpenSSL::SSL)
+  endif()
   cogwheel_precompiled(${name} tests/support/precompiled_snippets.hpp cogwheel::cogwheel)
 endfunction()
