@@ -82,13 +82,14 @@ check_core() {
 # Libraries of one process share the wheel of a context. The inline namespace keeps those of another layout apart, and those
 # of another Asio. The rooms that know no Asio are compiled once for both.
 check_namespace() {
-    local file line wanted
+    local file line wanted version
+    version=$(sed -nE 's/^project\(cogwheel VERSION ([0-9]+)\.([0-9]+)\..*/v\1_\2/p' CMakeLists.txt)
     files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | while IFS= read -r file; do
-        wanted='^namespace cogwheel::inline v0(::(detail|testing))?::inline COGWHEEL_ASIO \{$'
+        wanted='^namespace cogwheel::inline '$version'(::(detail|testing))?::inline COGWHEEL_ASIO \{$'
         case $file in
         */detail/which_asio.hpp | */detail/errc_category.hpp) ;;
         include/cogwheel/wheel/* | include/cogwheel/counts/* | include/cogwheel/detail/* | src/wheel/* | src/counts/* | src/detail/*)
-            wanted='^namespace cogwheel::inline v0(::detail)? \{$'
+            wanted='^namespace cogwheel::inline '$version'(::detail)? \{$'
             ;;
         esac
         { grep -nE '^namespace cogwheel\b' "$file" | grep -vE "^[0-9]+:${wanted#^}" || true; } | while IFS= read -r line; do

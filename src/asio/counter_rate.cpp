@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -53,4 +53,4 @@ void counter_rate::observe(const sample& s) noexcept {
     begin(s);
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #endif
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 #if COGWHEEL_TICK_COUNTER
 
@@ -56,4 +56,4 @@ std::chrono::nanoseconds counter::unslewed() noexcept {
 
 #endif
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <bit>
 #include <string>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -50,4 +50,4 @@ namespace {
         refuse("reserve is %, but max_pending only %; reserve no more than may be pending", {reserve, max_pending});
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

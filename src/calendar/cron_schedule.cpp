@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 zone_info take_zone(std::string_view& text, zone_info otherwise) {
     const auto skip_blanks = [&](std::string_view from) {
@@ -22,9 +22,9 @@ zone_info take_zone(std::string_view& text, zone_info otherwise) {
     return otherwise;
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 using std::chrono::local_seconds;
 using std::chrono::seconds;
@@ -99,4 +99,4 @@ std::optional<sys_seconds> cron_schedule::previous(sys_seconds before) const {
     return std::nullopt;
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

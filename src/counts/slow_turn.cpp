@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::string to_string(const slow_turn& t) {
     return words;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

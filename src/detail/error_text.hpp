@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 /// An integer of any type.
 class any_integer {
@@ -46,4 +46,4 @@ private:
     char bytes_[400] = {};
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

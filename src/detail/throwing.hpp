@@ -8,7 +8,7 @@
 
 #include <stdexcept>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 [[noreturn, gnu::cold]] inline void throw_invalid_argument(const char* text) {
 #ifdef __GLIBCXX__
@@ -26,4 +26,4 @@ namespace cogwheel::inline v0::detail {
 #endif
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 /// Returns true for version, trace id, parent id and flags, in lower-case hex digits, with dashes between.
 constexpr bool is_traceparent(std::string_view text) noexcept {
@@ -20,4 +20,4 @@ constexpr bool is_traceparent(std::string_view text) noexcept {
     return !text.starts_with("ff");
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

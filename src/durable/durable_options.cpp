@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 void durable_options::validate() const {
     using namespace std::chrono;
@@ -41,4 +41,4 @@ void durable_options::validate() const {
         refuse("dead_retention is " + ms(dead_retention) + ", but must be 1 ms to ten years");
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

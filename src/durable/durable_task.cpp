@@ -5,7 +5,7 @@
 #include <cogwheel/durable/durable_task.hpp>
 #include <cogwheel/durable/error.hpp>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 error_code durable_task::check() const noexcept {
     constexpr auto least_period = std::chrono::milliseconds(1);
@@ -36,4 +36,4 @@ std::string_view to_string(durable_state s) noexcept {
     return "unknown";
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 #include <array>
 #include <charconv>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -109,9 +109,9 @@ private:
 
 } // namespace
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 error_code http_url::parse(std::string_view text) noexcept {
     if (text.empty() || text.size() > http_callback::max_url) return callback_errc::bad_url;
@@ -162,9 +162,9 @@ std::string http_url::origin() const {
     return text += port.substr(std::min(port.find_first_not_of('0'), port.size()));
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 error_code http_callback::check() const noexcept {
     detail::http_url parsed;
@@ -217,9 +217,9 @@ std::optional<http_callback> http_callback::decode(std::string_view bytes) {
     return call;
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 std::string origin_of_encoded(std::string_view bytes) {
     if (!bytes.starts_with(magic)) return {};
@@ -230,13 +230,13 @@ std::string origin_of_encoded(std::string_view bytes) {
     return parsed.parse(url) ? std::string() : parsed.origin();
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 std::string_view to_string(callback_outcome outcome) noexcept {
     constexpr std::array<std::string_view, 3> names{"succeeded", "failed for good", "try again"};
     return names[static_cast<std::size_t>(outcome)];
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -4,7 +4,7 @@
 
 #include <cogwheel/durable/redis_connection.hpp>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 redis_connection::redis_connection(const timer_wheel& wheel, redis_options options, redis_address address) {
     options.addresses.assign(1, address);
@@ -56,4 +56,4 @@ void redis_connection::wait(detail::redis_connection_impl& impl, detail::complet
     impl.wait(std::move(done));
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

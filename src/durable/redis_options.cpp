@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -141,4 +141,4 @@ void redis_options::validate() const {
     if (max_reply == 0) refuse("max_reply is 0: set it to the longest reply in bytes, such as 64 MiB");
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 error_code redis_reply::error() const noexcept {
     static constexpr auto codes = std::to_array<std::pair<std::string_view, durable_errc>>({
@@ -33,4 +33,4 @@ error_code redis_reply::error() const noexcept {
     return durable_errc::server_error;
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 std::string_view to_string(idle_kind k) noexcept {
     constexpr std::array<std::string_view, 4> names{"reader", "writer", "all", "ping"};
@@ -33,4 +33,4 @@ void idle_timeouts::validate() const {
             "the peer is gone: set reader, too");
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -172,4 +172,4 @@ metrics::~metrics() {
     remove_from(values_, all);
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::chrono::nanoseconds backoff::without_jitter(std::uint32_t retry) const noex
     return std::min(cap_, first_ + step_ * static_cast<std::int64_t>(before));
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include <cogwheel/resilience/retry_counts.hpp>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 std::string_view to_string(retry_end e) noexcept {
     constexpr std::array<std::string_view, retry_ends> names{
@@ -22,4 +22,4 @@ retry_stats retry_counts::stats() const noexcept {
     return s;
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

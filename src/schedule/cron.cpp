@@ -6,7 +6,7 @@
 
 #include <bit>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 namespace {
 
@@ -166,4 +166,4 @@ cron_expression start_of_each(calendar_unit unit) {
     throw std::invalid_argument("cogwheel::start_of_each: there is no such unit");
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 void interval_options::validate(bool has_start) const {
     const auto refuse = [](const std::string& why) {
@@ -29,4 +29,4 @@ void interval_options::validate(bool has_start) const {
                "; a tenth of the period spreads well");
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdio>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 std::string words(std::chrono::nanoseconds d) {
     if (d == std::chrono::nanoseconds::zero()) return "0s";
@@ -40,9 +40,9 @@ std::string date_text(std::chrono::sys_time<std::chrono::nanoseconds> at) {
     return whole + 'Z';
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 std::string task_misfire::text() const {
     if (kind_ == kind::catch_up) return "catch_up(" + std::to_string(most_) + ')';
@@ -70,4 +70,4 @@ std::string_view to_string(task_overlap o) noexcept {
     return names[static_cast<std::size_t>(o)];
 }
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

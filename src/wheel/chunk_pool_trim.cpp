@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <new>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 void chunk_pool::begin_trim() noexcept {
     COGWHEEL_TRY {
@@ -74,4 +74,4 @@ bool chunk_pool::count_free(work_budget& budget) noexcept {
     }
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <new>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 void chunk_pool::add_group() {
     if (groups_.size() == groups_.capacity()) groups_.reserve(std::max<std::size_t>(16, 2 * groups_.size()));
@@ -103,4 +103,4 @@ std::uint32_t entry_chain::append_sorted(chunk_pool& pool, entry_chain& from, st
     return count;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

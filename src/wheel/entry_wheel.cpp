@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 struct entry_wheel::turn {
     work_budget budget;
@@ -178,4 +178,4 @@ void entry_wheel::consume(turn& t, entry e) {
     t.budget.charge(work_budget::entry);
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 std::size_t entry_wheel::footprint() const noexcept {
     std::size_t bytes = near_.footprint() + chunks_.footprint();
@@ -200,4 +200,4 @@ const char* entry_wheel::check_jump() const {
     return fault;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 // Adds an entry to the last chunk of the slot. Returns false if the slot has no chunk with room. With one, there is
 // nothing to allocate, and the slot is marked as occupied already.
@@ -419,4 +419,4 @@ std::size_t entry_wheel::all_slots() const noexcept {
     return all;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 // Starts a jump to `stop`. Preconditions: descending_ and ready_ are empty. Errors: std::bad_alloc; then nothing
 // changes.
@@ -169,4 +169,4 @@ void entry_wheel::drop_jump() noexcept {
     reach_ = reach();
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

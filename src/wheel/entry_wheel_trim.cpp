@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 bool entry_wheel::trim() noexcept {
     trim_position at;
@@ -131,4 +131,4 @@ bool entry_wheel::trim_slots(trim_position& at, work_budget& budget) noexcept {
     return true;
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

@@ -11,7 +11,7 @@
 #include <new>
 #include <utility>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 namespace {
 // One page less than 2^32 indices, so that the number of indices fits 32 bits.
@@ -195,4 +195,4 @@ std::size_t node_table::free_in_trimming(std::size_t class_index, std::size_t en
     return room;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

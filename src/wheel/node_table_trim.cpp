@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 void node_table::trim() noexcept {
     begin_trim();
@@ -116,4 +116,4 @@ node_table::trimming::counted* node_table::note_free(std::uint32_t index) noexce
     return &in;
 }
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

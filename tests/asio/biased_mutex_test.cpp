@@ -19,14 +19,14 @@
 #include <thread>
 #include <vector>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 struct mutex_access {
     /// What the present owner does first in try_lock().
     static std::atomic<bool>& flag_of_owner(biased_mutex& m) { return *m.bias_; }
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
 using cogwheel::detail::biased_mutex;
 using cogwheel::detail::mutex_access;

@@ -7,7 +7,7 @@
 
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 struct wheel_access {
     static void set_generation(timer_node& node, std::uint32_t value) { node_access::generation(node, value); }
@@ -27,4 +27,4 @@ struct wheel_access {
         detail::entry_wheel::confirm_allowance / detail::entry_wheel::confirm_look;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

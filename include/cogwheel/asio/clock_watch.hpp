@@ -29,7 +29,7 @@
 #include <utility>
 
 #if COGWHEEL_LINUX
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 /// The handler of a wait on a timerfd. If the process was forked meanwhile, the timer is another one, and the wait ends
 /// with success.
 template <class Handler>
@@ -48,10 +48,10 @@ struct forked_wait {
     const timerfd_list* list;
     unsigned forks;
 };
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 #endif
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 #if COGWHEEL_LINUX
 /// A file descriptor that the kernel makes readable when the wall clock is set: a timerfd with TFD_TIMER_CANCEL_ON_SET
@@ -121,9 +121,9 @@ private:
 };
 #endif
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 /// The watch of a wall clock: its `watch_type`, with the members of clock_watch; void if nothing tells when it is set.
 template <class WallClock>
 struct watch_of {
@@ -149,4 +149,4 @@ bool ensure_open(std::optional<Watch>& watch, const asio::any_io_executor& execu
     if (ec) watch.reset();
     return watch.has_value();
 }
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -14,7 +14,7 @@
 #include <mutex>
 #endif
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// Several threads may call a wheel's functions at the same time, except to move or destroy it.
 struct multi_threaded {
@@ -37,4 +37,4 @@ struct single_threaded {
     };
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -21,7 +21,7 @@
 #include COGWHEEL_ASIO_HEADER(this_coro.hpp)
 #include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Spec, class T, class Executor>
 asio::awaitable<T, Executor> await_with_timeout(Spec spec, asio::awaitable<T, Executor> a) {
@@ -30,9 +30,9 @@ asio::awaitable<T, Executor> await_with_timeout(Spec spec, asio::awaitable<T, Ex
     co_return co_await asio::co_spawn(executor, std::move(a), timed_token<Spec, token>{spec, token()});
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// Returns an awaitable that awaits `a`, and cancels it after `delay`. The delay counts from the co_await.
 template <any_timer_wheel Wheel, class Rep, class Period, class T, class Executor>
@@ -121,4 +121,4 @@ timeout_scope(timer_wheel::time_point) -> timeout_scope<timer_wheel, detail::con
 template <any_timer_wheel Wheel = timer_wheel>
 using context_timeout_scope = timeout_scope<Wheel, detail::context_wheel<Wheel>>;
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

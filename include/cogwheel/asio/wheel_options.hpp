@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// How a wheel reads the present when a delay is given.
 enum class tick_clock_kind : std::uint8_t {
@@ -74,4 +74,4 @@ private:
     void check_others(bool levelled) const;
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

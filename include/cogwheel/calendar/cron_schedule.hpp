@@ -12,7 +12,7 @@
 #include <cogwheel/calendar/zone_info.hpp>
 #include <cogwheel/schedule/cron.hpp>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// Says what runs when the clocks change. An expression follows the clock if its minutes or its hours begin with a
 /// star. All other expressions have fixed times. A change forward skips local times; a change back repeats them.
@@ -27,15 +27,15 @@ enum class dst_policy {
     follow_clock
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 /// Removes "TZ=..." or "CRON_TZ=..." and the blanks around it from the front of `text`. Returns that zone, else
 /// `otherwise`. Errors: those of zone_info's constructor.
 zone_info take_zone(std::string_view& text, zone_info otherwise);
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// A cron expression, a time zone and a policy: a value. Thread safety: any thread may call its const functions.
 class cron_schedule {
@@ -70,4 +70,4 @@ private:
     dst_policy policy_;
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

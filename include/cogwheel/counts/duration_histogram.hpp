@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 /// A histogram of durations: about 200 bytes, no allocation. Thread safety: none.
 ///
@@ -106,4 +106,4 @@ private:
 
 static_assert(duration_histogram::bound(19) == std::chrono::microseconds(52'428'800));
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 /// A histogram of durations. It has a fixed size of about 8 kB and allocates nothing. Thread safety: none.
 ///
@@ -59,4 +59,4 @@ private:
     std::uint64_t max_ = 0;
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 /// A turn of a wheel that took long. All zero: there was none.
 struct long_turn {
@@ -59,4 +59,4 @@ private:
     std::array<segment, periods> segments_{};
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 /// Which turns are reported.
 struct slow_turn_options {
@@ -39,4 +39,4 @@ struct slow_turn {
 /// Errors: std::bad_alloc.
 std::string to_string(const slow_turn&);
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

@@ -17,7 +17,7 @@
 #define COGWHEEL_RETHROW static_cast<void>(0)
 #endif
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 /// Returns true if the exception being handled is std::bad_alloc. Preconditions: called from a handler.
 inline bool is_out_of_memory() noexcept {
@@ -34,4 +34,4 @@ inline bool is_out_of_memory() noexcept {
 #endif
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

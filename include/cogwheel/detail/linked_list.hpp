@@ -4,7 +4,7 @@
 // A doubly linked list whose links are in its members. So it allocates nothing, and nothing in it can fail.
 #pragma once
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 /// The links of a member. T derives from it. `Tag` distinguishes the lists that one object can be in at the same time.
 template <class T, class Tag = void>
@@ -67,4 +67,4 @@ private:
     T* last_ = nullptr;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

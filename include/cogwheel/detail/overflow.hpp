@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 /// For compilers without such built-in functions. Each returns whether it overflows.
 namespace portable {
@@ -54,4 +54,4 @@ COGWHEEL_ALWAYS_INLINE constexpr bool mul_overflow(std::int64_t a, std::int64_t 
 #endif
 }
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

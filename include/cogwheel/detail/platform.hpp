@@ -88,3 +88,21 @@
 #else
 #define COGWHEEL_TRIVIALLY_DESTRUCTIBLE(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
+
+// What these macros of the user change has other names, too (COGWHEEL_ASIO): a file that was compiled without one does
+// not link with a file that was compiled with it. They are for all code of a program; the options of CMake see to that.
+#ifdef COGWHEEL_STD_MUTEX
+#define COGWHEEL_TAG_MUTEX _std_mutex
+#else
+#define COGWHEEL_TAG_MUTEX
+#endif
+#ifdef COGWHEEL_NO_TICK_COUNTER
+#define COGWHEEL_TAG_COUNTER _no_tick_counter
+#else
+#define COGWHEEL_TAG_COUNTER
+#endif
+#ifdef COGWHEEL_PROBES
+#define COGWHEEL_TAG_PROBES _probes
+#else
+#define COGWHEEL_TAG_PROBES
+#endif

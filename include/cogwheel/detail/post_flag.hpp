@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 /// Thread safety: begin(), succeed() and fail() need what guards the post; the function's own calls need nothing.
 class post_flag {
@@ -71,4 +71,4 @@ private:
     std::shared_ptr<Object> object_;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 /// Returns the length in bytes of the UTF-8 sequence at the start of the text, or 0 if there is no valid one. Valid as
 /// in RFC 3629: no surrogates, no overlong forms.
@@ -21,4 +21,4 @@ std::string visible_text(std::string_view text);
 /// Returns the number of columns that the text takes in a terminal. Preconditions: the text comes from visible_text().
 std::size_t text_width(std::string_view text) noexcept;
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

@@ -12,6 +12,9 @@
 // program: one file would allocate memory that another file frees in another way.
 #include <cstddef>
 
+#define COGWHEEL_JOINED(asio, mutex, counter, probes) asio##mutex##counter##probes
+#define COGWHEEL_TAGGED(asio, mutex, counter, probes) COGWHEEL_JOINED(asio, mutex, counter, probes)
+
 #ifdef COGWHEEL_BOOST
 
 #include <boost/system/system_error.hpp>
@@ -21,7 +24,7 @@
 #error "Cogwheel needs Boost 1.78 or later: the Asio of earlier releases has no cancellation slots."
 #endif
 
-#define COGWHEEL_ASIO with_boost
+#define COGWHEEL_ASIO COGWHEEL_TAGGED(with_boost, COGWHEEL_TAG_MUTEX, COGWHEEL_TAG_COUNTER, COGWHEEL_TAG_PROBES)
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define COGWHEEL_ASIO_HEADER(name) <boost/asio/name>
 #define COGWHEEL_ASIO_MACRO(name) BOOST_ASIO_##name
@@ -33,20 +36,20 @@
 
 namespace boost::asio {}
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 namespace asio = boost::asio;
 using error_code = boost::system::error_code;
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 namespace sys = boost::system;
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
 #else
 
 #include <system_error>
 
-#define COGWHEEL_ASIO with_asio
+#define COGWHEEL_ASIO COGWHEEL_TAGGED(with_asio, COGWHEEL_TAG_MUTEX, COGWHEEL_TAG_COUNTER, COGWHEEL_TAG_PROBES)
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define COGWHEEL_ASIO_HEADER(name) <asio/name>
 #define COGWHEEL_ASIO_MACRO(name) ASIO_##name
@@ -60,14 +63,14 @@ namespace sys = boost::system;
 
 namespace asio {}
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 namespace asio = ::asio;
 using error_code = std::error_code;
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 namespace sys = std;
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
 #endif
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// What the server must promise before schedule(), cancel() and reschedule() succeed. open() refuses a server that
 /// cannot give it.
@@ -69,4 +69,4 @@ struct durable_options {
     void validate() const;
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

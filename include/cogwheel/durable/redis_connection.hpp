@@ -27,11 +27,11 @@
 #include <memory>
 #include <vector>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 class redis_connection_impl;
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// What a server does in its group.
 enum class redis_role : std::uint8_t {
@@ -126,4 +126,4 @@ private:
     std::shared_ptr<detail::redis_connection_impl> impl_;
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

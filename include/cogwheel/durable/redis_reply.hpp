@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// A reply. Its type says which members have a value.
 class redis_reply {
@@ -62,4 +62,4 @@ private:
     kind kind_ = kind::nil;
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -18,7 +18,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// The random part of each delay.
 enum class backoff_jitter {
@@ -136,4 +136,4 @@ private:
     std::chrono::nanoseconds previous_{};
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 #include <functional>
 #include <system_error>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// When a hedge starts further attempts.
 struct hedge_options {
@@ -57,4 +57,4 @@ private:
     std::uint32_t number_ = 0;
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -31,7 +31,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// Says what is wrong with an expression. what() quotes the expression and marks the place on the line below it. It
 /// shows control characters as spaces, and bytes that are not UTF-8 as question marks.
@@ -115,4 +115,4 @@ enum class calendar_unit { second, minute, hour, day, month, year };
 ///     const auto midnight = cogwheel::start_of_each(cogwheel::calendar_unit::day).next(local); // the next day begins
 cron_expression start_of_each(calendar_unit);
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

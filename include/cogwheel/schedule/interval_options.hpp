@@ -14,7 +14,7 @@
 #include <limits>
 #include <optional>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// What an interval counts its period from.
 enum class interval_pace {
@@ -57,4 +57,4 @@ struct interval_options {
     void validate(bool has_start = false) const;
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 #include <limits>
 #include <optional>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// The number of runs or ticks that means "without end".
 inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
@@ -62,9 +62,9 @@ enum class on_duplicate {
     keep,
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 // A grid is a series of points, one period apart.
 
@@ -81,4 +81,4 @@ constexpr std::chrono::nanoseconds point_ahead(std::chrono::nanoseconds due, std
     return saturating_add(saturating_add(due, points_passed(due, period, now) * period), period);
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// What task_scheduler::cancel() returns.
 enum class task_cancel_result : std::uint8_t {
@@ -79,4 +79,4 @@ struct task_info {
 /// `next` is null if there is no next run, and `runs_left` if there is no end. Bytes that are not UTF-8 become U+FFFD.
 std::string to_json(std::span<const task_info>);
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// The points at which a task is due. A value.
 class task_trigger {
@@ -144,4 +144,4 @@ private:
     std::string expression_;
 };
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

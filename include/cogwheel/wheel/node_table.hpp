@@ -28,7 +28,7 @@
 #include <memory>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 /// Owns blocks, each with a node, and gives embedded nodes an index.
 ///
@@ -369,4 +369,4 @@ private:
 
 static_assert(sizeof(std::uintptr_t) <= sizeof(std::uint64_t));
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

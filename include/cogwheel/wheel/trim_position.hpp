@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 
 /// The state of one trim() in steps. A new position is at the beginning. Use it with one wheel.
 ///
@@ -26,4 +26,4 @@ struct trim_position {
     bool done() const noexcept { return next == phase::done; }
 };
 
-} // namespace cogwheel::inline v0
+} // namespace cogwheel::inline v0_1

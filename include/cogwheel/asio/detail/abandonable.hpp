@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 
-namespace cogwheel::inline v0::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// Whether a late result of this type may outlive the caller: it owns its data, and is no count of bytes in a buffer of
 /// the caller. Specialise it for types of your own that only refer to data.
@@ -27,9 +27,9 @@ inline constexpr bool owns_its_data<std::basic_string_view<Char, Traits>> = fals
 template <class T, std::size_t Extent>
 inline constexpr bool owns_its_data<std::span<T, Extent>> = false;
 
-} // namespace cogwheel::inline v0::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Results>
 inline constexpr bool all_own_their_data = false;
@@ -235,4 +235,4 @@ private:
     std::atomic<unsigned> initiation_{under_way};
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -31,7 +31,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// Names a thread by the address of its thread control block: an address that it alone has as long as it runs. Zero if
 /// that is not known here.
@@ -142,4 +142,4 @@ private:
     std::array<std::uintptr_t, most_owners> owners_{};
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// A block of the table, which gets it back at the end of the scope unless it is kept. It names no payload, so it is
 /// compiled once for all of them.
@@ -177,4 +177,4 @@ private:
     }
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -13,7 +13,7 @@
 
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// The part of a timer that knows its executor. All functions need the engine's lock, except the constructors.
 template <class Timer, class F, bool = has_executor<F>>
@@ -109,4 +109,4 @@ public:
     }
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 
 #include <new>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// Returns whether an emission cancels: cancellation_type::none does not.
 inline bool cancels(asio::cancellation_type_t type) noexcept {
@@ -71,4 +71,4 @@ private:
     timer_id id_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

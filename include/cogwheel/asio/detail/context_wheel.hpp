@@ -17,7 +17,7 @@
 
 #include <stdexcept>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// Where the first wheel of a context is. A null context: the entry is free.
 struct cached_wheel {
@@ -198,4 +198,4 @@ Wheel& find_wheel(const Executor& executor, call_site where) {
     return look_up_wheel<Wheel>(context, executor, where);
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// Complexity: O(1) for each function. Thread safety: none.
 class counter_rate {
@@ -47,4 +47,4 @@ private:
     bool began_ = false, agreed_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

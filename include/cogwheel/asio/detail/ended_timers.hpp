@@ -11,7 +11,7 @@
 
 #include <array>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// An operation with a timeout that the next turn will cancel. If it ends before that, it leaves the list. The links
 /// are not in the node, because clear() of the core wheel writes to all nodes.
@@ -60,4 +60,4 @@ private:
     linked_list<pending_cancellation> cancellations_; // first in, first out
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

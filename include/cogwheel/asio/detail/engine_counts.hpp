@@ -14,7 +14,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// The counts of one wheel. Needs the engine's lock.
 class engine_counts {
@@ -67,4 +67,4 @@ private:
     lateness_histogram quantiles_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

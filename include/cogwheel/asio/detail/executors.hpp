@@ -37,7 +37,7 @@
 #include <typeinfo>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 // ---- work ----
 
@@ -335,4 +335,4 @@ void post_to_its_own(const Executor& fallback, F&& handler) {
     return nullptr;
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

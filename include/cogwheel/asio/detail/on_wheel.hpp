@@ -20,7 +20,7 @@
 #include <cogwheel/asio/detail/wheel_timer_impl.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// The impl of a wheel of this type.
 template <class Wheel>
@@ -48,4 +48,4 @@ private:
     Engine* engine_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

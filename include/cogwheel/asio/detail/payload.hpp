@@ -23,7 +23,7 @@
 #include <optional>
 #include <typeinfo>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// A handler with its error code. It keeps the handler's associations.
 template <class Handler>
@@ -209,4 +209,4 @@ private:
     [[no_unique_address]] OnCancel on_cancel_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

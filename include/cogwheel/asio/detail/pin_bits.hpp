@@ -9,7 +9,7 @@
 #include <atomic>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// The pins of an operation. `Concurrent`: threads change them without a lock, so the word is atomic.
 template <bool Concurrent>
@@ -40,4 +40,4 @@ private:
     unsigned bits_ = 0;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -16,7 +16,7 @@
 #include <new>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// A handler with its error code, in memory of Asio's recycling allocator. Its call() ends it.
 template <class Handler>
@@ -108,4 +108,4 @@ private:
     error_code* ec_; // the stored handler's
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -8,12 +8,12 @@
 
 #include <cogwheel/asio/timer_wheel.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Locking, class Wheel>
 using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types cannot have any
 // One by one: a program that links the whole class would contain functions that it never calls. What only these call is
@@ -39,7 +39,7 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
 // NOLINTEND(bugprone-macro-parentheses)
 
 #ifdef COGWHEEL_SEPARATE_COMPILATION
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 COGWHEEL_SEPARATE_FUNCTIONS(extern, hashed_wheel)
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 #endif

@@ -26,7 +26,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// The counter with which a clock advances. Specialised for std::chrono::steady_clock below, and by tests.
 template <class Clock>
@@ -242,4 +242,4 @@ private:
     counter_rate rate_{};
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

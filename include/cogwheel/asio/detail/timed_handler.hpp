@@ -6,7 +6,7 @@
 
 #include <cogwheel/asio/detail/timed_operation.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// A copy of a handler's associated allocator, or nothing if the handler has none.
 template <class Handler, bool = has_allocator<Handler>>
@@ -53,7 +53,7 @@ private:
     typename Operation::owner operation_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
 template <class Operation, class Default>
 struct cogwheel::asio::associated_cancellation_slot<cogwheel::detail::timed_handler<Operation>, Default> {

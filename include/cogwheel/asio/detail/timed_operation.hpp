@@ -21,7 +21,7 @@
 #include <optional>
 #include <variant>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// An operation with its timer. IoExecutor: the type of the executor of the operation's I/O
 /// object, which handlers without an executor of their own use.
@@ -199,4 +199,4 @@ private:
     std::variant<std::monostate, pending_cancellation, typename signature_traits<Signatures>::results...> results_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// The results of a completion signature, as a tuple of decayed types.
 template <class Signature>
@@ -138,4 +138,4 @@ struct handler_with_results {
     void operator()() { detail::call_with(std::move(handler), std::move(results)); }
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -31,7 +31,7 @@
 #include <thread>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Engine>
 class timed_state;
@@ -412,4 +412,4 @@ protected:
     timed_sending* sender_ = nullptr; // of the emission that a thread hands to an executor
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

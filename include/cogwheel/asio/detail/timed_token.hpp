@@ -8,7 +8,7 @@
 #include <cogwheel/asio/detail/context_wheel.hpp>
 #include <cogwheel/asio/detail/on_wheel.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// The wheel that the caller names.
 template <class Impl>
@@ -117,7 +117,7 @@ auto timed(const Spec& spec) {
     return partial_timed_token<Spec>{spec};
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
 // initiate() spells out its return type. With a deduced one, a check of whether the token fits would instantiate the
 // function's body.

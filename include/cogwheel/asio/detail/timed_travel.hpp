@@ -14,7 +14,7 @@
 #include <optional>
 #include <thread>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// What a timed_work is to its owner: one type for all handlers, so that std::unique_ptr is compiled once.
 struct kept_work {
@@ -55,4 +55,4 @@ struct timed_sending {
     std::thread::id thread = std::this_thread::get_id();
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

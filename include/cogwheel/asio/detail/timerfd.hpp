@@ -34,7 +34,7 @@
 #define TFD_TIMER_CANCEL_ON_SET (1 << 1) // for old headers of the C library
 #endif
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// Opens a timerfd. Sets `ec` if the process may open no more file descriptors.
 inline int open_timerfd(clockid_t clock, error_code& ec) noexcept {
@@ -170,4 +170,4 @@ inline bool watch_clock(int fd) noexcept {
     return set == 0 || errno == ECANCELED; // the clock was set since the last call: the timer is armed nevertheless
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 #include <cogwheel/asio/detail/timerfd.hpp>
 #include <cogwheel/asio/detail/wheel_driver.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 inline std::chrono::nanoseconds clock_reading(clockid_t clock) noexcept {
     timespec t{};
@@ -47,4 +47,4 @@ private:
     driver_memory* memory_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

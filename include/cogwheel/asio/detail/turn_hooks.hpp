@@ -17,7 +17,7 @@
 #include <optional>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// Receives slow turns. Not a std::function: its header is heavy.
 class slow_turn_receiver {
@@ -112,4 +112,4 @@ private:
     receiver receiver_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

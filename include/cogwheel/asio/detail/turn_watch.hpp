@@ -7,7 +7,7 @@
 
 #include <cogwheel/detail/which_asio.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// All functions are called with the engine's lock, which is held again when they return.
 template <class Lock>
@@ -27,4 +27,4 @@ protected:
 template <class Engine>
 class turn_hooks;
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 
 #include <mutex>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// Holds a mutex until the end of the scope. Like std::unique_lock, but without its checks, each of which can throw:
 /// each type of handler has functions with such calls. It cannot be moved.
@@ -43,4 +43,4 @@ private:
     bool owns_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

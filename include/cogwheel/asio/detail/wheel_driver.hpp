@@ -19,7 +19,7 @@
 #include <memory>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// The object that the driver wakes. `serial` is the number that arm() was given. The functions are not virtual: each
 /// type of wheel would have tables and type information for them, in programs that have none else.
@@ -133,4 +133,4 @@ private:
     driver_memory* memory_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -42,7 +42,7 @@
 #include <mutex>
 #include <thread>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 class wheel_impl;
@@ -492,7 +492,7 @@ private:
     wheel_extensions extensions_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
 #include <cogwheel/asio/detail/wheel_engine_driver.hpp>
 #include <cogwheel/asio/detail/wheel_engine_life.hpp>

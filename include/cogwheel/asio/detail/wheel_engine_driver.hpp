@@ -7,7 +7,7 @@
 
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// A turn on its way through the executor.
 template <class Clock, class Locking, timing_wheel Wheel>
@@ -164,4 +164,4 @@ template <class Clock, class Locking, timing_wheel Wheel>
     }
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] wheel_engine<Clock, Locking, Wheel>::wheel_engine()
@@ -106,4 +106,4 @@ template <class Clock, class Locking, timing_wheel Wheel>
     if (usable) static_cast<wheel_impl<Clock, Locking, Wheel>&>(*this).recycle();
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// How many entries a look for due timers reads: about 30 us. So the lock is never held for long.
 inline constexpr std::size_t look_for_due = 32'768;
@@ -108,4 +108,4 @@ slow_turn wheel_engine<Clock, Locking, Wheel>::last_turn() const noexcept {
     return {.took = took, .fired = fired, .waiting = due(wheel_->now()), .skipped = 0};
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

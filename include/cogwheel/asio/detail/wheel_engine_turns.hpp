@@ -7,7 +7,7 @@
 
 #include <cogwheel/asio/detail/wheel_engine.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 void wheel_engine<Clock, Locking, Wheel>::run_turn(lock_type& lock, bool woken) {
@@ -104,4 +104,4 @@ void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
     recycle_if_done(lock);
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 #include <typeinfo>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 // Names a type. Libraries that hide their symbols get the same key, except without RTTI.
 #ifdef __cpp_rtti
@@ -82,4 +82,4 @@ private:
     wheel_extension* first_ = nullptr;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -20,7 +20,7 @@
 #include <thread>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Impl>
 class wheel_service;
@@ -485,6 +485,6 @@ private:
     asio::any_io_executor first_executor_; // only without a lock: see was_at()
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
 #include <cogwheel/asio/detail/wheel_impl_slices.hpp>

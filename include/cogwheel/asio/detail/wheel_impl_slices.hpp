@@ -7,7 +7,7 @@
 
 #include <cogwheel/asio/detail/wheel_impl.hpp>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 bool wheel_impl<Clock, Locking, Wheel>::trim(trim_cursor& cursor) {
@@ -102,4 +102,4 @@ bool wheel_impl<Clock, Locking, Wheel>::for_each_pending(pending_cursor& cursor,
     return more;
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

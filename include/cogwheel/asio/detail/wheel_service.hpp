@@ -11,7 +11,7 @@
 #include <mutex>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// A service of the execution context. Thread safety: any thread.
 template <class Impl>
@@ -73,4 +73,4 @@ template <class Impl>
     return asio::use_service<wheel_service<Impl>>(context).open(executor, options);
 }
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

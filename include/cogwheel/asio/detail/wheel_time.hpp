@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 // ---- time points, and nanoseconds since the clock's epoch: machines decide in these, without a clock ----
 
@@ -212,4 +212,4 @@ private:
     time_point origin_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -20,7 +20,7 @@
 
 #include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// A wait in the list of a wheel_timer_impl.
 template <class Handler>
@@ -254,4 +254,4 @@ private:
     Engine* engine_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

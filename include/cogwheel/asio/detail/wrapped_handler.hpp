@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 /// A type states `using associations = of_handler;` to have the associations of its handler. The handler is the member
 /// `handler`, or the result of the member function `handler()`.
@@ -30,7 +30,7 @@ const auto& handler_of(const T& t) noexcept {
 template <wraps_handler T>
 using handler_type = std::decay_t<decltype(handler_of(std::declval<const T&>()))>;
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 
 template <template <class, class> class Associator, cogwheel::detail::wraps_handler T, class Default>
 struct cogwheel::asio::associator<Associator, T, Default> : Associator<cogwheel::detail::handler_type<T>, Default> {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 class hedge_machine {
 public:
@@ -58,4 +58,4 @@ private:
     error_code last_error_;
 };
 
-} // namespace cogwheel::inline v0::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 /// Entries in buckets of distances. The first level has 256 buckets. Each further level holds what was one bucket of
 /// the level before it, in 64 buckets.
@@ -128,4 +128,4 @@ struct entry_jump {
     due_buckets due;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail

@@ -30,11 +30,11 @@
 #include <memory>
 #include <vector>
 
-namespace cogwheel::inline v0 {
+namespace cogwheel::inline v0_1 {
 struct wheel_access; // lets tests set counters that take long to wrap
 }
 
-namespace cogwheel::inline v0::detail {
+namespace cogwheel::inline v0_1::detail {
 
 /// The functions that hashed_wheel and hierarchical_wheel share. Thread safety: none; one caller at a time.
 class entry_wheel : private node_access {
@@ -366,4 +366,4 @@ private:
     bool interrupted_ = false;
 };
 
-} // namespace cogwheel::inline v0::detail
+} // namespace cogwheel::inline v0_1::detail
