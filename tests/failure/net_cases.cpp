@@ -15,7 +15,9 @@
 #include <asio/steady_timer.hpp>
 
 #include <memory>
+#include <new>
 #include <optional>
+#include <utility>
 
 namespace failure {
 
@@ -28,6 +30,73 @@ void end(trial& t) {
     t.run();
     t.settle();
 }
+
+// ---- memory that a handler owns
+
+/// Counts what is allocated, from the heap that fails.
+class arena {
+public:
+    explicit arena(trial& t) noexcept : trial_(&t) {}
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+    ~arena() {
+        if (blocks_ != 0) trial_->fault("a handler is gone before the memory that was taken from it");
+    }
+    void* take(std::size_t bytes) {
+        void* p = ::operator new(bytes);
+        ++blocks_;
+        return p;
+    }
+    void give(void* p) noexcept {
+        --blocks_;
+        ::operator delete(p);
+    }
+
+private:
+    trial* trial_;
+    std::size_t blocks_ = 0;
+};
+
+template <class T>
+struct arena_allocator {
+    using value_type = T;
+    arena* from;
+
+    explicit arena_allocator(arena& a) noexcept : from(&a) {}
+    template <class U>
+    arena_allocator(const arena_allocator<U>& other) noexcept : from(other.from) {}
+    T* allocate(std::size_t n) { return static_cast<T*>(from->take(n * sizeof(T))); }
+    void deallocate(T* p, std::size_t) noexcept { from->give(p); }
+    template <class U>
+    bool operator==(const arena_allocator<U>& other) const noexcept {
+        return from == other.from;
+    }
+};
+
+struct owner {
+    using allocator_type = arena_allocator<char>;
+
+    std::unique_ptr<arena> memory; // destroyed last
+    watched handler;
+
+    allocator_type get_allocator() const noexcept { return allocator_type(*memory); }
+    template <class... Results>
+    void operator()(Results&&... results) {
+        handler(std::forward<Results>(results)...);
+    }
+};
+
+/// Turns the handler of a case into itself, or into one that owns its memory.
+struct plain {
+    explicit plain(trial&) {}
+    watched of(watched&& h) { return std::move(h); }
+};
+struct owning {
+    std::unique_ptr<arena> memory;
+
+    explicit owning(trial& t) : memory(std::make_unique<arena>(t)) {}
+    owner of(watched&& h) { return {std::move(memory), std::move(h)}; }
+};
 
 // ---- retry
 
@@ -52,10 +121,12 @@ cogwheel::retry_policy policy() {
     return p;
 }
 
+template <class Kind>
 void retry(trial& t) {
+    Kind kind(t);
     retried r(t);
     t.begin();
-    t.start([&](watched h) { cogwheel::async_retry(t.wheel, policy(), r.operation(), std::move(h)); });
+    t.start([&](watched h) { cogwheel::async_retry(t.wheel, policy(), r.operation(), kind.of(std::move(h))); });
     end(t);
 }
 
@@ -64,7 +135,9 @@ struct starts_nothing {
     void operator()(Handler&&) const {}
 };
 
+template <class Kind>
 void retry_fails_at_once(trial& t) {
+    Kind kind(t);
     cogwheel::retry_policy p = policy();
     t.begin();
     t.start([&](watched h) {
@@ -74,19 +147,22 @@ void retry_fails_at_once(trial& t) {
                                                                                                     token)) {
                 throw std::system_error(asio::error::make_error_code(asio::error::connection_refused));
             },
-            std::move(h));
+            kind.of(std::move(h)));
     });
     end(t);
 }
 
+template <class Kind>
 void retry_cancelled(trial& t) {
+    Kind kind(t);
     retried r(t);
     asio::cancellation_signal signal;
     cogwheel::retry_policy p = policy();
     p.attempt_timeout = 1h;
     t.begin();
     t.start([&](watched h) {
-        cogwheel::async_retry(t.wheel, p, r.operation(), asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+        cogwheel::async_retry(t.wheel, p, r.operation(),
+                              asio::bind_cancellation_slot(signal.slot(), kind.of(std::move(h))));
     });
     t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
     end(t);
@@ -108,20 +184,25 @@ struct hedged {
     }
 };
 
+template <class Kind>
 void hedge(trial& t) {
+    Kind kind(t);
     hedged r(t);
     t.begin();
-    t.start([&](watched h) { cogwheel::async_hedge(t.wheel, 1ms, r.operation(), std::move(h)); });
+    t.start([&](watched h) { cogwheel::async_hedge(t.wheel, 1ms, r.operation(), kind.of(std::move(h))); });
     end(t);
 }
 
+template <class Kind>
 void hedge_cancelled(trial& t) {
+    Kind kind(t);
     hedged r(t);
     r.slow = 1h;
     asio::cancellation_signal signal;
     t.begin();
     t.start([&](watched h) {
-        cogwheel::async_hedge(t.wheel, 1h, r.operation(), asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+        cogwheel::async_hedge(t.wheel, 1h, r.operation(),
+                              asio::bind_cancellation_slot(signal.slot(), kind.of(std::move(h))));
     });
     t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
     end(t);
@@ -267,11 +348,16 @@ void breaker(trial& t) {
 
 test_cases net_cases() {
     using namespace net_case;
-    return {{"async_retry", retry},
-            {"async_retry, fails at once", retry_fails_at_once},
-            {"async_retry, cancelled", retry_cancelled},
-            {"async_hedge", hedge},
-            {"async_hedge, cancelled", hedge_cancelled},
+    return {{"async_retry", retry<plain>},
+            {"async_retry, fails at once", retry_fails_at_once<plain>},
+            {"async_retry, cancelled", retry_cancelled<plain>},
+            {"async_hedge", hedge<plain>},
+            {"async_hedge, cancelled", hedge_cancelled<plain>},
+            {"async_retry, owned memory", retry<owning>},
+            {"async_retry, fails at once, owned memory", retry_fails_at_once<owning>},
+            {"async_retry, cancelled, owned memory", retry_cancelled<owning>},
+            {"async_hedge, owned memory", hedge<owning>},
+            {"async_hedge, cancelled, owned memory", hedge_cancelled<owning>},
             {"idle_stream", idle_stream},
             {"idle_monitor", idle_monitor},
             {"idle_monitor, cancelled", idle_monitor_cancelled},
