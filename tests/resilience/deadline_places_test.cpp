@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A deadline is taken wherever a point in time is. None is a point that never comes.
-#include "support/handler_archetypes.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <cogwheel/asio/callback_timer.hpp>
@@ -30,7 +29,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using virtual_deadline = basic_deadline<manual_clock>;
+using manual_deadline = basic_deadline<manual_clock>;
 
 struct places {
     virtual_wheel w{{.tick = 1ms}};
@@ -45,7 +44,7 @@ struct places {
 
 TEST_CASE("deadline_in_place_of_a_time_point_of_a_timer") {
     places p;
-    const auto d = virtual_deadline::after(50ms);
+    const auto d = manual_deadline::after(50ms);
     auto f = [&] { ++p.done; };
     p.w.wheel.schedule_at(d, f);
     callback_timer by_callback(p.w.wheel, f);
@@ -69,7 +68,7 @@ TEST_CASE("deadline_in_place_of_a_time_point_of_a_timer") {
 
 TEST_CASE("deadline_in_place_of_a_time_point_of_a_timeout") {
     places p;
-    const auto d = virtual_deadline::after(50ms);
+    const auto d = manual_deadline::after(50ms);
     std::vector<std::error_code> ended;
     std::deque<scripted_read> reads;
     const auto operation = [&](auto token) {
@@ -82,7 +81,7 @@ TEST_CASE("deadline_in_place_of_a_time_point_of_a_timeout") {
     operation(cancel_at(p.w.wheel, d, note));
     timeout_scope within(p.w.wheel, d);
     operation(within(note));
-    operation(timeout_at(p.w.wheel, virtual_deadline(), note)); // none
+    operation(timeout_at(p.w.wheel, manual_deadline(), note)); // none
     asio::co_spawn(p.w.io, timeout(p.w.wheel, d, p.w.wheel.async_wait(1h, asio::use_awaitable)),
                    [&](const std::exception_ptr& e) { ended.push_back(detail::code_of(e)); });
     p.w.run();
