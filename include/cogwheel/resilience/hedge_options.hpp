@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cogwheel/resilience/retry_budget.hpp>
-#include <cogwheel/resilience/transient_error.hpp>
 
 #include <chrono>
 #include <cstdint>

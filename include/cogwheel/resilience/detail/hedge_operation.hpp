@@ -20,6 +20,7 @@
 #include <cogwheel/resilience/detail/hedge_handler.hpp>
 #include <cogwheel/resilience/detail/hedge_machine.hpp>
 #include <cogwheel/resilience/hedge_options.hpp>
+#include <cogwheel/resilience/transient_error.hpp>
 
 #include <mutex>
 #include <thread>
