@@ -6,6 +6,7 @@
 #include "../detail/throwing.hpp"
 
 #include <cogwheel/asio/wheel_options.hpp>
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
 #include <bit>
@@ -48,6 +49,10 @@ namespace {
         refuse("reserve is %, but must be 0 .. 4294967295; reserve what you expect", {reserve});
     if (reserve > max_pending)
         refuse("reserve is %, but max_pending only %; reserve no more than may be pending", {reserve, max_pending});
+}
+
+std::string_view to_string(tick_clock_kind kind) noexcept {
+    return detail::constant_name(kind, {"automatic", "counter", "system"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -3,6 +3,7 @@
 //
 // The search goes from stretch to stretch: between two changes of the clocks, local time has a constant offset.
 #include <cogwheel/calendar/cron_schedule.hpp>
+#include <cogwheel/detail/constant_name.hpp>
 
 #include <algorithm>
 
@@ -97,6 +98,10 @@ std::optional<sys_seconds> cron_schedule::previous(sys_seconds before) const {
         before = std::max(s.begin, earliest);
     }
     return std::nullopt;
+}
+
+std::string_view to_string(dst_policy policy) noexcept {
+    return detail::constant_name(policy, {"vixie", "skip", "follow_clock"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/durable/durable_options.hpp>
 
 #include <algorithm>
@@ -39,6 +40,10 @@ void durable_options::validate() const {
     if (max_dead < 1) refuse("max_dead is 0, but must be at least 1");
     if (dead_retention < 1ms || dead_retention > hours(24 * 3'660))
         refuse("dead_retention is " + ms(dead_retention) + ", but must be 1 ms to ten years");
+}
+
+std::string_view to_string(durable_durability::kind kind) noexcept {
+    return detail::constant_name(kind, {"memory", "aof", "replicas"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "../detail/traceparent.hpp"
 
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/durable/durable_task.hpp>
 #include <cogwheel/durable/error.hpp>
 
@@ -23,17 +24,7 @@ error_code durable_task::check() const noexcept {
 }
 
 std::string_view to_string(durable_state s) noexcept {
-    switch (s) {
-    case durable_state::waiting:
-        return "waiting";
-    case durable_state::running:
-        return "running";
-    case durable_state::done:
-        return "done";
-    case durable_state::dead:
-        return "dead";
-    }
-    return "unknown";
+    return detail::constant_name(s, {"waiting", "running", "done", "dead"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "durable_worker_impl.hpp"
 
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/durable/durable_worker.hpp>
 
 #include COGWHEEL_ASIO_HEADER(bind_cancellation_slot.hpp)
@@ -10,7 +11,6 @@
 #include COGWHEEL_ASIO_HEADER(multiple_exceptions.hpp)
 #include COGWHEEL_ASIO_HEADER(post.hpp)
 
-#include <array>
 #include <random>
 #include <stdexcept>
 
@@ -75,12 +75,13 @@ void durable_worker_options::validate() const {
     check("misfire_grace", misfire_grace, 0ms, 24h * 365);
 }
 
+std::string_view to_string(durable_outcome::kind k) noexcept {
+    return detail::constant_name(k, {"done", "retry", "fail", "back"});
+}
+
 std::string_view to_string(durable_event::kind k) noexcept {
-    constexpr std::array<std::string_view, 10> words{"done",       "retry",     "dead",        "stale",
-                                                     "lease lost", "cancelled", "answer lost", "unreadable",
-                                                     "given back", "trouble"};
-    const auto i = static_cast<std::size_t>(k);
-    return i < words.size() ? words[i] : "unknown";
+    return detail::constant_name(k, {"done", "retry", "dead", "stale", "lease lost", "cancelled", "answer lost",
+                                     "unreadable", "given back", "trouble"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "http_url.hpp"
 
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/durable/http_callback.hpp>
 
 #include <algorithm>
@@ -235,8 +236,7 @@ std::string origin_of_encoded(std::string_view bytes) {
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 std::string_view to_string(callback_outcome outcome) noexcept {
-    constexpr std::array<std::string_view, 3> names{"succeeded", "failed for good", "try again"};
-    return names[static_cast<std::size_t>(outcome)];
+    return detail::constant_name(outcome, {"succeeded", "failed for good", "try again"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "redis_connection_impl.hpp"
 
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/durable/redis_connection.hpp>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
@@ -54,6 +55,10 @@ void redis_connection::start(detail::redis_connection_impl& impl, std::vector<re
 
 void redis_connection::wait(detail::redis_connection_impl& impl, detail::completion<void> done) {
     impl.wait(std::move(done));
+}
+
+std::string_view to_string(redis_role role) noexcept {
+    return detail::constant_name(role, {"unknown", "master", "replica", "sentinel"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "url_parts.hpp"
 
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/durable/redis_options.hpp>
 
 #include <stdexcept>
@@ -139,6 +140,10 @@ void redis_options::validate() const {
     check_limit(command_timeout, "command_timeout");
     if (max_in_flight == 0) refuse("max_in_flight is 0: set it to at least 1");
     if (max_reply == 0) refuse("max_reply is 0: set it to the longest reply in bytes, such as 64 MiB");
+}
+
+std::string_view to_string(redis_topology topology) noexcept {
+    return detail::constant_name(topology, {"single", "sentinel", "cluster"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

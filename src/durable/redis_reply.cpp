@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/durable/redis_reply.hpp>
 
 #include <array>
@@ -31,6 +32,10 @@ error_code redis_reply::error() const noexcept {
     for (const auto& [name, code] : codes)
         if (word == name) return code;
     return durable_errc::server_error;
+}
+
+std::string_view to_string(redis_reply::kind kind) noexcept {
+    return detail::constant_name(kind, {"nil", "integer", "string", "status", "error", "array"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/durable/ssrf_guard.hpp>
 
 #include <algorithm>
@@ -121,10 +122,9 @@ bool same_host(std::string_view a, std::string_view b) noexcept {
 } // namespace
 
 std::string_view to_string(address_kind kind) noexcept {
-    constexpr std::array<std::string_view, 13> names{
-        "global",   "this network",  "loopback",     "private",   "shared",    "link-local", "unique local",
-        "protocol", "documentation", "benchmarking", "multicast", "broadcast", "reserved"};
-    return names[static_cast<std::size_t>(kind)];
+    return detail::constant_name(kind, {"global", "this network", "loopback", "private", "shared", "link-local",
+                                        "unique local", "protocol", "documentation", "benchmarking", "multicast",
+                                        "broadcast", "reserved"});
 }
 
 address_kind kind_of(const asio::ip::address& address) noexcept {

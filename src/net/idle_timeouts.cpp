@@ -2,17 +2,16 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Checks the timeouts of idle connections.
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/net/idle_timeouts.hpp>
 
-#include <array>
 #include <stdexcept>
 #include <string>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 std::string_view to_string(idle_kind k) noexcept {
-    constexpr std::array<std::string_view, 4> names{"reader", "writer", "all", "ping"};
-    return names[static_cast<std::size_t>(k)];
+    return detail::constant_name(k, {"reader", "writer", "all", "ping"});
 }
 
 void idle_timeouts::validate() const {

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "metrics_rendering.hpp"
 
+#include <cogwheel/detail/constant_name.hpp>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -60,14 +62,7 @@ void end(Source& source) {
 } // namespace
 
 std::string_view to_string(metric_type type) noexcept {
-    switch (type) {
-    case metric_type::counter:
-        return "counter";
-    case metric_type::histogram:
-        return "histogram";
-    default:
-        return "gauge";
-    }
+    return detail::constant_name(type, {"counter", "gauge", "histogram"});
 }
 
 std::vector<metric_description> all_metrics() {
@@ -82,6 +77,10 @@ std::vector<metric_description> all_metrics() {
     add(detail::table_of<retry_budget_stats>());
     add(detail::table_of<task_stats>());
     return all;
+}
+
+std::string_view to_string(metrics_format format) noexcept {
+    return detail::constant_name(format, {"prometheus", "openmetrics", "json"});
 }
 
 std::string_view content_type(metrics_format format) noexcept {

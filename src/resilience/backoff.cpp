@@ -3,6 +3,7 @@
 //
 // The growth of a backoff, and the checks of its parameters.
 #include <cogwheel/detail/assertion.hpp>
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/resilience/backoff.hpp>
 
 #include <algorithm>
@@ -78,6 +79,10 @@ std::chrono::nanoseconds backoff::without_jitter(std::uint32_t retry) const noex
     if (step_ == nanoseconds::zero() || before == 0) return std::min(cap_, first_);
     if (before > (nanoseconds::max() - first_) / step_) return cap_;
     return std::min(cap_, first_ + step_ * static_cast<std::int64_t>(before));
+}
+
+std::string_view to_string(backoff_jitter kind) noexcept {
+    return detail::constant_name(kind, {"none", "full", "equal", "decorrelated"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

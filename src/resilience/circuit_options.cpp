@@ -2,17 +2,16 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Checks the options of a circuit breaker.
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/resilience/circuit_options.hpp>
 
-#include <array>
 #include <stdexcept>
 #include <string>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 std::string_view to_string(circuit_state s) noexcept {
-    constexpr std::array<std::string_view, 3> names{"closed", "open", "half_open"};
-    return names[static_cast<std::size_t>(s)];
+    return detail::constant_name(s, {"closed", "open", "half_open"});
 }
 
 void circuit_breaker_options::validate() const {

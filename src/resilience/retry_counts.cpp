@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/resilience/retry_counts.hpp>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 std::string_view to_string(retry_end e) noexcept {
-    constexpr std::array<std::string_view, retry_ends> names{
-        "succeeded", "not_retryable", "attempts_used", "out_of_time", "budget", "cancelled", "wheel"};
-    return names[static_cast<std::size_t>(e)];
+    return detail::constant_name(
+        e, {"succeeded", "not_retryable", "attempts_used", "out_of_time", "budget", "cancelled", "wheel"});
 }
 
 void retry_counts::add(const retry_result& result) noexcept {

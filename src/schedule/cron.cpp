@@ -4,6 +4,8 @@
 // Finds the points that an expression matches: first the month, then the day, then the time of day.
 #include "cron_parser.hpp"
 
+#include <cogwheel/detail/constant_name.hpp>
+
 #include <bit>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
@@ -164,6 +166,10 @@ cron_expression start_of_each(calendar_unit unit) {
         return cron_expression("@yearly");
     }
     throw std::invalid_argument("cogwheel::start_of_each: there is no such unit");
+}
+
+std::string_view to_string(calendar_unit unit) noexcept {
+    return detail::constant_name(unit, {"second", "minute", "hour", "day", "month", "year"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Checks the options of an interval. Each message names the value, the range and the remedy.
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/schedule/interval_options.hpp>
 
 #include <stdexcept>
@@ -27,6 +28,18 @@ void interval_options::validate(bool has_start) const {
     if (jitter < zero || jitter >= period)
         refuse("jitter is " + ns(jitter) + ", but must be zero or more and below the period of " + ns(period) +
                "; a tenth of the period spreads well");
+}
+
+std::string_view to_string(interval_pace pace) noexcept {
+    return detail::constant_name(pace, {"fixed_rate", "fixed_delay"});
+}
+
+std::string_view to_string(interval_misfire misfire) noexcept {
+    return detail::constant_name(misfire, {"skip", "delay", "burst"});
+}
+
+std::string_view to_string(on_duplicate policy) noexcept {
+    return detail::constant_name(policy, {"reject", "replace", "keep"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/tasks/detail/task_words.hpp>
-#include <cogwheel/tasks/task.hpp>
+#include <cogwheel/tasks/task_info.hpp>
 #include <cogwheel/tasks/task_job.hpp>
 #include <cogwheel/tasks/task_options.hpp>
 
@@ -45,29 +46,42 @@ std::string date_text(std::chrono::sys_time<std::chrono::nanoseconds> at) {
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 std::string task_misfire::text() const {
-    if (kind_ == kind::catch_up) return "catch_up(" + std::to_string(most_) + ')';
-    return kind_ == kind::skip ? "skip" : "fire_once";
+    std::string words(to_string(kind_));
+    if (kind_ == kind::catch_up) words.append("(").append(std::to_string(most_)).append(")");
+    return words;
 }
 
 std::string_view to_string(task_state s) noexcept {
-    constexpr std::array<std::string_view, 6> names{"pending", "queued", "running", "completed", "failed", "cancelled"};
-    return names[static_cast<std::size_t>(s)];
+    return detail::constant_name(s, {"pending", "queued", "running", "completed", "failed", "cancelled"});
 }
 
 std::string_view to_string(task_stop_reason r) noexcept {
-    constexpr std::array<std::string_view, 5> names{"none", "timeout", "cancelled", "replaced", "stopped"};
-    return names[static_cast<std::size_t>(r)];
+    return detail::constant_name(r, {"none", "timeout", "cancelled", "replaced", "stopped"});
 }
 
 std::string_view to_string(task_event::kind k) noexcept {
-    constexpr std::array<std::string_view, 9> names{"added",     "started",  "retrying",    "completed", "failed",
-                                                    "cancelled", "finished", "interrupted", "unrecorded"};
-    return names[static_cast<std::size_t>(k)];
+    return detail::constant_name(k, {"added", "started", "retrying", "completed", "failed", "cancelled", "finished",
+                                     "interrupted", "unrecorded"});
 }
 
-std::string_view to_string(task_overlap o) noexcept {
-    constexpr std::array<std::string_view, 3> names{"forbid", "allow", "replace"};
-    return names[static_cast<std::size_t>(o)];
+std::string_view to_string(task_overlap o) noexcept { return detail::constant_name(o, {"forbid", "allow", "replace"}); }
+
+std::string_view to_string(task_cancel_result r) noexcept {
+    return detail::constant_name(r, {"not_found", "cancelled", "running"});
+}
+
+std::string_view to_string(task_misfire::kind k) noexcept {
+    return detail::constant_name(k, {"fire_once", "skip", "catch_up"});
+}
+
+std::string_view to_string(full_policy::kind k) noexcept {
+    return detail::constant_name(k, {"wait", "wait_for", "reject", "run_on_caller"});
+}
+
+std::string_view to_string(interrupted_runs i) noexcept { return detail::constant_name(i, {"again", "fail"}); }
+
+std::string_view to_string(task_trigger::kind k) noexcept {
+    return detail::constant_name(k, {"once", "date", "periodic", "cron"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

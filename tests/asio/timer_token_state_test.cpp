@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a manual_token tells about its timer, and what is done with many tokens at once.
+#include "support/constant_names.hpp"
 #include "support/virtual_wheel.hpp"
 
 #include <asio/bind_executor.hpp>
@@ -274,4 +275,11 @@ TEST_CASE("batch_that_is_computed_may_use_the_wheel") {
     CHECK(at.wheel.cancel_all_of(tokens | std::views::transform(one)) == 3);
     CHECK(at.wheel.pending() == 0);
     CHECK(counts_agree(at.wheel.stats()));
+}
+
+TEST_CASE("timer_state_has_names") {
+    check_names<timer_state>({{timer_state::pending, "pending"},
+                              {timer_state::fired, "fired"},
+                              {timer_state::cancelled, "cancelled"},
+                              {timer_state::stale, "stale"}});
 }

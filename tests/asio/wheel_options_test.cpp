@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Bad options are refused with a sentence that names the value, the range and the remedy.
+#include "support/constant_names.hpp"
 #include "support/virtual_wheel.hpp"
 
 #include <doctest/doctest.h>
@@ -103,4 +104,10 @@ TEST_CASE("options_refused_wheels_cost_nothing") {
     wheel.schedule(10ms, [&] { ++runs; });
     pass(io, 10ms);
     CHECK(runs == 1);
+}
+
+TEST_CASE("tick_clock_kind_has_names") {
+    check_names<tick_clock_kind>({{tick_clock_kind::automatic, "automatic"},
+                                  {tick_clock_kind::counter, "counter"},
+                                  {tick_clock_kind::system, "system"}});
 }

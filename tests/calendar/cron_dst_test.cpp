@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The nights in which the clocks are changed, as tables in UTC: what runs, by each policy.
+#include "support/constant_names.hpp"
+
 #include <cogwheel/calendar/cron_schedule.hpp>
 
 #include <doctest/doctest.h>
@@ -10,6 +12,7 @@
 #include <vector>
 
 using namespace cogwheel;
+using namespace cogwheel_tests;
 using namespace std::chrono;
 
 namespace {
@@ -288,4 +291,9 @@ TEST_CASE("time_zone_unknown_is_named") {
     CHECK(zone_info("Europe/Berlin") == zone_info("Europe/Berlin"));
     CHECK(zone_info("Asia/Kolkata").to_local(utc(2026, 1, 1, 0)) ==
           local_days(year(2026) / 1 / 1) + hours(5) + minutes(30));
+}
+
+TEST_CASE("dst_policy_has_names") {
+    check_names<dst_policy>(
+        {{dst_policy::vixie, "vixie"}, {dst_policy::skip, "skip"}, {dst_policy::follow_clock, "follow_clock"}});
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The words of a report on a slow turn, and its options.
+#include "support/constant_names.hpp"
 #include "support/refusal.hpp"
 
 #include <cogwheel/counts/slow_turn.hpp>
@@ -32,4 +33,12 @@ TEST_CASE("validate_names_the_value_and_the_range") {
     CHECK(refusal_of([] { slow_turn_options{.waiting = 0}.validate(); }).find("at least 1") != std::string::npos);
     CHECK(refusal_of([] { slow_turn_options{.at_most_every = -5ms}.validate(); }).find("-5000000 ns") !=
           std::string::npos);
+}
+
+TEST_CASE("timer_kind_has_names") {
+    check_names<timer_kind>({{timer_kind::wait, "wait"},
+                             {timer_kind::callable, "callable"},
+                             {timer_kind::object, "object"},
+                             {timer_kind::timeout, "timeout"},
+                             {timer_kind::request, "request"}});
 }

@@ -2,7 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // redis_reply and redis_command: values, and the bytes that are sent.
+#include "support/constant_names.hpp"
+
 #include <cogwheel/durable/redis_command.hpp>
+#include <cogwheel/durable/redis_connection.hpp>
 #include <cogwheel/durable/redis_reply.hpp>
 
 #include <doctest/doctest.h>
@@ -12,6 +15,9 @@
 using cogwheel::durable_errc;
 using cogwheel::redis_command;
 using cogwheel::redis_reply;
+using cogwheel::redis_role;
+using cogwheel::redis_topology;
+using cogwheel_tests::check_names;
 
 using namespace std::string_literals;
 
@@ -62,4 +68,20 @@ TEST_CASE("redis_command_routing_key_is_the_first_key_or_the_given_one") {
     const redis_command there = std::move(moved);
     CHECK(there.routing_key().starts_with("a key"));
     CHECK(redis_command("GET").key("").has_routing_key());
+}
+
+TEST_CASE("redis_constants_have_names") {
+    check_names<redis_reply::kind>({{redis_reply::kind::nil, "nil"},
+                                    {redis_reply::kind::integer, "integer"},
+                                    {redis_reply::kind::string, "string"},
+                                    {redis_reply::kind::status, "status"},
+                                    {redis_reply::kind::error, "error"},
+                                    {redis_reply::kind::array, "array"}});
+    check_names<redis_role>({{redis_role::unknown, "unknown"},
+                             {redis_role::master, "master"},
+                             {redis_role::replica, "replica"},
+                             {redis_role::sentinel, "sentinel"}});
+    check_names<redis_topology>({{redis_topology::single, "single"},
+                                 {redis_topology::sentinel, "sentinel"},
+                                 {redis_topology::cluster, "cluster"}});
 }

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Which addresses a callback may reach: the first and the last address of each net, and their neighbours.
+#include "support/constant_names.hpp"
+
 #include <cogwheel/durable/ssrf_guard.hpp>
 
 #include <doctest/doctest.h>
@@ -10,6 +12,7 @@
 #include <stdexcept>
 
 using namespace cogwheel;
+using namespace cogwheel_tests;
 
 namespace {
 
@@ -163,4 +166,20 @@ TEST_CASE("ssrf_guard_allows_public_addresses_and_what_it_is_told") {
     CHECK(!guard.allows(address("10.0.0.1"), "internal.example.org"));
     guard.allow_private = true;
     CHECK(guard.allows(address("10.0.0.1"), "other.example"));
+}
+
+TEST_CASE("address_kind_has_words") {
+    check_names<address_kind>({{address_kind::global, "global"},
+                               {address_kind::this_network, "this network"},
+                               {address_kind::loopback, "loopback"},
+                               {address_kind::private_use, "private"},
+                               {address_kind::shared, "shared"},
+                               {address_kind::link_local, "link-local"},
+                               {address_kind::unique_local, "unique local"},
+                               {address_kind::protocol, "protocol"},
+                               {address_kind::documentation, "documentation"},
+                               {address_kind::benchmarking, "benchmarking"},
+                               {address_kind::multicast, "multicast"},
+                               {address_kind::broadcast, "broadcast"},
+                               {address_kind::reserved, "reserved"}});
 }

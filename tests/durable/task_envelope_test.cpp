@@ -3,12 +3,15 @@
 //
 // The part of a stored task that only the library reads comes back as it was; damage is noticed.
 #include "src/durable/task_envelope.hpp"
+#include "support/constant_names.hpp"
 
+#include <cogwheel/durable/durable_worker.hpp>
 #include <cogwheel/durable/http_callback.hpp>
 
 #include <doctest/doctest.h>
 
 using namespace cogwheel;
+using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 using detail::decode_envelope;
 using detail::encode;
@@ -113,4 +116,31 @@ TEST_CASE("durable_task_beyond_its_limits_is_refused_by_field") {
     CHECK(!refusal([](durable_task& t) { t.when = task_trigger::once(-5s); }));
     CHECK(refusal([](durable_task& t) { t.when = task_trigger::every(999us); }) == schedule_errc::bad_period);
     CHECK(!refusal([](durable_task& t) { t.when = task_trigger::every(1ms); }));
+}
+
+TEST_CASE("durable_constants_have_names") {
+    check_names<durable_state>({{durable_state::waiting, "waiting"},
+                                {durable_state::running, "running"},
+                                {durable_state::done, "done"},
+                                {durable_state::dead, "dead"}});
+    check_names<durable_outcome::kind>({{durable_outcome::kind::done, "done"},
+                                        {durable_outcome::kind::retry, "retry"},
+                                        {durable_outcome::kind::fail, "fail"},
+                                        {durable_outcome::kind::back, "back"}});
+    check_names<durable_durability::kind>({{durable_durability::kind::memory, "memory"},
+                                           {durable_durability::kind::aof, "aof"},
+                                           {durable_durability::kind::replicas, "replicas"}});
+    check_names<durable_event::kind>({{durable_event::kind::done, "done"},
+                                      {durable_event::kind::retry, "retry"},
+                                      {durable_event::kind::dead, "dead"},
+                                      {durable_event::kind::stale, "stale"},
+                                      {durable_event::kind::lease_lost, "lease lost"},
+                                      {durable_event::kind::cancelled, "cancelled"},
+                                      {durable_event::kind::answer_lost, "answer lost"},
+                                      {durable_event::kind::unreadable, "unreadable"},
+                                      {durable_event::kind::given_back, "given back"},
+                                      {durable_event::kind::trouble, "trouble"}});
+    check_names<callback_outcome>({{callback_outcome::succeeded, "succeeded"},
+                                   {callback_outcome::failed_for_good, "failed for good"},
+                                   {callback_outcome::try_again, "try again"}});
 }

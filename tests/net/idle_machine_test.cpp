@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // When a connection counts as idle: what Netty's IdleStateHandler does, and what its users wished it did.
+#include "support/constant_names.hpp"
 #include "support/idle_machine_rig.hpp"
 #include "support/random.hpp"
 
@@ -21,6 +22,7 @@ using cogwheel::idle_event;
 using cogwheel::idle_kind;
 using cogwheel::idle_timeouts;
 using cogwheel::detail::idle_machine;
+using cogwheel_tests::check_names;
 using cogwheel_tests::machine_rig;
 using nanoseconds = std::chrono::nanoseconds;
 
@@ -228,11 +230,11 @@ TEST_CASE("reset_read_counts_reads_anew_and_forgets_a_message_under_way") {
     CHECK(r.event_at(100s).kind == idle_kind::writer); // has not been reset
 }
 
-TEST_CASE("idle_kind_has_words") {
-    CHECK(to_string(idle_kind::reader) == "reader");
-    CHECK(to_string(idle_kind::writer) == "writer");
-    CHECK(to_string(idle_kind::all) == "all");
-    CHECK(to_string(idle_kind::ping) == "ping");
+TEST_CASE("idle_kind_has_names") {
+    check_names<idle_kind>({{idle_kind::reader, "reader"},
+                            {idle_kind::writer, "writer"},
+                            {idle_kind::all, "all"},
+                            {idle_kind::ping, "ping"}});
 }
 
 TEST_CASE("netty_973_jitter_spreads_those_who_fell_silent_together") {

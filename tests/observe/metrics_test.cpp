@@ -3,6 +3,7 @@
 //
 // The text of metrics, read back: each value is that of the source, the families stand together, names are escaped.
 #include "support/busy_wheel.hpp"
+#include "support/constant_names.hpp"
 #include "support/metrics_text.hpp"
 #include "support/refusal.hpp"
 #include "support/threads.hpp"
@@ -347,4 +348,12 @@ TEST_CASE("format_for_reads_the_header_accept") {
     CHECK(content_type(metrics_format::prometheus) == "text/plain; version=0.0.4; charset=utf-8");
     CHECK(content_type(metrics_format::openmetrics).starts_with("application/openmetrics-text; version=1.0.0"));
     CHECK(content_type(metrics_format::json) == "application/json");
+}
+
+TEST_CASE("metrics_constants_have_names") {
+    check_names<metric_type>(
+        {{metric_type::counter, "counter"}, {metric_type::gauge, "gauge"}, {metric_type::histogram, "histogram"}});
+    check_names<metrics_format>({{metrics_format::prometheus, "prometheus"},
+                                 {metrics_format::openmetrics, "openmetrics"},
+                                 {metrics_format::json, "json"}});
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How delays grow without jitter, that they saturate at the cap, and what is no backoff.
+#include "support/constant_names.hpp"
 #include "support/refusal.hpp"
 
 #include <cogwheel/resilience/backoff.hpp>
@@ -120,4 +121,11 @@ TEST_CASE("backoff_bad_input_names_value_range_and_remedy") {
     CHECK(says(low, "1000000000 ns"));
     CHECK(says(refusal_of([] { backoff::constant(1s).jitter(static_cast<backoff_jitter>(4)); }), "jitter is 4"));
     CHECK(says(refusal_of([] { backoff::constant(0s).jitter(backoff_jitter::decorrelated); }), "full jitter"));
+}
+
+TEST_CASE("backoff_jitter_has_names") {
+    check_names<backoff_jitter>({{backoff_jitter::none, "none"},
+                                 {backoff_jitter::full, "full"},
+                                 {backoff_jitter::equal, "equal"},
+                                 {backoff_jitter::decorrelated, "decorrelated"}});
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a circuit breaker decides, by scripts of events: time is passed in, nothing runs.
+#include "support/constant_names.hpp"
 #include "support/random.hpp"
 #include "support/refusal.hpp"
 
@@ -53,10 +54,9 @@ std::string refusal(const circuit_breaker_options& options) {
 
 } // namespace
 
-TEST_CASE("circuit_state_has_words") {
-    CHECK(to_string(circuit_state::closed) == "closed");
-    CHECK(to_string(circuit_state::open) == "open");
-    CHECK(to_string(circuit_state::half_open) == "half_open");
+TEST_CASE("circuit_state_has_names") {
+    check_names<circuit_state>(
+        {{circuit_state::closed, "closed"}, {circuit_state::open, "open"}, {circuit_state::half_open, "half_open"}});
 }
 
 TEST_CASE("breaker_opens_at_the_last_of_so_many_failures_in_a_row") {

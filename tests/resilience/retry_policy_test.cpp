@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Which errors pass by themselves, and what is no policy.
+#include "support/constant_names.hpp"
+
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/resilience/retry_policy.hpp>
 
@@ -12,6 +14,7 @@
 #include <string>
 
 using namespace cogwheel;
+using namespace cogwheel_tests;
 
 TEST_CASE("transient_errors_are_those_that_pass") {
     using namespace asio::error;
@@ -51,14 +54,14 @@ TEST_CASE("transient_errors_are_known_by_the_standards_names_too") {
     }
 }
 
-TEST_CASE("retry_end_has_words") {
-    CHECK(to_string(retry_end::succeeded) == "succeeded");
-    CHECK(to_string(retry_end::not_retryable) == "not_retryable");
-    CHECK(to_string(retry_end::attempts_used) == "attempts_used");
-    CHECK(to_string(retry_end::out_of_time) == "out_of_time");
-    CHECK(to_string(retry_end::budget) == "budget");
-    CHECK(to_string(retry_end::cancelled) == "cancelled");
-    CHECK(to_string(retry_end::wheel) == "wheel");
+TEST_CASE("retry_end_has_names") {
+    check_names<retry_end>({{retry_end::succeeded, "succeeded"},
+                            {retry_end::not_retryable, "not_retryable"},
+                            {retry_end::attempts_used, "attempts_used"},
+                            {retry_end::out_of_time, "out_of_time"},
+                            {retry_end::budget, "budget"},
+                            {retry_end::cancelled, "cancelled"},
+                            {retry_end::wheel, "wheel"}});
 }
 
 TEST_CASE("policy_without_attempts_is_refused") {

@@ -3,6 +3,9 @@
 //
 // The grid of an interval, in plain numbers: what each policy makes of late ticks, and that a million periods do not
 // drift.
+#include "support/constant_names.hpp"
+
+#include <cogwheel/schedule/cron.hpp>
 #include <cogwheel/schedule/detail/interval_machine.hpp>
 
 #include <doctest/doctest.h>
@@ -12,6 +15,7 @@
 
 using namespace cogwheel;
 using cogwheel::detail::interval_machine;
+using namespace cogwheel_tests;
 using std::chrono::nanoseconds;
 
 namespace {
@@ -149,4 +153,19 @@ TEST_CASE("interval_extreme_periods_saturate") {
     CHECK(*machine.next(nanoseconds(1000)) == nanoseconds::max());
     CHECK(machine.ticked(nanoseconds::max()) == nanoseconds::max());
     CHECK(machine.next(nanoseconds::max()).has_value());
+}
+
+TEST_CASE("schedule_constants_have_names") {
+    check_names<calendar_unit>({{calendar_unit::second, "second"},
+                                {calendar_unit::minute, "minute"},
+                                {calendar_unit::hour, "hour"},
+                                {calendar_unit::day, "day"},
+                                {calendar_unit::month, "month"},
+                                {calendar_unit::year, "year"}});
+    check_names<interval_pace>(
+        {{interval_pace::fixed_rate, "fixed_rate"}, {interval_pace::fixed_delay, "fixed_delay"}});
+    check_names<interval_misfire>(
+        {{interval_misfire::skip, "skip"}, {interval_misfire::delay, "delay"}, {interval_misfire::burst, "burst"}});
+    check_names<on_duplicate>(
+        {{on_duplicate::reject, "reject"}, {on_duplicate::replace, "replace"}, {on_duplicate::keep, "keep"}});
 }

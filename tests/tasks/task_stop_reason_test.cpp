@@ -91,11 +91,3 @@ TEST_CASE("stop_reason_of_a_job_that_does_not_heed_its_timeout") {
     r.tasks.pass(10s);
     CHECK(r.seen == reasons{task_stop_reason::timeout, task_stop_reason::cancelled});
 }
-
-TEST_CASE("stop_reason_in_words") {
-    CHECK(to_string(task_stop_reason::none) == "none");
-    CHECK(to_string(task_stop_reason::timeout) == "timeout");
-    CHECK(to_string(task_stop_reason::cancelled) == "cancelled");
-    CHECK(to_string(task_stop_reason::replaced) == "replaced");
-    CHECK(to_string(task_stop_reason::stopped) == "stopped");
-}

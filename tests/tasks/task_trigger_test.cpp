@@ -2,13 +2,19 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The points of each kind of trigger, what it refuses, and how it reads.
+#include "support/constant_names.hpp"
+
 #include <cogwheel/schedule/cron.hpp>
 #include <cogwheel/tasks/task.hpp>
+#include <cogwheel/tasks/task_info.hpp>
+#include <cogwheel/tasks/task_job.hpp>
+#include <cogwheel/tasks/task_options.hpp>
 #include <cogwheel/tasks/task_trigger.hpp>
 
 #include <doctest/doctest.h>
 
 using namespace cogwheel;
+using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 using maybe_point = std::optional<std::chrono::nanoseconds>;
 
@@ -108,7 +114,8 @@ TEST_CASE("task_trigger_in_words") {
     CHECK(task_trigger::at(std::chrono::sys_days(std::chrono::year(2026) / 3 / 1) + 7h).text() ==
           "at 2026-03-01T07:00:00Z");
     CHECK(task_misfire::catch_up(3).text() == "catch_up(3)");
-    CHECK(to_string(task_overlap::replace) == "replace");
+    CHECK(task_misfire::skip().text() == "skip");
+    CHECK(task_misfire::fire_once().text() == "fire_once");
 }
 
 TEST_CASE("task_trigger_with_jitter_and_end") {
@@ -123,4 +130,44 @@ TEST_CASE("task_trigger_with_jitter_and_end") {
     CHECK(task_trigger::every(10s).jitter(-1ns).check() == schedule_errc::bad_jitter);
     CHECK(!task_trigger::once(1s).jitter(10s).check());
     CHECK(task_trigger::cron("@daily").until(noon).text() == "@daily UTC, until 2026-11-22T12:00:00Z");
+}
+
+TEST_CASE("task_constants_have_names") {
+    check_names<task_trigger::kind>({{task_trigger::kind::once, "once"},
+                                     {task_trigger::kind::date, "date"},
+                                     {task_trigger::kind::periodic, "periodic"},
+                                     {task_trigger::kind::cron, "cron"}});
+    check_names<task_misfire::kind>({{task_misfire::kind::fire_once, "fire_once"},
+                                     {task_misfire::kind::skip, "skip"},
+                                     {task_misfire::kind::catch_up, "catch_up"}});
+    check_names<task_overlap>(
+        {{task_overlap::forbid, "forbid"}, {task_overlap::allow, "allow"}, {task_overlap::replace, "replace"}});
+    check_names<task_state>({{task_state::pending, "pending"},
+                             {task_state::queued, "queued"},
+                             {task_state::running, "running"},
+                             {task_state::completed, "completed"},
+                             {task_state::failed, "failed"},
+                             {task_state::cancelled, "cancelled"}});
+    check_names<task_event::kind>({{task_event::kind::added, "added"},
+                                   {task_event::kind::started, "started"},
+                                   {task_event::kind::retrying, "retrying"},
+                                   {task_event::kind::completed, "completed"},
+                                   {task_event::kind::failed, "failed"},
+                                   {task_event::kind::cancelled, "cancelled"},
+                                   {task_event::kind::finished, "finished"},
+                                   {task_event::kind::interrupted, "interrupted"},
+                                   {task_event::kind::unrecorded, "unrecorded"}});
+    check_names<task_stop_reason>({{task_stop_reason::none, "none"},
+                                   {task_stop_reason::timeout, "timeout"},
+                                   {task_stop_reason::cancelled, "cancelled"},
+                                   {task_stop_reason::replaced, "replaced"},
+                                   {task_stop_reason::stopped, "stopped"}});
+    check_names<task_cancel_result>({{task_cancel_result::not_found, "not_found"},
+                                     {task_cancel_result::cancelled, "cancelled"},
+                                     {task_cancel_result::running, "running"}});
+    check_names<full_policy::kind>({{full_policy::kind::wait, "wait"},
+                                    {full_policy::kind::wait_for, "wait_for"},
+                                    {full_policy::kind::reject, "reject"},
+                                    {full_policy::kind::run_on_caller, "run_on_caller"}});
+    check_names<interrupted_runs>({{interrupted_runs::again, "again"}, {interrupted_runs::fail, "fail"}});
 }

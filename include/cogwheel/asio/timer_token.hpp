@@ -11,6 +11,7 @@
 
 #include <cogwheel/asio/detail/wheel_time.hpp>
 #include <cogwheel/asio/locking.hpp>
+#include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
 #include <chrono>
@@ -28,16 +29,7 @@ enum class timer_state {
 };
 
 constexpr std::string_view to_string(timer_state state) noexcept {
-    switch (state) {
-    case timer_state::pending:
-        return "pending";
-    case timer_state::fired:
-        return "fired";
-    case timer_state::cancelled:
-        return "cancelled";
-    default:
-        return "stale";
-    }
+    return detail::constant_name(state, {"pending", "fired", "cancelled", "stale"});
 }
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

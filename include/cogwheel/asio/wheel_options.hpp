@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
@@ -24,6 +25,7 @@ enum class tick_clock_kind : std::uint8_t {
     counter,
     system ///< by the clock of the wheel
 };
+std::string_view to_string(tick_clock_kind) noexcept; ///< the name of the constant
 
 /// The options that the constructor of a timer_wheel takes and validates.
 struct wheel_options {

@@ -12,6 +12,8 @@
 #include <cogwheel/calendar/zone_info.hpp>
 #include <cogwheel/schedule/cron.hpp>
 
+#include <string_view>
+
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// Says what runs when the clocks change. An expression follows the clock if its minutes or its hours begin with a
@@ -26,6 +28,7 @@ enum class dst_policy {
     /// Every expression follows the clock: skipped times do not run, repeated times run twice.
     follow_clock
 };
+std::string_view to_string(dst_policy) noexcept; ///< the name of the constant
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 

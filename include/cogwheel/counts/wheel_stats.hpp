@@ -6,6 +6,7 @@
 
 #include <cogwheel/counts/duration_histogram.hpp>
 #include <cogwheel/counts/longest_turns.hpp>
+#include <cogwheel/detail/constant_name.hpp>
 
 #include <array>
 #include <chrono>
@@ -29,8 +30,7 @@ inline constexpr std::size_t timer_kinds = 5;
 
 /// Returns the name of the constant.
 constexpr std::string_view to_string(timer_kind kind) noexcept {
-    constexpr std::array<std::string_view, timer_kinds> names{"wait", "callable", "object", "timeout", "request"};
-    return names[static_cast<std::size_t>(kind)];
+    return detail::constant_name(kind, {"wait", "callable", "object", "timeout", "request"});
 }
 
 /// The counts of the timers of one kind.

@@ -63,6 +63,7 @@ private:
     std::string text_;
     std::optional<std::chrono::milliseconds> delay_;
 };
+std::string_view to_string(durable_outcome::kind) noexcept; ///< the name of the constant
 
 /// Names one attempt, for a resource that refuses what comes too late: it keeps the largest token it has seen, and
 /// refuses smaller ones. A later attempt of the same task has a larger token.

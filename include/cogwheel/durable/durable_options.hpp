@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
@@ -41,6 +42,7 @@ private:
     kind kind_;
     std::uint32_t count_;
 };
+std::string_view to_string(durable_durability::kind) noexcept; ///< the name of the constant
 
 /// The options of a durable_queue. All programs that use a queue give the same name, shards and retention.
 struct durable_options {

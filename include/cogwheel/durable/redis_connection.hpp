@@ -25,6 +25,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
@@ -40,6 +41,7 @@ enum class redis_role : std::uint8_t {
     replica,
     sentinel,
 };
+std::string_view to_string(redis_role) noexcept; ///< the name of the constant
 
 /// Works on a strand of the wheel's executor.
 /// Thread safety: any thread may call any function but the destructor and assignment.

@@ -47,6 +47,7 @@ enum class redis_topology : std::uint8_t {
     sentinel, ///< addresses are those of sentinels, which name the master
     cluster,  ///< addresses are those of some nodes, which name all others
 };
+std::string_view to_string(redis_topology) noexcept; ///< the name of the constant
 
 /// The options of redis_connection and redis_client.
 struct redis_options {

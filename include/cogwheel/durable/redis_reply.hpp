@@ -61,5 +61,6 @@ private:
     std::vector<redis_reply> elements_;
     kind kind_ = kind::nil;
 };
+std::string_view to_string(redis_reply::kind) noexcept; ///< the name of the constant
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

@@ -32,6 +32,7 @@
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 enum class metrics_format : std::uint8_t { prometheus, openmetrics, json };
+std::string_view to_string(metrics_format) noexcept; ///< the name of the constant
 
 /// Returns the value of the HTTP header Content-Type.
 std::string_view content_type(metrics_format) noexcept;

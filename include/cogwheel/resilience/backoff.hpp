@@ -17,6 +17,7 @@
 #include <cogwheel/wheel/tick.hpp>
 
 #include <algorithm>
+#include <string_view>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
@@ -27,6 +28,7 @@ enum class backoff_jitter {
     equal,        ///< delay / 2 .. delay: waits at least half of the delay
     decorrelated, ///< first .. 3 x the previous delay (at first: 3 x first), at most the cap; ignores step and factor
 };
+std::string_view to_string(backoff_jitter) noexcept; ///< the name of the constant
 
 /// Computes the delays before retries. A value: cheap to copy, comparable.
 /// Errors: the factories, cap() and jitter() check their arguments. They throw std::invalid_argument, which names the

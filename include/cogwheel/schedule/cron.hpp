@@ -108,6 +108,7 @@ private:
 
 /// The units of a date and of a time of day.
 enum class calendar_unit { second, minute, hour, day, month, year };
+std::string_view to_string(calendar_unit) noexcept; ///< the name of the constant
 
 /// Returns the expression that matches the start of each unit: each second, or the first second of each minute, hour,
 /// day, month or year.

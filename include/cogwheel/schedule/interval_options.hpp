@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
@@ -21,6 +22,7 @@ enum class interval_pace {
     fixed_rate,  ///< ticks are due at first + n x period, however long the work takes (but see interval_misfire)
     fixed_delay, ///< after the first, each tick is due one period after its async_tick() call: a pause between work
 };
+std::string_view to_string(interval_pace) noexcept; ///< the name of the constant
 
 /// What follows a tick that came so late that the next tick was due as well: the loop was blocked, or the work took too
 /// long. Only fixed_rate uses it. The names are those of tokio's MissedTickBehavior.
@@ -29,6 +31,7 @@ enum class interval_misfire {
     delay, ///< a tick one period after the late tick came: the grid moves; missed() counts the skipped ticks
     burst, ///< all late ticks, one after the other without a pause, until the interval has caught up with the grid
 };
+std::string_view to_string(interval_misfire) noexcept; ///< the name of the constant
 
 /// The options of an interval.
 struct interval_options {

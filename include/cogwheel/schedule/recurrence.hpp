@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
@@ -61,6 +62,7 @@ enum class on_duplicate {
     /// whose job still runs, is replaced.
     keep,
 };
+std::string_view to_string(on_duplicate) noexcept; ///< the name of the constant
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
 

@@ -54,6 +54,7 @@ private:
     kind kind_;
     std::uint32_t most_;
 };
+std::string_view to_string(task_misfire::kind) noexcept; ///< the name of the constant
 
 /// What happens when a run comes due while the run before it is under way. A run that waits for its next attempt is
 /// under way as well.

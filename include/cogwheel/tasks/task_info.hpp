@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -24,6 +25,7 @@ enum class task_cancel_result : std::uint8_t {
     cancelled, ///< no job of the task runs, and none will; also of a stored task that recover() could not continue
     running    ///< the scheduler has told the job to stop; there will be no further run
 };
+std::string_view to_string(task_cancel_result) noexcept; ///< the name of the constant
 
 /// What task_scheduler::add_all() returns.
 struct task_batch_result {

@@ -79,6 +79,7 @@ private:
     kind kind_;
     std::chrono::nanoseconds limit_;
 };
+std::string_view to_string(full_policy::kind) noexcept; ///< the name of the constant
 
 /// The options of the scheduler's own pool, an asio::thread_pool.
 struct pool_options {
@@ -95,6 +96,7 @@ enum class interrupted_runs {
     /// Counts it as failed with schedule_errc::interrupted; there may be further attempts.
     fail
 };
+std::string_view to_string(interrupted_runs) noexcept; ///< the name of the constant
 
 /// The options of a task_scheduler.
 struct task_scheduler_options {

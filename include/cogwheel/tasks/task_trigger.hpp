@@ -143,5 +143,6 @@ private:
     std::optional<cron_schedule> cron_;
     std::string expression_;
 };
+std::string_view to_string(task_trigger::kind) noexcept; ///< the name of the constant
 
 } // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO

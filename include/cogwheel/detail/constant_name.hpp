@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The body of to_string() of an enumeration whose constants count from zero.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+
+namespace cogwheel::inline v0_1::detail {
+
+/// Returns the name of a constant, or "unknown" for any other value. `names`: those of all constants, in their order.
+template <class Enum>
+constexpr std::string_view constant_name(Enum value, std::initializer_list<std::string_view> names) noexcept {
+    const auto i = static_cast<std::size_t>(value);
+    return i < names.size() ? names.begin()[i] : "unknown";
+}
+
+} // namespace cogwheel::inline v0_1::detail
