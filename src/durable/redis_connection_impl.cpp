@@ -266,9 +266,9 @@ void redis_connection_impl::install(dialled d) {
         const std::lock_guard lock(mutex_);
         connected_.store(!closed_, std::memory_order_release);
     }
-    static constexpr const char* roles[] = {"role unknown", "master", "replica", "sentinel"};
+    const std::string role = (d.role == redis_role::unknown ? "role " : "") + std::string(to_string(d.role));
     dialer_->forget_failures();
-    dialer_->log(made->name + ": connected (" + d.server + ", " + roles[static_cast<int>(d.role)] + ")");
+    dialer_->log(made->name + ": connected (" + d.server + ", " + role + ")");
     tell(true, {});
     end_waits({});
     on_read(made, 0); // more than the replies of the handshake may have come

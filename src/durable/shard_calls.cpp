@@ -18,10 +18,6 @@ constexpr std::int64_t largest = std::int64_t{1} << 53;
 std::int64_t runs_of(std::int64_t runs) noexcept { return runs > largest ? -1 : runs; }
 std::int64_t due_of(std::int64_t due) noexcept { return std::clamp(due, -largest, largest); }
 
-std::string_view word(on_duplicate policy) noexcept {
-    return policy == on_duplicate::reject ? "reject" : policy == on_duplicate::keep ? "keep" : "replace";
-}
-
 std::string_view word(finish_kind kind) noexcept {
     switch (kind) {
     case finish_kind::ack:
@@ -68,7 +64,7 @@ script_call shard_calls::add(std::span<const new_task> tasks, on_duplicate polic
     script_call c = call("add", bytes);
     c.command.add(now);
     add_wake(c.command);
-    c.command.add(word(policy));
+    c.command.add(to_string(policy)); // add.lua compares it with the names
     for (const new_task& t : tasks) {
         c.command.add(t.id).add(due_of(t.due)).add((t.recurring ? 1 : 0) + (t.relative ? 2 : 0));
         c.command.add(t.max_attempts).add(runs_of(t.runs_left)).add(t.envelope);

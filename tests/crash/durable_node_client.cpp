@@ -124,10 +124,7 @@ private:
             // If the replicas have not confirmed it, the answer is known all the same.
             const bool known = !ec || ec == durable_errc::durability_unknown;
             if (known) {
-                const std::string_view words = result == cogwheel::durable_cancel_result::cancelled ? "cancelled"
-                                               : result == cogwheel::durable_cancel_result::running ? "running"
-                                                                                                    : "not_found";
-                print("cancelled " + id + ' ' + std::string(words) + ' ' + std::to_string(tries) + ' ' +
+                print("cancelled " + id + ' ' + std::string(to_string(result)) + ' ' + std::to_string(tries) + ' ' +
                       std::to_string(wall_ns()) + (ec ? " unknown" : ""));
                 co_return;
             }
