@@ -34,7 +34,7 @@ std::chrono::nanoseconds counter::unslewed() noexcept {
     // Then the counter is taken for readable, because the system's clock, which reads it too, was read before.
     int reading = 0;
     if (::prctl(PR_GET_TSC, &reading) == 0 && reading == PR_TSC_SIGSEGV)
-        throw_invalid_argument("cogwheel: PR_SET_TSC forbids the counter; define COGWHEEL_NO_TICK_COUNTER");
+        throw_invalid_argument("cogwheel: PR_SET_TSC is set: define COGWHEEL_NO_TICK_COUNTER");
     if (!wanted) return false;
     // With the signal of a precise clock, the kernel may slew by half of the time. So it may where a filter refuses the
     // answer.

@@ -395,8 +395,8 @@ private:
 
     bool turn_coming() const noexcept { return turn_posted_.is_set() || wait_cancelled_; }
 
-    // To be called after each change of what it reads.
-    // Not inlined, as what else turns and the driver's waits call in several places, but no short path of a timer.
+    // To be called after each change of what it reads. Not inlined, as what else turns and the driver's waits call in
+    // several places, but no short path of a timer.
     [[gnu::noinline]] void note_driver() noexcept { wake_before_ = wake_before(); }
     // While a turn runs or is coming, only the first timer that is due before a planned wake-up matters: the end of the
     // turn then plans anew.
@@ -423,8 +423,7 @@ private:
         return a.due.value < wake_before_;
     }
     void wake_earlier_by(due_tick a);
-    void plan(tick until);
-    void plan_for(tick due);
+    void plan(tick until, bool after_turn = false);
 
     // Makes the driver's wait come as a turn now. Preconditions: a wait is planned.
     [[gnu::noinline]] void cancel_wait() noexcept {
@@ -435,8 +434,7 @@ private:
     }
 
     void wait_over(std::uint64_t serial);
-    void replace_post();
-    void wait_lost(std::uint64_t serial) noexcept;
+    static void wait_lost(wake_target& target, std::uint64_t serial) noexcept;
     void forget_wait() noexcept;
     void turn_lost() noexcept;
     void replace_lost_turn() noexcept;
@@ -470,6 +468,7 @@ private:
     std::uint64_t planned_ = never;            // the tick for which the driver is armed
     std::atomic<std::uint64_t> serial_ = 0;    // the number of the driver's present wait
     std::atomic<std::uint64_t> lost_wait_ = 0; // the number of the last wait that was destroyed without a call
+    bool wait_is_useless_ = false;             // the context has just destroyed one before its time
     post_flag turn_posted_;
     bool wait_cancelled_ = false;  // the driver's wait was cancelled, and will come as a turn
     bool rearmed_quickly_ = false; // the last time the wheel became empty, a new timer came before the next turn

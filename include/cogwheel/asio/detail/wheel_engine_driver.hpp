@@ -40,15 +40,9 @@ void wheel_engine<Clock, Locking, Wheel>::request_turn() {
         if (turn_posted_.succeed()) [[likely]]
             return note_driver();
     }
-    COGWHEEL_CATCH { turn_posted_.fail(); }
-    replace_post();
-}
-
-// Makes sure of a turn that could not be posted.
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold, gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::replace_post() {
+    COGWHEEL_CATCH { turn_posted_.clear(); }
     if (planned_ != never) return cancel_wait();
-    plan(time_.reached() + 1); // not at once: memory may be available again by then
+    if (!wait_is_useless_) plan(time_.reached() + 1); // not at once: memory may be available again by then
 }
 
 // Not inlined: the usual cancel() saves no registers for it.
@@ -74,9 +68,9 @@ template <class Clock, class Locking, timing_wheel Wheel>
 }
 
 // Arms the driver. Preconditions: no turn runs or is coming.
-// Errors: std::bad_alloc; a replaced wait then comes as a turn.
+// Errors: std::bad_alloc; a replaced wait then comes as a turn. After a turn, a turn comes in any case.
 template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::plan(tick until) {
+void wheel_engine<Clock, Locking, Wheel>::plan(tick until, bool after_turn) {
     const std::uint64_t serial = serial_ + 1;
     COGWHEEL_TRY { driver_->arm(start_of(until), serial); }
     COGWHEEL_CATCH {
@@ -84,24 +78,17 @@ void wheel_engine<Clock, Locking, Wheel>::plan(tick until) {
         wait_cancelled_ = planned_ != never;
         planned_ = never;
         note_driver();
-        COGWHEEL_RETHROW;
+        if (after_turn) {
+            if (wait_cancelled_) return;
+            request_turn();
+        }
+        COGWHEEL_RETHROW; // after a turn out of run(): poll() would call the next one at once, again and again
     }
     serial_ = serial;
     wake_before_ = planned_ = until.value; // as note_driver(): no turn is coming
     if (lost_wait_ == serial) [[unlikely]] {
         forget_wait();
         request_turn();
-    }
-}
-
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::plan_for(tick due) {
-    if (due.value >= planned_ || turn_coming()) return;
-    COGWHEEL_TRY { plan(due); }
-    COGWHEEL_CATCH {
-        if (turn_coming()) return;
-        request_turn();
-        COGWHEEL_RETHROW; // out of run(): poll() would call that turn at once, again and again
     }
 }
 
@@ -134,16 +121,20 @@ void wheel_engine<Clock, Locking, Wheel>::wait_over(std::uint64_t serial) {
 // A failing post or arm() calls these two with the lock held, and so may an executor that drops what it takes. So they
 // look without the lock whether the post or arm() is still underway.
 template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::wait_lost(std::uint64_t serial) noexcept {
+[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::wait_lost(wake_target& target, std::uint64_t serial) noexcept {
+    wheel_engine& e = static_cast<wheel_engine&>(target);
     // plan() reads it after it has set serial_: one of the two sees what the other has set. Earlier waits change
     // nothing.
-    for (std::uint64_t last = lost_wait_; last < serial && !lost_wait_.compare_exchange_weak(last, serial);) {
+    for (std::uint64_t last = e.lost_wait_; last < serial && !e.lost_wait_.compare_exchange_weak(last, serial);) {
     }
-    if (serial != serial_) return;
-    const guard lock(mutex_);
-    if (serial != serial_) return;
-    forget_wait();
-    replace_lost_turn();
+    if (serial != e.serial_) return;
+    const guard lock(e.mutex_);
+    if (serial != e.serial_) return;
+    // Lost before its time, it went with its queue. That takes another wait, and destroys it at once.
+    e.wait_is_useless_ = e.planned_ == never || e.planned_ > e.time_.reached().value;
+    e.forget_wait();
+    e.replace_lost_turn();
+    e.wait_is_useless_ = false;
 }
 
 template <class Clock, class Locking, timing_wheel Wheel>

@@ -11,9 +11,8 @@ namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] wheel_engine<Clock, Locking, Wheel>::wheel_engine()
-    : wake_target(
-          [](wake_target& t, std::uint64_t serial) { static_cast<wheel_engine&>(t).wait_over(serial); },
-          [](wake_target& t, std::uint64_t serial) noexcept { static_cast<wheel_engine&>(t).wait_lost(serial); }) {}
+    : wake_target([](wake_target& t, std::uint64_t serial) { static_cast<wheel_engine&>(t).wait_over(serial); },
+                  &wheel_engine::wait_lost) {}
 
 template <class Clock, class Locking, timing_wheel Wheel>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& executor,

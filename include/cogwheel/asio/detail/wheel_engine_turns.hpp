@@ -93,7 +93,7 @@ void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
     } else if (planned_ == never || armed_earlier_ || wheel_->size() == 0) {
         armed_earlier_ = false; // in the other case, no timer is due before the wake-up that is planned
         if (const auto due = wheel_->next_due()) {
-            plan_for(*due);
+            if (due->value < planned_ && !turn_coming()) plan(*due, true);
         } else {
             rearmed_quickly_ = false;
             if (planned_ != never && !turn_coming()) cancel_wait();
