@@ -11,7 +11,10 @@
 //     co_await within(read_request(socket));
 //
 // An operation that is not done in time is cancelled. If the cancellation makes it fail, co_await throws
-// std::system_error with asio::error::timed_out. Everything else is as with timeout_after (timeout_after.hpp).
+// std::system_error with asio::error::timed_out. A signal from outside reaches the operation if it passes the
+// cancellation state of the coroutine that awaits, of whatever type. Everything else is as with timeout_after
+// (timeout_after.hpp).
+// Thread safety: if several threads run the context, spawn the coroutine on a strand: asio::make_strand(io).
 #pragma once
 
 #include <cogwheel/asio/timeout_after.hpp>
@@ -23,11 +26,35 @@
 
 namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
 
+/// Awaits `a` in a coroutine of co_spawn, which would let only terminal cancellations through.
+template <class T, class Executor>
+asio::awaitable<T, Executor> accept_all_cancellations(asio::awaitable<T, Executor> a) {
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    co_return co_await std::move(a);
+}
+
+/// Starts a coroutine with a timeout, for the handler of use_awaitable. A co_await of co_spawn in a coroutine of ours
+/// would cost one more frame.
+template <class Spec, class T, class Executor>
+struct initiate_awaitable {
+    Spec spec;
+
+    template <class Handler>
+    void operator()(Handler handler, asio::awaitable<T, Executor> a) const {
+        const Executor executor = handler.get_executor();
+        asio::co_spawn(executor, accept_all_cancellations(std::move(a)),
+                       timed_token<Spec, Handler>{spec, std::move(handler)});
+    }
+};
+
 template <class Spec, class T, class Executor>
 asio::awaitable<T, Executor> await_with_timeout(Spec spec, asio::awaitable<T, Executor> a) {
-    using token = asio::use_awaitable_t<Executor>;
-    const Executor executor = co_await asio::this_coro::executor;
-    co_return co_await asio::co_spawn(executor, std::move(a), timed_token<Spec, token>{spec, token()});
+    const initiate_awaitable<Spec, T, Executor> initiate{std::move(spec)};
+    asio::use_awaitable_t<Executor> token;
+    if constexpr (std::is_void_v<T>)
+        return asio::async_initiate<decltype(token), void(std::exception_ptr)>(initiate, token, std::move(a));
+    else
+        return asio::async_initiate<decltype(token), void(std::exception_ptr, T)>(initiate, token, std::move(a));
 }
 
 } // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO

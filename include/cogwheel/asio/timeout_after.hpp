@@ -25,12 +25,16 @@
 // operation must say its executor, as for asio::cancel_after.
 // Executor: the timer emits the signal on the handler's associated executor, else on the operation's. Also on the
 // operation's if the handler's runs functions anywhere: that of asio::use_future, system_executor, inline_executor.
-// Complexity: O(1). Thread safety: the wheel's.
+// Complexity: O(1). Thread safety: the wheel's. If several threads run the context, operations of several parts, such as
+// asio::async_read and coroutines, need a strand, for instance that of the socket (docs/asio.md, "Several threads").
 // Lifetime: the wheel must exist when the operation starts; the wheel's execution context, until the operation ends.
+// Which operations obey which type: docs/asio.md, "What a timeout can cancel".
 #pragma once
 
+#include <cogwheel/asio/detail/cancellation.hpp>
 #include <cogwheel/asio/detail/timed_handler.hpp>
 #include <cogwheel/asio/detail/timed_token.hpp>
+#include <cogwheel/detail/assertion.hpp>
 
 #include <concepts>
 
@@ -68,11 +72,13 @@ concept not_a_type = !std::same_as<std::decay_t<T>, asio::cancellation_type>;
 
 template <class Wheel, class When>
 auto spec_on(const Wheel& wheel, When when, asio::cancellation_type type, bool report) {
+    COGWHEEL_ASSERT(cancels(type) && "a timeout with cancellation_type::none never cancels");
     using place = given_wheel<impl_type<Wheel>>;
     return timeout_spec<place, When>{{&impl_of(wheel)}, when, type, report};
 }
 template <class Wheel, class When>
 auto spec_in_context(When when, asio::cancellation_type type, bool report, detail::call_site where) {
+    COGWHEEL_ASSERT(cancels(type) && "a timeout with cancellation_type::none never cancels");
     return timeout_spec<context_wheel<Wheel>, When>{{where}, when, type, report};
 }
 
@@ -81,8 +87,9 @@ auto spec_in_context(When when, asio::cancellation_type type, bool report, detai
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 
 /// Returns a token that cancels its operation after `delay`. If the operation then fails with an error that means
-/// a cancellation, it completes with timed_out. token: the operation's completion token. type: what the timer emits.
-/// The delay counts from the operation's start.
+/// a cancellation, it completes with timed_out. token: the operation's completion token. type: what the timer emits;
+/// not none. The delay counts from the operation's start. An operation whose first result is no error completes as with
+/// cancel_after().
 template <any_timer_wheel Wheel, class Rep, class Period, detail::not_a_type Token>
 auto timeout_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Token&& token,
                    asio::cancellation_type type = asio::cancellation_type::terminal) {

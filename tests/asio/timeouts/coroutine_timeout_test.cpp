@@ -2,11 +2,14 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // co_await timeout(...) and timeout_scope.
+#include "support/asio_versions.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/timer_wheel_of.hpp>
 
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
 #include <asio/detached.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/multiple_exceptions.hpp>
@@ -17,6 +20,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -157,6 +162,60 @@ TEST_CASE_TEMPLATE("cancelled_from_outside_is_not_timed_out", Wheel, BOTH_WHEELS
         CHECK(inside == asio::error::operation_aborted);
         CHECK(r.wheel.pending() == 0);
     });
+}
+
+namespace {
+
+/// Lets signals of these types through.
+struct let_through {
+    asio::cancellation_type mask;
+    asio::cancellation_type operator()(asio::cancellation_type type) const { return type & mask; }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("cancellation_from_outside_arrives_as_without_a_timeout", Wheel, BOTH_WHEELS) {
+    using asio::cancellation_type;
+    for (const auto mask : {cancellation_type::none, cancellation_type::terminal,
+                            cancellation_type::terminal | cancellation_type::partial, cancellation_type::all})
+        for (const auto type : {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total,
+                                cancellation_type::partial | cancellation_type::total})
+            for (const std::string_view form : {"plain", "timeout", "scope", "timeout in a scope"}) {
+                CAPTURE(static_cast<unsigned>(mask));
+                CAPTURE(static_cast<unsigned>(type));
+                CAPTURE(form.data());
+                timeout_rig<Wheel> r;
+                const timeout_scope<Wheel> within(r.wheel, 1h);
+                asio::cancellation_signal signal;
+                bool done = false;
+                const auto inner = [&]() -> awaitable<std::size_t> {
+                    const auto result = co_await r.read.async_run(as_tuple(use_awaitable));
+                    CHECK((co_await asio::this_coro::cancellation_state).cancelled() == (type & mask));
+                    co_return std::get<1>(result);
+                };
+                const auto outer = [&]() -> awaitable<void> {
+                    co_await asio::this_coro::throw_if_cancelled(false);
+                    co_await asio::this_coro::reset_cancellation_state(let_through{mask});
+                    if (form == "plain") CHECK(co_await inner() == 0);
+                    if (form == "timeout") CHECK(co_await timeout(r.wheel, 1h, inner()) == 0);
+                    if (form == "scope") CHECK(co_await within(inner()) == 0);
+                    if (form == "timeout in a scope") CHECK(co_await within(timeout(r.wheel, 1h, inner())) == 0);
+                    done = true;
+                };
+                asio::co_spawn(r.io, outer, asio::bind_cancellation_slot(signal.slot(), asio::detached));
+                r.run();
+                signal.emit(type);
+                r.run();
+                if ((type & mask) == cancellation_type::none) {
+                    CHECK(r.read.cancelled.empty());
+                    r.read.complete({}, 0);
+                    r.run();
+                } else {
+                    CHECK(r.read.cancelled == std::vector{type & mask});
+                }
+                CHECK(done);
+                CHECK(r.wheel.pending() == 0);
+            }
 }
 
 TEST_CASE_TEMPLATE("several_operations_at_once_time_out_as_one_does", Wheel, BOTH_WHEELS) {

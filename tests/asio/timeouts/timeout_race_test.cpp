@@ -3,6 +3,7 @@
 //
 // Races between an operation, its limit, its user and the wheel's end, on several threads: each completes exactly once.
 // Real time, in which nothing is measured.
+#include "support/socket_pair.hpp"
 #include "support/threads.hpp"
 
 #include <cogwheel/asio/timeout.hpp>
@@ -10,11 +11,15 @@
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>
+#include <asio/buffer.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/post.hpp>
+#include <asio/read.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/strand.hpp>
 #include <asio/use_future.hpp>
+#include <asio/write.hpp>
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -22,6 +27,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 using namespace cogwheel;
 using namespace cogwheel_tests;
@@ -229,5 +235,46 @@ TEST_CASE("race_coroutines_with_timeouts_in_strands") {
     on_threads(4, [&](int) { io.run(); });
     CHECK(ended == 20 * 30);
     CHECK(finished == 20);
+    CHECK(wheel.pending() == 0);
+}
+
+TEST_CASE("race_composed_operations_in_strands") {
+    // Without the strands, the signal would come while the next part of async_read starts on another thread.
+    asio::io_context io;
+    timer_wheel wheel(io, {.tick = 1ms});
+    tally t;
+    const auto read = [&](stream_socket socket) -> asio::awaitable<void> {
+        std::vector<char> all(1 << 20);
+        for (int r = 0; r < 20; ++r) {
+            std::error_code ec;
+            ++t.started;
+            co_await asio::async_read(socket, asio::buffer(all),
+                                      timeout_after(wheel, 1ms, asio::redirect_error(asio::use_awaitable, ec)));
+            t.count(ec);
+        }
+    };
+    const auto write = [](stream_socket socket) -> asio::awaitable<void> {
+        const std::string piece(16, 'x');
+        std::error_code ec;
+        while (!ec)
+            co_await asio::async_write(socket, asio::buffer(piece), asio::redirect_error(asio::use_awaitable, ec));
+    };
+    std::atomic<int> finished{0};
+    const auto finish = [&](std::exception_ptr e) {
+        CHECK(e == nullptr);
+        ++finished;
+    };
+    for (int i = 0; i < 10; ++i) {
+        stream_socket reader(asio::make_strand(io)), writer(asio::make_strand(io));
+        connect_pair(reader, writer);
+        const auto of_reader = reader.get_executor(), of_writer = writer.get_executor();
+        asio::co_spawn(of_reader, read(std::move(reader)), finish);
+        asio::co_spawn(of_writer, write(std::move(writer)), finish);
+    }
+    on_threads(4, [&](int) { io.run(); });
+    CHECK(finished == 20);
+    CHECK(t.completed == t.started);
+    CHECK(t.aborted == 0);
+    CHECK(t.other == 0);
     CHECK(wheel.pending() == 0);
 }

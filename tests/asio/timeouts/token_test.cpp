@@ -5,6 +5,8 @@
 #include "support/asio_versions.hpp"
 #include "support/scripted_operation.hpp"
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/ip/tcp.hpp>
@@ -15,6 +17,10 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+
+#if !COGWHEEL_WINDOWS && !defined(NDEBUG)
+#include "support/forked.hpp"
+#endif
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -157,3 +163,25 @@ TEST_CASE_TEMPLATE("partial_stands_for_the_default_token_of_the_io_object", Whee
     CHECK(aborted == 1);
     CHECK(r.wheel.pending() == 0);
 }
+
+#if !COGWHEEL_WINDOWS && !defined(NDEBUG)
+
+TEST_CASE("type_that_never_cancels_debug_builds_stop") {
+    timeout_rig<manual_timer_wheel> r;
+    const auto result_of = [](auto call) {
+        return forked([&] {
+                   std::signal(SIGABRT, SIG_DFL); // doctest has one of its own
+                   ::close(STDERR_FILENO);
+                   call();
+                   return true;
+               })
+            .result();
+    };
+    const auto none = asio::cancellation_type::none, total = asio::cancellation_type::total;
+    CHECK(result_of([&] { timeout_after(r.wheel, 1h, total); }) == 0);
+    CHECK(result_of([&] { timeout_after(r.wheel, 1h, none); }) == 256 + SIGABRT);
+    CHECK(result_of([&] { cancel_at(r.wheel, manual_clock::now(), asio::detached, none); }) == 256 + SIGABRT);
+    CHECK(result_of([&] { cancel_after<manual_timer_wheel>(1h, asio::detached, none); }) == 256 + SIGABRT);
+}
+
+#endif
