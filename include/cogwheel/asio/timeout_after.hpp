@@ -25,8 +25,9 @@
 // operation must say its executor, as for asio::cancel_after.
 // Executor: the timer emits the signal on the handler's associated executor, else on the operation's. Also on the
 // operation's if the handler's runs functions anywhere: that of asio::use_future, system_executor, inline_executor.
-// Complexity: O(1). Thread safety: the wheel's. If several threads run the context, operations of several parts, such as
-// asio::async_read and coroutines, need a strand, for instance that of the socket (docs/asio.md, "Several threads").
+// Complexity: O(1).
+// Thread safety: the wheel's. If several threads run the context, an operation of several parts, such as
+// asio::async_read or a coroutine, needs a strand, for instance that of the socket (docs/asio.md, "Several threads").
 // Lifetime: the wheel must exist when the operation starts; the wheel's execution context, until the operation ends.
 // Which operations obey which type: docs/asio.md, "What a timeout can cancel".
 #pragma once
