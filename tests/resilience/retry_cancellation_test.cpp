@@ -4,10 +4,14 @@
 // Cancellation of a retry at any point: waiting, attempting, starting, between two steps, and when it is over.
 #include "support/retry_rig.hpp"
 
+#include <cogwheel/resilience/hedge.hpp>
+
 #include <asio/bind_cancellation_slot.hpp>
+#include <asio/use_awaitable.hpp>
 
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -311,4 +315,22 @@ TEST_CASE_TEMPLATE("cancelled_when_an_attempt_ended_in_its_initiating_function_g
     CHECK(r.read.started == 1);
     r.pass(1h);
     CHECK(out.times == 1);
+}
+
+TEST_CASE("retry_cancelled_by_any_type_its_coroutine_hears_of_it") {
+    for (const auto type : {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total}) {
+        retry_rig<manual_timer_wheel> r;
+        asio::cancellation_signal retry, hedge;
+        std::vector<std::exception_ptr> ended;
+        const auto attempt = [&]() -> asio::awaitable<void> { co_await r.wheel.async_wait(1h, asio::use_awaitable); };
+        const auto note = [&](const std::exception_ptr& e, const auto&) { ended.push_back(e); };
+        async_retry(r.wheel, doubling(), attempt, asio::bind_cancellation_slot(retry.slot(), note));
+        async_hedge(r.wheel, 2h, attempt, asio::bind_cancellation_slot(hedge.slot(), note));
+        r.run();
+        retry.emit(type);
+        hedge.emit(type);
+        r.run();
+        REQUIRE(ended.size() == 2);
+        for (const auto& e : ended) CHECK(detail::code_of(e) == asio::error::operation_aborted);
+    }
 }

@@ -17,6 +17,9 @@
 #include COGWHEEL_ASIO_HEADER(awaitable.hpp)
 #include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
 #include COGWHEEL_ASIO_HEADER(multiple_exceptions.hpp)
+#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT) // Asio 1.22 does not detect the coroutines of every compiler
+#include <cogwheel/asio/timeout.hpp>
+#endif
 
 #include <concepts>
 #include <functional>
@@ -32,7 +35,7 @@ struct signature_probe {};
 
 template <class T>
 inline constexpr bool is_awaitable = false;
-#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT) // Asio 1.22 does not detect the coroutines of every compiler
+#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT)
 template <class T, class Executor>
 inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
 #endif
@@ -48,12 +51,12 @@ public:
     template <class T, class Executor, class Token>
     auto spawn(asio::awaitable<T, Executor> a, Token token) const {
         if constexpr (std::convertible_to<const Own&, Executor>) {
-            return asio::co_spawn(own_, std::move(a), std::move(token));
+            return asio::co_spawn(own_, accept_all_cancellations(std::move(a)), std::move(token));
         } else {
             static_assert(std::convertible_to<const Wheels&, Executor>,
                           "the coroutine needs an executor that neither the handler nor the wheel has: declare it as "
                           "asio::awaitable<T>");
-            return asio::co_spawn(wheels_, std::move(a), std::move(token));
+            return asio::co_spawn(wheels_, accept_all_cancellations(std::move(a)), std::move(token));
         }
     }
 #endif
