@@ -6,7 +6,6 @@
 
 #include <cogwheel/counts/duration_histogram.hpp>
 #include <cogwheel/counts/longest_turns.hpp>
-#include <cogwheel/detail/constant_name.hpp>
 
 #include <array>
 #include <chrono>
@@ -28,9 +27,11 @@ enum class timer_kind : std::uint8_t {
 };
 inline constexpr std::size_t timer_kinds = 5;
 
-/// Returns the name of the constant.
+/// Returns the name of the constant; of any other value, "unknown".
 constexpr std::string_view to_string(timer_kind kind) noexcept {
-    return detail::constant_name(kind, {"wait", "callable", "object", "timeout", "request"});
+    constexpr std::array<std::string_view, timer_kinds> names{"wait", "callable", "object", "timeout", "request"};
+    const auto i = static_cast<std::size_t>(kind);
+    return i < names.size() ? names[i] : "unknown";
 }
 
 /// The counts of the timers of one kind.
