@@ -71,6 +71,20 @@ TEST_CASE("ping_before_the_reader_is_idle_however_late_the_look") {
     CHECK(r.event_at(502s).kind == idle_kind::reader); // 2 s after the first ping
 }
 
+TEST_CASE("ping_before_neither_is_idle_and_at_the_very_reading_of_a_read") {
+    machine_rig r({.reader = 30s, .all = 40s, .ping = 10s});
+    CHECK(r.event_at(100s).kind == idle_kind::ping);
+    CHECK(r.look_at(100s) == 110s);
+    r.read(100s); // no answer to that ping, perhaps
+    CHECK(r.event_at(200s).kind == idle_kind::ping);
+    CHECK(r.look_at(200s) == 210s);
+    r.factor = 0.1;
+    r.read(300s);
+    r.written(300s);
+    CHECK(r.event_at(308s).kind == idle_kind::ping);
+    CHECK(r.look_at(308s) == 309s);
+}
+
 TEST_CASE("ping_is_shortened_as_the_others_and_looks_at_the_queues") {
     machine_rig r({.reader = 30s, .ping = 10s});
     r.factor = 0.1;

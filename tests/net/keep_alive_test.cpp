@@ -190,9 +190,9 @@ TEST_CASE_TEMPLATE("close_when_idle_does_not_close_at_a_ping", Wheel, BOTH_WHEEL
     r.pass_seconds(60);
     CHECK_FALSE(closed);
     r.c.does = habit::has_gone;
-    pass(r.io, 27s);
+    r.pass_seconds(29);
     CHECK_FALSE(closed);
-    pass(r.io, 3s);
+    r.pass_seconds(1);
     REQUIRE(closed);
     CHECK(closed->kind == idle_kind::reader);
 }

@@ -177,6 +177,23 @@ TEST_CASE_TEMPLATE("hedge_predicate_of_results_a_result_may_be_worth_another_att
     CHECK(r.wheel.pending() == 0);
 }
 
+TEST_CASE("hedge_predicate_is_not_asked_of_attempts_that_are_too_late_and_a_member_of_that_name_is_none") {
+    hedge_rig<manual_timer_wheel> r;
+    hedge_outcome out;
+    int asked = 0;
+    r.start({.delay = 30ms, .retryable = [&](const std::error_code&) { return ++asked, true; }}, out.handler());
+    r.pass(40ms);
+    r.ends(1, {}, 1); // the other one is cancelled
+    CHECK(out.times == 1);
+    CHECK(asked == 0);
+    struct reading_again : hedge_reading {
+        int retryable = 3;
+    };
+    async_hedge(r.wheel, 30ms, reading_again{{r.operation()}}, out.handler());
+    r.ends(1, {}, 1);
+    CHECK(out.times == 2);
+}
+
 TEST_CASE("hedge_predicate_of_results_of_coroutines") {
     hedge_rig<manual_timer_wheel> r;
     std::string won;

@@ -16,8 +16,11 @@
 #endif
 
 #include <concepts>
+#include <functional>
 #include <future>
+#include <memory>
 #include <thread>
+#include <vector>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -149,6 +152,51 @@ TEST_CASE("timeout_cancels_on_the_operations_executor_whatever_the_handlers_exec
         using handler = decltype(bind([] {}));
         CHECK(on_strand == detail::runs_anywhere<asio::associated_executor_t<handler, inline_executor>>);
     });
+}
+
+namespace {
+
+/// Of no context of Asio: that of a window, for instance.
+struct window_executor {
+    std::vector<std::function<void()>>* queue;
+
+    static constexpr asio::execution::blocking_t query(asio::execution::blocking_t) noexcept {
+        return asio::execution::blocking.never;
+    }
+    template <class F>
+    void execute(F f) const {
+        queue->push_back([f = std::make_shared<F>(std::move(f))] { (*f)(); });
+    }
+    friend bool operator==(const window_executor&, const window_executor&) noexcept = default;
+};
+
+} // namespace
+
+TEST_CASE("steps_run_on_an_executor_that_serialises_them_whatever_its_context") {
+    static_assert(!detail::runs_anywhere<asio::strand<asio::system_executor>>);
+    static_assert(!detail::runs_anywhere<window_executor>);
+    static_assert(!detail::runs_anywhere<asio::any_io_executor>);
+    static_assert(detail::runs_anywhere<asio::system_executor>);
+    static_assert(detail::runs_anywhere<inline_executor>);
+    asio::io_context io;
+    manual_timer_wheel wheel(io);
+    std::vector<std::function<void()>> window;
+    bool asked = false, done = false;
+    auto policy = doubling();
+    policy.retryable = [&](const std::error_code&) { return asked = true, false; };
+    async_retry(
+        wheel, policy, failing_at_once{false},
+        asio::bind_executor(window_executor{&window}, [&](std::error_code, const retry_result&) { done = true; }));
+    run_ready(io);
+    CHECK_FALSE(asked);
+    while (!window.empty()) {
+        auto now = std::move(window);
+        window.clear();
+        for (auto& f : now) f();
+        run_ready(io);
+    }
+    CHECK(asked);
+    CHECK(done);
 }
 
 #ifdef ASIO_HAS_CO_AWAIT

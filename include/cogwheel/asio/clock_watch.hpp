@@ -21,8 +21,10 @@
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(error.hpp)
 
+#include <atomic>
 #include <chrono>
 #include <concepts>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <type_traits>
@@ -36,17 +38,17 @@ template <class Handler>
 struct forked_wait {
     using associations = of_handler;
 
-    forked_wait(Handler&& h, const timerfd_list& l) : handler(std::move(h)), list(&l), forks(l.forks()) {}
-    forked_wait(const Handler& h, const timerfd_list& l) : handler(h), list(&l), forks(l.forks()) {}
+    forked_wait(Handler&& h, const timerfd_list& l) : handler(std::move(h)), count(l.forks()), before(*count) {}
+    forked_wait(const Handler& h, const timerfd_list& l) : handler(h), count(l.forks()), before(*count) {}
 
     void operator()(error_code ec) {
-        if (ec == asio::error::operation_aborted && list->forks() != forks) ec.clear();
+        if (ec == asio::error::operation_aborted && *count != before) ec.clear();
         std::move(handler)(ec);
     }
 
     Handler handler;
-    const timerfd_list* list;
-    unsigned forks;
+    std::shared_ptr<const std::atomic<unsigned>> count; // the handler may run after the context of the timer has ended
+    unsigned before;
 };
 } // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
 #endif

@@ -2,7 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Whether a function is on its way through an executor. An executor may destroy uncalled what it has taken: later, or
-// while it takes it, also on another thread. Then nothing must wait for the function any more.
+// while it takes it, also on another thread. Then nothing must wait for the function any more. What it must not do is
+// to destroy another function of ours while it takes one: some are posted under a lock, and the other one needs that.
 #pragma once
 
 #include <atomic>

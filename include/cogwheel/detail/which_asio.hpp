@@ -34,7 +34,10 @@
 #error "With MinGW, define BOOST_ASIO_HAS_PTHREADS for the whole program, as cogwheel::boost does: see which_asio.hpp"
 #endif
 
-namespace boost::asio {}
+namespace boost::asio::detail {
+template <typename, typename>
+class promise_executor; // of use_future
+}
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 namespace asio = boost::asio;
@@ -61,7 +64,10 @@ namespace sys = boost::system;
 #error "With MinGW, define ASIO_HAS_PTHREADS for the whole program, as cogwheel::cogwheel does: see which_asio.hpp"
 #endif
 
-namespace asio {}
+namespace asio::detail {
+template <typename, typename>
+class promise_executor; // of use_future
+}
 
 namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
 namespace asio = ::asio;

@@ -63,9 +63,11 @@ public:
     constexpr duration remaining(time_point now) const noexcept {
         if (expired(now)) return duration::zero();
         if (!*this) return duration::max();
-        const auto left =
-            saturating_add(saturate_to_ns(expiry_.time_since_epoch()), -saturate_to_ns(now.time_since_epoch()));
-        return detail::ceil_to<duration>(left);
+        std::int64_t left = 0;
+        if (detail::sub_overflow(saturate_to_ns(expiry_.time_since_epoch()).count(),
+                                 saturate_to_ns(now.time_since_epoch()).count(), left))
+            return duration::max();
+        return detail::ceil_to<duration>(std::chrono::nanoseconds(left));
     }
 
     /// Returns the earlier deadline.

@@ -26,6 +26,7 @@
 #include COGWHEEL_ASIO_HEADER(require.hpp)
 #include COGWHEEL_ASIO_HEADER(strand.hpp)
 #include COGWHEEL_ASIO_HEADER(system_context.hpp)
+#include COGWHEEL_ASIO_HEADER(system_executor.hpp)
 #include COGWHEEL_ASIO_HEADER(version.hpp)
 #if COGWHEEL_ASIO_MACRO(VERSION) < 102600
 #include COGWHEEL_ASIO_HEADER(execution/execute.hpp)
@@ -85,19 +86,22 @@ private:
 // ---- on the way to an executor ----
 
 /// Whether an executor runs a function on the thread that dispatches it, and what is posted to it on a thread of Asio's
-/// system context: system_executor, inline_executor, the executor of asio::use_future. What must not run on several
-/// threads at once needs another one.
+/// system context, if it can: inline_executor, system_executor, the executor of asio::use_future. What must not run on
+/// several threads at once needs another one. A strand of the system context can promise never to block.
 template <class Executor>
 inline constexpr bool runs_anywhere = [] {
-    if constexpr (!asio::execution::is_executor<Executor>::value)
-        return false;
-    else if constexpr (asio::can_query<const Executor&, asio::execution::context_t>::value)
+    if constexpr (asio::can_query<const Executor&, asio::execution::context_t>::value)
         return std::is_same_v<
-            std::decay_t<decltype(asio::query(std::declval<const Executor&>(), asio::execution::context))>,
-            asio::system_context>;
+                   std::decay_t<decltype(asio::query(std::declval<const Executor&>(), asio::execution::context))>,
+                   asio::system_context> &&
+               !asio::can_require<const Executor&, asio::execution::blocking_t::never_t>::value;
     else
-        return asio::can_require<const Executor&, asio::execution::blocking_t::never_t>::value;
+        return false;
 }();
+template <class Blocking, class Relationship, class Allocator>
+inline constexpr bool runs_anywhere<asio::basic_system_executor<Blocking, Relationship, Allocator>> = true;
+template <class T, class Blocking>
+inline constexpr bool runs_anywhere<asio::detail::promise_executor<T, Blocking>> = true;
 
 /// Whether f(args...) compiles. std::invocable also takes pointers to members, and costs ten templates of the standard
 /// library for each type of f.

@@ -18,11 +18,13 @@
 #include COGWHEEL_ASIO_HEADER(posix/basic_stream_descriptor.hpp)
 #include COGWHEEL_ASIO_HEADER(query.hpp)
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -56,7 +58,7 @@ public:
     void join(timerfd& t) noexcept;
     void leave(timerfd& t) noexcept;
     /// Returns how many of the forks that led to this process the context was notified of.
-    unsigned forks() const noexcept { return forks_; }
+    const std::shared_ptr<std::atomic<unsigned>>& forks() const noexcept { return forks_; }
 
 private:
     void notify_fork(asio::execution_context::fork_event event) override;
@@ -64,7 +66,7 @@ private:
 
     std::mutex mutex_;
     bool shut_down_ = false;
-    unsigned forks_ = 0;
+    std::shared_ptr<std::atomic<unsigned>> forks_ = std::make_shared<std::atomic<unsigned>>(0);
     linked_list<timerfd> timers_;
 };
 
@@ -117,12 +119,13 @@ private:
     friend timerfd_list;
 
     // A wait completes with operation_aborted.
-    void reopen() {
-        if (!descriptor_.is_open()) return;
+    error_code reopen() {
         error_code ec;
+        if (!descriptor_.is_open()) return ec;
         descriptor_.close(ec);
+        ec.clear();
         open(ec);
-        if (ec) asio::detail::throw_exception(sys::system_error(ec, "notify_fork: timerfd_create"));
+        return ec;
     }
 
     descriptor descriptor_;
@@ -143,8 +146,11 @@ inline void timerfd_list::leave(timerfd& t) noexcept {
 }
 inline void timerfd_list::notify_fork(asio::execution_context::fork_event event) {
     if (event != asio::execution_context::fork_child) return;
-    ++forks_;
-    for (timerfd* t = timers_.front(); t != nullptr; t = timers_.next(*t)) t->reopen();
+    ++*forks_;
+    error_code first;
+    for (timerfd* t = timers_.front(); t != nullptr; t = timers_.next(*t))
+        if (const error_code ec = t->reopen(); ec && !first) first = ec;
+    if (first) asio::detail::throw_exception(sys::system_error(first, "notify_fork: timerfd_create"));
 }
 // The service may be destroyed before a timer.
 inline void timerfd_list::shutdown() noexcept {

@@ -22,14 +22,13 @@ class timerfd_driver {
 public:
     timerfd_driver(const asio::any_io_executor& executor, wake_target& target, driver_memory& memory)
         : timer_(executor, &Clock::open_timer), target_(&target), memory_(&memory) {
-        error_code ec;
-        timer_.open(ec);
-        if (ec) asio::detail::throw_exception(sys::system_error(ec, "a wheel on a timerfd: timerfd_create"));
+        open();
     }
 
     /// Wakes the target at `at`, and replaces the previous wait. run() does not return before that. Errors:
     /// std::bad_alloc; the previous wait is replaced nevertheless.
     void arm(typename Clock::time_point at, std::uint64_t serial) {
+        if (!timer_->is_open()) open(); // a child process could open none
         cancel_wait();
         Clock::set_timer(timer_->native_handle(), at);
         timer_->async_wait(asio::posix::descriptor_base::wait_read, driver_wait(*target_, serial, *memory_));
@@ -42,6 +41,12 @@ public:
     }
 
 private:
+    void open() {
+        error_code ec;
+        timer_.open(ec);
+        if (ec) asio::detail::throw_exception(sys::system_error(ec, "a wheel on a timerfd: timerfd_create"));
+    }
+
     timerfd timer_;
     wake_target* target_;
     driver_memory* memory_;

@@ -165,9 +165,10 @@ private:
         const kind_state& k = kinds_[kind];
         if (k.limit == nanoseconds::zero()) return nanoseconds::max();
         const nanoseconds at = saturating_add(later(stamp(kind), k.at), period(k, factor));
-        if (kind != reader || kinds_[ping].limit == nanoseconds::zero() || k.at >= stamps_[0]) return at;
+        if ((kind != reader && kind != all) || kinds_[ping].limit == nanoseconds::zero() || k.at > stamps_[0])
+            return at;
         // A peer that was not asked is not gone: the program may have slept, or the factor fallen.
-        if (asked_at_ < stamps_[0]) return nanoseconds::max();
+        if (asked_at_ <= stamps_[0]) return nanoseconds::max();
         return later(at, saturating_add(asked_at_, period(k, factor) - scaled(kinds_[ping].limit, factor)));
     }
     bool is_due(std::size_t kind, nanoseconds now, double factor) const noexcept {
@@ -180,7 +181,7 @@ private:
         const nanoseconds since = stamp(kind);
         const nanoseconds before = since == never ? nanoseconds::max() : -since; // the negative of never overflows
         const idle_event event{static_cast<idle_kind>(kind), since != k.stamp, saturating_add(now, before)};
-        if (kind == ping && asked_at_ < stamps_[0]) asked_at_ = now;
+        if (kind == ping && asked_at_ <= stamps_[0]) asked_at_ = now;
         k.at = now;
         k.stamp = since;
         k.extra = draw();

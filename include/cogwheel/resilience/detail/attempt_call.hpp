@@ -100,6 +100,11 @@ struct judged_operation {
     }
 };
 
+template <class Operation>
+inline constexpr bool is_judged = false;
+template <class Operation, class Retryable>
+inline constexpr bool is_judged<judged_operation<Operation, Retryable>> = true;
+
 template <class T>
 struct only_signature {
     static_assert(!std::same_as<T, T>,

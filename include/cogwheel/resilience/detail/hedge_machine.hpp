@@ -44,6 +44,8 @@ public:
     /// Prevents further attempts.
     void start_no_more() noexcept { attempts_ = started_; }
 
+    /// Returns true if no end of an attempt changes anything but which one wins.
+    bool is_settled() const noexcept { return settled_; }
     bool is_cancelled() const noexcept { return cancelled_ && winner_ == 0; }
     std::uint32_t started() const noexcept { return started_; }
     std::uint32_t winner() const noexcept { return winner_; }

@@ -120,10 +120,12 @@ public:
     }
     template <class... Args>
     void ended(std::uint32_t number, Args&&... args) {
-        results r(std::forward<Args>(args)...);
         finish(true, [&] {
+            std::optional<results> r;
+            COGWHEEL_TRY { r.emplace(std::forward<Args>(args)...); }
+            COGWHEEL_CATCH { assign_exception(std::get<0>(r.emplace()), std::current_exception()); }
             std::exception_ptr trouble;
-            if (note_end(number, r, trouble) == hedge_machine::news::won)
+            if (note_end(number, *r, trouble) == hedge_machine::news::won)
                 cancel_all(asio::cancellation_type::terminal);
             else
                 launch();
@@ -291,7 +293,7 @@ private:
     hedge_machine::news note_end(std::uint32_t number, results& r, std::exception_ptr& trouble) {
         const error_code ec = code_of(std::get<0>(r));
         bool again = false;
-        COGWHEEL_TRY { again = is_worth_another(ec, r); }
+        COGWHEEL_TRY { again = may_go_on() && is_worth_another(ec, r); }
         COGWHEEL_CATCH { trouble = std::current_exception(); }
         std::optional<results> replaced; // destroyed without the lock
         const lock_type lock(mutex_);
@@ -306,10 +308,14 @@ private:
         return news;
     }
 
+    bool may_go_on() {
+        const lock_type lock(mutex_);
+        return !machine_.is_settled();
+    }
     // Asks the predicate.
     bool is_worth_another(const error_code& ec, [[maybe_unused]] const results& r) {
         if (ec && ec.category() == error_category()) return false;
-        if constexpr (requires { function_.retryable; })
+        if constexpr (is_judged<Function>)
             return std::apply(
                 [&](const auto&, const auto&... rest) { return static_cast<bool>(function_.retryable(ec, rest...)); },
                 r);

@@ -82,7 +82,8 @@ public:
 
     template <class... Args>
     void attempt_done(Args&&... args) {
-        results_.emplace(std::forward<Args>(args)...);
+        COGWHEEL_TRY { results_.emplace(std::forward<Args>(args)...); }
+        COGWHEEL_CATCH { assign_exception(std::get<0>(results_.emplace()), std::current_exception()); }
         if (pin_.complete()) after_attempt(owner(*this));
     }
     void wait_done(const error_code& ec) {
