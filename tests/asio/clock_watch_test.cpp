@@ -8,6 +8,7 @@
 #include <cogwheel/asio/clock_watch.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/error.hpp>
 #include <asio/io_context.hpp>
@@ -82,6 +83,20 @@ TEST_CASE("clock_watch_is_cancelled_by_function_slot_and_destructor") {
     CHECK(w.ended == std::vector(3, watch_aborted));
     w.watch.cancel(); // nobody waits
     CHECK(w.io.run() == 0);
+}
+
+TEST_CASE("clock_watch_and_its_context_end_before_a_handler_elsewhere_runs") {
+    asio::io_context other;
+    std::error_code ended;
+    {
+        asio::io_context io;
+        cogwheel::clock_watch watch(io);
+        watch.async_wait(asio::bind_executor(other, [&](std::error_code ec) { ended = ec; }));
+        watch.cancel();
+        io.run();
+    }
+    other.run();
+    CHECK(ended == asio::error::operation_aborted);
 }
 
 TEST_CASE("clock_watch_without_a_descriptor_left_says_so") {

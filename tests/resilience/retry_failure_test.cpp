@@ -6,9 +6,12 @@
 #include "support/failing_executor.hpp"
 #include "support/retry_rig.hpp"
 
+#include <cogwheel/resilience/hedge.hpp>
+
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>
 #include <asio/cancellation_signal.hpp>
+#include <asio/post.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +20,7 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;
@@ -386,4 +390,66 @@ TEST_CASE_TEMPLATE("post_fails_after_the_predicate_threw_the_retry_completes_at_
     r.run();
     CHECK(out.times == 1);
     CHECK(out.ec == asio::error::connection_refused);
+}
+
+namespace {
+
+/// Cannot be copied for now.
+struct fragile {
+    bool breaks = false;
+
+    fragile() = default;
+    fragile(const fragile& other) : breaks(other.breaks) {
+        if (breaks) throw std::bad_alloc();
+    }
+    fragile(fragile&& other) noexcept : breaks(other.breaks) {}
+    fragile& operator=(fragile&& other) noexcept {
+        breaks = other.breaks;
+        return *this;
+    }
+};
+
+/// Gives its handler results that it has to copy.
+struct giving_fragile {
+    asio::io_context* io;
+    int* attempts;
+
+    template <class Token>
+    auto operator()(Token token) const {
+        return asio::async_initiate<Token, void(std::error_code, fragile)>(
+            [this](auto handler) {
+                asio::post(*io, [h = std::move(handler), first = ++*attempts == 1]() mutable {
+                    fragile result;
+                    result.breaks = first;
+                    std::move(h)(std::error_code(), std::as_const(result));
+                });
+            },
+            token);
+    }
+};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("results_that_cannot_be_copied_the_attempt_has_failed", Wheel, BOTH_WHEELS) {
+    retry_rig<Wheel> r;
+    auto policy = doubling();
+    policy.retryable = [](const std::error_code& ec) { return ec == std::errc::not_enough_memory; };
+    int attempts = 0;
+    std::uint32_t made = 0;
+    std::error_code ended = asio::error::would_block;
+    const auto note = [&](std::error_code ec, const auto& result, const fragile&) {
+        ended = ec;
+        made = result.attempts;
+    };
+    SUBCASE("of a retry") { async_retry(r.wheel, policy, giving_fragile{&r.io, &attempts}, note); }
+    SUBCASE("of a hedge") {
+        async_hedge(r.wheel, {.delay = 1h, .retryable = policy.retryable}, giving_fragile{&r.io, &attempts}, note);
+    }
+    r.run();
+    r.pass(110ms);
+    r.run();
+    CHECK(attempts == 2);
+    CHECK(made == 2);
+    CHECK_FALSE(ended);
+    CHECK(r.wheel.pending() == 0);
 }
