@@ -7,7 +7,7 @@
 #include "support/retry_rig.hpp"
 
 #include <asio/bind_executor.hpp>
-#include <asio/post.hpp>
+#include <asio/prefer.hpp>
 #include <asio/strand.hpp>
 #include <asio/system_executor.hpp>
 #include <asio/use_future.hpp>
@@ -55,10 +55,12 @@ struct failing_at_once {
         if (!posts) throw std::system_error(asio::error::connection_refused);
         return asio::async_initiate<Token, void(std::error_code)>(
             [](auto handler) {
-                const auto executor = asio::get_associated_executor(handler); // the handler moves in the next line
-                asio::post(asio::bind_executor(executor, [h = std::move(handler)]() mutable {
+                // The handler moves in the next line. Not all of these executors can be posted to: then here and now.
+                const auto executor =
+                    asio::prefer(asio::get_associated_executor(handler), asio::execution::blocking.never);
+                detail::execute_on(executor, [h = std::move(handler)]() mutable {
                     std::move(h)(make_error_code(asio::error::connection_refused));
-                }));
+                });
             },
             token);
     }

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <ostream>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace cogwheel_tests {
@@ -18,8 +19,8 @@ template <class Enum>
 void check_names(std::initializer_list<std::pair<Enum, std::string_view>> all) {
     static_assert(noexcept(to_string(Enum{})));
     for (const auto& [constant, name] : all) CHECK(to_string(constant) == name);
-    CHECK(to_string(static_cast<Enum>(all.size())) == "unknown");
-    CHECK(to_string(static_cast<Enum>(-1)) == "unknown");
+    CHECK(to_string(static_cast<Enum>(static_cast<std::underlying_type_t<Enum>>(all.size()))) == "unknown");
+    CHECK(to_string(static_cast<Enum>(static_cast<std::underlying_type_t<Enum>>(-1))) == "unknown");
 }
 
 } // namespace cogwheel_tests
