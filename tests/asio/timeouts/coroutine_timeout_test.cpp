@@ -190,7 +190,8 @@ TEST_CASE_TEMPLATE("cancellation_from_outside_arrives_as_without_a_timeout", Whe
                 bool done = false;
                 const auto inner = [&]() -> awaitable<std::size_t> {
                     const auto result = co_await r.read.async_run(as_tuple(use_awaitable));
-                    CHECK((co_await asio::this_coro::cancellation_state).cancelled() == (type & mask));
+                    const auto state = co_await asio::this_coro::cancellation_state;
+                    CHECK(state.cancelled() == (type & mask));
                     co_return std::get<1>(result);
                 };
                 const auto outer = [&]() -> awaitable<void> {
