@@ -6,6 +6,7 @@
 #include "support/refusal.hpp"
 
 #include <cogwheel/counts/slow_turn.hpp>
+#include <cogwheel/counts/wheel_stats.hpp>
 
 #include <doctest/doctest.h>
 

@@ -136,11 +136,11 @@ TEST_CASE("timeout_cannot_be_sent_to_the_strand_it_comes_later") {
 TEST_CASE("function_of_the_strand_is_destroyed_the_next_one_delivers_what_it_would_have") {
     using discarding = discarding_executor;
     const auto how = [] {
-        auto how = discarding::when_its_time_comes;
+        auto chosen = discarding::when_its_time_comes;
         SUBCASE("when its time comes") {}
-        SUBCASE("at once") { how = discarding::at_once; }
-        SUBCASE("on another thread") { how = discarding::at_once_on_another_thread; }
-        return how;
+        SUBCASE("at once") { chosen = discarding::at_once; }
+        SUBCASE("on another thread") { chosen = discarding::at_once_on_another_thread; }
+        return chosen;
     }();
     auto discard = discarding::nothing;
     asio::io_context io;
