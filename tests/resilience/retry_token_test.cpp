@@ -127,7 +127,7 @@ TEST_CASE("coroutine_of_several_operations_that_fail_is_tried_again_by_the_first
         r.wheel, doubling(),
         [&]() -> asio::awaitable<std::size_t> { // as a && b and a || b throw
             if (++attempts < 3)
-                throw asio::multiple_exceptions(std::make_exception_ptr(asio::system_error(asio::error::eof)));
+                throw asio::multiple_exceptions(std::make_exception_ptr(std::system_error(asio::error::eof)));
             co_return 7;
         },
         [&](const std::exception_ptr& e, const retry_result& result, std::size_t n) {
