@@ -76,6 +76,12 @@ TEST_CASE("deadline_min_is_the_sooner_one") {
     CHECK(virtual_deadline().min(1s).expiry() == now + 1s);
 }
 
+TEST_CASE("deadline_remaining_from_the_earliest_point_saturates") {
+    CHECK(virtual_deadline(virtual_time(1s)).remaining(virtual_time::min()) == virtual_deadline::duration::max());
+    CHECK(virtual_deadline(virtual_time(-1s)).remaining(virtual_time::min()) ==
+          virtual_time(-1s) - virtual_time::min());
+}
+
 TEST_CASE("deadline_remaining_rounds_up_where_the_clock_is_coarse") {
     CHECK(cogwheel::basic_deadline<coarse>::after(1us).expiry() == coarse::time_point(1ms));
 }

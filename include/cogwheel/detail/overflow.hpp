@@ -32,26 +32,18 @@ constexpr bool mul_overflow(std::int64_t a, std::int64_t b, std::int64_t& produc
 
 } // namespace portable
 
-COGWHEEL_ALWAYS_INLINE constexpr bool add_overflow(std::int64_t a, std::int64_t b, std::int64_t& sum) noexcept {
 #if COGWHEEL_GNU
+COGWHEEL_ALWAYS_INLINE constexpr bool add_overflow(std::int64_t a, std::int64_t b, std::int64_t& sum) noexcept {
     return __builtin_add_overflow(a, b, &sum);
-#else
-    return portable::add_overflow(a, b, sum);
-#endif
 }
 COGWHEEL_ALWAYS_INLINE constexpr bool sub_overflow(std::int64_t a, std::int64_t b, std::int64_t& difference) noexcept {
-#if COGWHEEL_GNU
     return __builtin_sub_overflow(a, b, &difference);
-#else
-    return portable::sub_overflow(a, b, difference);
-#endif
 }
 COGWHEEL_ALWAYS_INLINE constexpr bool mul_overflow(std::int64_t a, std::int64_t b, std::int64_t& product) noexcept {
-#if COGWHEEL_GNU
     return __builtin_mul_overflow(a, b, &product);
-#else
-    return portable::mul_overflow(a, b, product);
-#endif
 }
+#else
+using portable::add_overflow, portable::mul_overflow, portable::sub_overflow;
+#endif
 
 } // namespace cogwheel::inline v0_1::detail
