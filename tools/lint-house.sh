@@ -203,16 +203,6 @@ check_light_headers() {
     done
 }
 
-# `./dev mutate` plants them all, which takes hours.
-check_bugs() {
-    local file
-    command -v patch >/dev/null || return 0
-    files '^tests/bugs/.*\.patch$' | while IFS= read -r file; do
-        patch -p1 --forward --fuzz=0 --dry-run <"$file" >/dev/null ||
-            finding "$file:1: does not apply: the code that it breaks has changed"
-    done
-}
-
 # What a document tells the reader to run can be run.
 check_commands() {
     local file command
@@ -246,5 +236,4 @@ check_comment_width
 check_light_headers
 check_commands
 check_spaces
-check_bugs
 [[ ! -s $findings ]]

@@ -81,7 +81,6 @@ packages() {
     packages) printf '%s\n' 'command pkg-config pkgconf' ;;
     mutants) printf '%s\n' "file /usr/lib/python3/dist-packages/clang/cindex.py python3-clang-16" ;;
     counts) printf '%s\n' 'command valgrind valgrind' ;;
-    patch) printf '%s\n' 'command patch patch' ;;
     i386) packages i686-linux-gnu ;;
     armhf) packages arm-linux-gnueabihf ;;
     aarch64 | riscv64 | s390x) packages "$1-linux-gnu" ;;

@@ -6,7 +6,7 @@
 # of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost sid'. Takes hours.
 set -euo pipefail
 
-all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --boost bookworm' 'compat --boost sid' 'package' 'site' 'mutate --sample 40')
+all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --boost bookworm' 'compat --boost sid' 'package' 'site' 'mutate')
 all+=('compat '{bookworm,trixie,sid})
 mapfile -t platforms < <(tools/compat.sh --names)
 all+=("${platforms[@]/#/compat --platforms }")

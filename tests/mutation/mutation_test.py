@@ -12,6 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from planted import Bug, Fault  # noqa: E402
 from mutants import Equivalents, Form, Mutant, draw, one_line  # noqa: E402
 from schemata import blamed, weave  # noqa: E402
 
@@ -27,6 +28,30 @@ def mutant(source, before, after, form=Form.EXPRESSION, operator="compare", file
 
 def woven(source, *mutants):
     return weave(source.encode(), list(enumerate(mutants, 1))).decode()
+
+
+class PlantedBugs(unittest.TestCase):
+    TEXT = ["test: wheel/order_test", "in: wheel/a.hpp", "-first();", "-second();", "+second();", "in: wheel/a.hpp", "-third();", "+third(1);"]
+    FILES = ["include/cogwheel/wheel/a.hpp", "include/cogwheel/asio/a.hpp"]
+
+    def changed(self, source):
+        return Bug("swap", self.TEXT).changed(self.FILES, lambda file: source)
+
+    def test_all_places_are_changed_whatever_their_indentation(self):
+        changed = self.changed("{\n    first();\n        second();\n  third();\n}\n")
+        self.assertEqual(changed, {self.FILES[0]: "{\n    second();\n  third(1);\n}\n"})
+
+    def test_text_that_stands_there_twice_is_refused(self):
+        with self.assertRaisesRegex(Fault, r"2 times: third"):
+            self.changed("first();\nsecond();\nthird(); third();\n")
+
+    def test_text_that_is_gone_is_refused(self):
+        with self.assertRaisesRegex(Fault, r"0 times: first"):
+            self.changed("third();\n")
+
+    def test_bug_without_a_test_is_refused(self):
+        with self.assertRaisesRegex(Fault, "needs `test:"):
+            Bug("swap", self.TEXT[1:])
 
 
 class Weaving(unittest.TestCase):
