@@ -17,7 +17,7 @@ endforeach()
 file(WRITE "${OUTPUT}.new" "// Made from src/durable/scripts by cmake/EmbedScripts.cmake.
 #include \"script_texts.hpp\"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 constexpr script_text texts[] = {
@@ -26,7 +26,7 @@ ${rows}};
 
 std::span<const script_text> script_texts() noexcept { return texts; }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 ")
 file(COPY_FILE "${OUTPUT}.new" "${OUTPUT}" ONLY_IF_DIFFERENT)
 file(REMOVE "${OUTPUT}.new")

@@ -23,7 +23,7 @@ may_include() {
     case $1 in
     detail) printf 'detail' ;;
     wheel) printf 'detail|wheel' ;;
-    counts) printf 'counts' ;;
+    counts) printf 'detail|counts' ;;
     asio) printf 'detail|wheel|counts|asio' ;;
     testing) printf 'detail|wheel|asio|testing' ;;
     src.hpp) printf 'asio' ;;
@@ -84,16 +84,18 @@ check_core() {
 check_namespace() {
     local file line wanted version
     version=$(sed -nE 's/^project\(cogwheel VERSION ([0-9]+)\.([0-9]+)\..*/v\1_\2/p' CMakeLists.txt)
+    grep -qx "#define COGWHEEL_ABI inline $version" include/cogwheel/detail/platform.hpp ||
+        finding "include/cogwheel/detail/platform.hpp:1: COGWHEEL_ABI is not $version, which is the version in CMakeLists.txt"
     files '^(include/cogwheel|src)/.*\.(hpp|cpp)$' | while IFS= read -r file; do
-        wanted='^namespace cogwheel::inline '$version'(::(detail|testing))?::inline COGWHEEL_ASIO \{$'
+        wanted='^namespace cogwheel::COGWHEEL_ABI(::(detail|testing))?::COGWHEEL_ASIO \{$'
         case $file in
         */detail/which_asio.hpp | */detail/errc_category.hpp) ;;
         include/cogwheel/wheel/* | include/cogwheel/counts/* | include/cogwheel/detail/* | src/wheel/* | src/counts/* | src/detail/*)
-            wanted='^namespace cogwheel::inline '$version'(::detail)? \{$'
+            wanted='^namespace cogwheel::COGWHEEL_ABI(::detail)? \{$'
             ;;
         esac
         { grep -nE '^namespace cogwheel\b' "$file" | grep -vE "^[0-9]+:${wanted#^}" || true; } | while IFS= read -r line; do
-            finding "$file:${line%%:*}: write ${wanted//[\\^$]/}"
+            finding "$file:${line%%:*}: write ${wanted//[\\^$]/}, or the types of two versions or Asios are one"
         done
     done
 }
@@ -152,12 +154,15 @@ check_exceptions() {
     done
 }
 
+# A class stands in one place: these are each one class, which is best read at once.
+readonly long_files=' include/cogwheel/asio/detail/engine/wheel_engine.hpp include/cogwheel/asio/detail/engine/wheel_impl.hpp src/wheel/entry_wheel.cpp '
+
 check_length() {
     local file lines
     text | while IFS= read -r file; do
         lines=$(wc -l <"$file")
-        if ((lines > max_lines)); then
-            finding "$file:$lines: longer than $max_lines lines"
+        if ((lines > max_lines)) && [[ $long_files != *" $file "* ]]; then
+            finding "$file:$lines: longer than $max_lines lines: divide it by what it does, or list it here if it is one class"
         elif ((lines > wanted_lines)); then
             printf '%s:%d: warning: longer than %d lines\n' "$file" "$lines" "$wanted_lines"
         fi

@@ -11,7 +11,7 @@
 
 #include "contenders/contender.hpp"
 
-#include <cogwheel/asio/detail/tick_clock.hpp>
+#include <cogwheel/asio/detail/clock/tick_clock.hpp>
 #include <cogwheel/asio/locking.hpp>
 
 #include <asio/cancellation_signal.hpp>

@@ -4,7 +4,7 @@
 // retry_storm DIRECTORY: runs the storm of tests/resilience/retry_storm_test with and without its defences, and writes
 // what the server sees to DIRECTORY/retry-storm.csv and retry-storm.svg. Virtual time and fixed seeds: the same files
 // on every machine.
-#include "support/retry_storm.hpp"
+#include "support/resilience/retry_storm.hpp"
 
 #include <cmath>
 #include <fstream>

@@ -7,7 +7,7 @@
     s/^\/\/ Copyright.*/\/\/\//
     s/^\/\/( |$)/\/\/\/\1/
 }
-s/^(namespace cogwheel)::inline v0_1(::detail)?(::testing)?(::inline COGWHEEL_ASIO)? \{/\1\2\3 {/
+s/^(namespace cogwheel)::COGWHEEL_ABI(::detail)?(::testing)?(::COGWHEEL_ASIO)? \{/\1\2\3 {/
 s/#include COGWHEEL_ASIO_HEADER\((.*)\)/#include <asio\/\1>/
 s/\[\[gnu::[a-z_]+\]\] //g
 /^template <>/,/^[^ ].*;$/ {

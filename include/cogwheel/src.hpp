@@ -14,7 +14,7 @@
 
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 COGWHEEL_SEPARATE_FUNCTIONS(, hashed_wheel)
 COGWHEEL_SEPARATE_FUNCTIONS(, hierarchical_wheel)
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

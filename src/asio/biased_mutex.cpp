@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include <cogwheel/asio/detail/biased_mutex.hpp>
+#include <cogwheel/asio/detail/engine/biased_mutex.hpp>
 #include <cogwheel/detail/platform.hpp>
 
 #if COGWHEEL_LINUX
@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
 
@@ -148,6 +148,6 @@ std::uintptr_t biased_mutex::number_of(std::uintptr_t thread) noexcept {
         futex(word_, FUTEX_WAKE, 1, nullptr);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 #endif

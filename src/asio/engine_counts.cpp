@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What an engine counts once for each tick, once for each turn, and when it is asked.
-#include <cogwheel/asio/detail/engine_counts.hpp>
+#include <cogwheel/asio/detail/engine/engine_counts.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 void engine_counts::record_lateness(nanoseconds late, std::uint64_t n) noexcept {
     quantiles_.record(late, n);
@@ -39,4 +39,4 @@ void engine_counts::read(wheel_stats& s, nanoseconds now) const noexcept {
     }
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "../detail/throwing.hpp"
 
-#include <cogwheel/asio/detail/tick_clock.hpp>
+#include <cogwheel/asio/detail/clock/tick_clock.hpp>
 #include <cogwheel/detail/platform.hpp>
 
 #if COGWHEEL_LINUX
@@ -17,7 +17,7 @@
 #include <unistd.h>
 #endif
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 #if COGWHEEL_TICK_COUNTER
 
@@ -56,4 +56,4 @@ std::chrono::nanoseconds counter::unslewed() noexcept {
 
 #endif
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 #include <bit>
 #include <string>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::string_view to_string(tick_clock_kind kind) noexcept {
     return detail::constant_name(kind, {"automatic", "counter", "system"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

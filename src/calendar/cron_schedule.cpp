@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 zone_info take_zone(std::string_view& text, zone_info otherwise) {
     const auto skip_blanks = [&](std::string_view from) {
@@ -23,9 +23,9 @@ zone_info take_zone(std::string_view& text, zone_info otherwise) {
     return otherwise;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 using std::chrono::local_seconds;
 using std::chrono::seconds;
@@ -104,4 +104,4 @@ std::string_view to_string(dst_policy policy) noexcept {
     return detail::constant_name(policy, {"vixie", "skip", "follow_clock"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

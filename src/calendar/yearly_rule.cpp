@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using namespace std::chrono;
 
@@ -112,4 +112,4 @@ std::array<clock_change, 2> yearly_rule::in(year y) const {
     return both;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

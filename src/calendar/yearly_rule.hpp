@@ -13,7 +13,7 @@
 #include <chrono>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// From `at` on, local time = UTC + offset.
 struct clock_change {
@@ -53,4 +53,4 @@ private:
     day_of_year begin_, end_; // the days on which summer time begins and ends
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

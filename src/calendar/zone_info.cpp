@@ -17,7 +17,7 @@
 #include <mutex>
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -138,9 +138,9 @@ zone_stretch zone_info::stretch_at(std::chrono::sys_seconds at) const {
     return rules_->stretch_at(at);
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 // Systems set the link localtime, the file timezone, or both. The C library reads localtime only. In a container it may
 // be a file that was mounted, and timezone is what the image says.
@@ -164,4 +164,4 @@ zone_info local_zone(const std::string& etc) {
     return own;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using namespace std::chrono;
 
@@ -130,4 +130,4 @@ zone_stretch zone_rules::stretch_at(sys_seconds at) const {
     return s;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The rules of one zone.
 class zone_rules {
@@ -36,4 +36,4 @@ private:
     std::optional<yearly_rule> rule_; // nothing: the last listed offset stays
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

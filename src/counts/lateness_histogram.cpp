@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 std::chrono::nanoseconds lateness_histogram::quantile(double q) const noexcept {
     if (total_ == 0) return {};
@@ -21,4 +21,4 @@ std::chrono::nanoseconds lateness_histogram::quantile(double q) const noexcept {
     return max();
 }
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

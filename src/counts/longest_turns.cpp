@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 namespace {
 
@@ -37,4 +37,4 @@ std::array<long_turn, longest_turns::most> longest_turns::read(nanoseconds now) 
     return turns;
 }
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::string to_string(const slow_turn& t) {
     return words;
 }
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -14,7 +14,7 @@
 #include <cstdio>
 #endif
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 void assertion_failed(const char* text) noexcept {
 #if COGWHEEL_LINUX // by what most programs contain anyway, and in one piece
@@ -29,4 +29,4 @@ void assertion_failed(const char* text) noexcept {
     std::abort();
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// An error category. `words` returns the message of a code, or nullptr for an unknown one. No template, so that a
 /// program with several categories has one class.
@@ -31,4 +31,4 @@ private:
     words_function words_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

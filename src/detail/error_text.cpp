@@ -4,7 +4,7 @@
 
 #include <cogwheel/detail/assertion.hpp>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 [[gnu::cold]] error_text& error_text::add(const char* text, std::initializer_list<any_integer> numbers) noexcept {
     const any_integer* n = numbers.begin();
@@ -23,4 +23,4 @@ namespace cogwheel::inline v0_1::detail {
     return *this;
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

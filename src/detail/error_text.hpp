@@ -5,12 +5,14 @@
 // std::string is ten times as much code.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// An integer of any type.
 class any_integer {
@@ -46,4 +48,4 @@ private:
     char bytes_[400] = {};
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Calls of key() and of a function for its value alternate. Bytes that are not UTF-8 become U+FFFD.
 class json_writer {
@@ -75,4 +75,4 @@ private:
     bool first_ = true;
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 namespace {
 
@@ -76,4 +76,4 @@ void field_reader::end() const {
     if (rest_) throw std::invalid_argument("there are more fields than this version knows");
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

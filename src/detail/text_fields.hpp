@@ -5,6 +5,8 @@
 // names the field.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -15,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Appends text with control characters and \ as \t, \n, \r, \0, \\ or \x1b. Any bytes can be written, and a terminal
 /// that shows the line executes no control sequence.
@@ -115,4 +117,4 @@ private:
     std::optional<std::string_view> rest_;
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

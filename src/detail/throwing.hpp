@@ -6,9 +6,11 @@
 // and first looks the text up in the catalogue of gettext(3) that the program has chosen, if any.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 [[noreturn, gnu::cold]] inline void throw_invalid_argument(const char* text) {
 #ifdef __GLIBCXX__
@@ -26,4 +28,4 @@ namespace cogwheel::inline v0_1::detail {
 #endif
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

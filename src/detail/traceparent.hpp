@@ -4,10 +4,12 @@
 // The header traceparent of W3C Trace Context (https://www.w3.org/TR/trace-context/#traceparent-header).
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <cstddef>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Returns true for version, trace id, parent id and flags, in lower-case hex digits, with dashes between.
 constexpr bool is_traceparent(std::string_view text) noexcept {
@@ -20,4 +22,4 @@ constexpr bool is_traceparent(std::string_view text) noexcept {
     return !text.starts_with("ff");
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::size_t text_width(std::string_view text) noexcept {
     return columns;
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

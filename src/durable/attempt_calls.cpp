@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -128,4 +128,4 @@ bool attempt_calls<Ways>::take(std::size_t k, const redis_reply& reply) {
 template class attempt_calls<begin_ways>;
 template class attempt_calls<finish_ways>;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 
 #include "shard_calls.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct begin_ways {
     using request = begin_request;
@@ -91,4 +91,4 @@ private:
 extern template class attempt_calls<begin_ways>;
 extern template class attempt_calls<finish_ways>;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -78,4 +78,4 @@ void unpack_note(std::string note, stored_task& task) {
     task.message = std::move(note);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

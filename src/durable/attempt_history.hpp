@@ -12,7 +12,7 @@
 
 #include "task_store.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 inline constexpr std::size_t most_past_attempts = 10;
 inline constexpr std::size_t most_past_message = 200; // bytes
@@ -24,4 +24,4 @@ std::string pack_note(const stored_task&);
 /// A damaged note becomes the message, as it is.
 void unpack_note(std::string note, stored_task&);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

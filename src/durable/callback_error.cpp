@@ -4,7 +4,7 @@
 
 #include <cogwheel/durable/callback_error.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -63,4 +63,4 @@ const detail::sys::error_category& callback_category() noexcept {
     return category;
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 
 #include <mutex>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -85,4 +85,4 @@ void callback_handler::change(std::shared_ptr<callback_sender> sender) { state_-
 std::shared_ptr<callback_sender> callback_handler::sender() const { return state_->sender(); }
 std::shared_ptr<const detail::task_gate> callback_handler::gate() const { return state_; }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

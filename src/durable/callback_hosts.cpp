@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 void circuit_board::note(const std::string& origin, circuit_state s) {
     const std::lock_guard lock(mutex_);
@@ -141,4 +141,4 @@ void callback_hosts::settle(callback_host& host) {
     host.idle = idle;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

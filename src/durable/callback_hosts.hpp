@@ -16,7 +16,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The circuits that are not closed, by origin. Thread safety: any thread.
 class circuit_board {
@@ -100,4 +100,4 @@ private:
     std::size_t waiting_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <list>
 #include <memory>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class callback_transfer;
 struct callback_host;
@@ -35,4 +35,4 @@ struct callback_request {
     callback_result result{};
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

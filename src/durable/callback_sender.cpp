@@ -12,7 +12,7 @@
 #include <fstream>
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 std::shared_ptr<callback_request> make_request(http_callback call, callback_delivery delivery) {
     auto request = std::make_shared<callback_request>();
@@ -31,9 +31,9 @@ void cancel_request(const std::weak_ptr<callback_sender_impl>& impl, const std::
     if (const auto alive = impl.lock()) alive->cancel(request);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 void callback_options::validate() const {
     const auto refuse = [](const std::string& why) {
@@ -99,4 +99,4 @@ callback_room callback_sender::room(std::string_view url) const {
 
 callback_stats callback_sender::stats() const { return impl_->stats(); }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -16,7 +16,7 @@
 #include <deque>
 #include <mutex>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class callback_sender_impl final : public curl_driver_owner, public std::enable_shared_from_this<callback_sender_impl> {
 public:
@@ -76,4 +76,4 @@ private:
     callback_stats stats_; // guarded by mutex_
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class callback_transfer {
 public:
@@ -72,4 +72,4 @@ private:
     bool stale_ = false;      // the peer had closed the idle connection
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

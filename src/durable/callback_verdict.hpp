@@ -11,7 +11,7 @@
 
 #include <curl/curl.h>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// What is known at the end of a transfer.
 struct transfer_end {
@@ -33,4 +33,4 @@ enum class peer_verdict : std::uint8_t { alive, failed, unknown };
 /// Returns what the result says about the receiver, for its circuit.
 peer_verdict verdict_of(const callback_result& result) noexcept;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 
 #include <map>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// A call on its way: its commands, and which of them have no answer yet.
 struct cluster_call {
@@ -100,4 +100,4 @@ private:
     small_random random_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -116,4 +116,4 @@ redirection read_redirection(const redis_reply& reply, const redis_address& aske
     return {};
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 inline constexpr std::size_t cluster_slot_count = 16'384;
 
@@ -52,4 +52,4 @@ struct redirection {
 
 redirection read_redirection(const redis_reply& reply, const redis_address& asked);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

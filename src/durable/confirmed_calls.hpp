@@ -12,7 +12,7 @@
 
 #include <map>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Thread safety: one strand, the executor.
 class confirmed_calls {
@@ -58,4 +58,4 @@ private:
     std::shared_ptr<lanes> lanes_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

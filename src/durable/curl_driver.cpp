@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 curl_driver::curl_driver(wheel_type& wheel, const callback_strand& strand, std::size_t idle_connections,
                          curl_driver_owner& owner)
@@ -265,4 +265,4 @@ void curl_driver::act(curl_socket_t fd, int events) {
     if (owner_ != nullptr) owner_->settled();
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -25,7 +25,7 @@
 
 #include <curl/curl.h>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using callback_strand = asio::strand<asio::any_io_executor>;
 
@@ -120,4 +120,4 @@ private:
     bool run_posted_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 void durable_options::validate() const {
     using namespace std::chrono;
@@ -46,4 +46,4 @@ std::string_view to_string(durable_durability::kind kind) noexcept {
     return detail::constant_name(kind, {"memory", "aof", "replicas"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

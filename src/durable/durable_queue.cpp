@@ -5,7 +5,7 @@
 
 #include <cogwheel/durable/durable_queue.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 using detail::completion;
 using impl = detail::durable_queue_impl;
@@ -99,8 +99,8 @@ void durable_queue::start_audit(const impl_ptr& i, completion<durable_audit> don
     i->run(std::move(done), impl::audit);
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 COGWHEEL_BUILT_WITH_ASIO(durable)
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

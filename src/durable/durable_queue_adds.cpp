@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 
@@ -169,4 +169,4 @@ durable_queue_impl::schedule_all(self_ptr self, std::vector<durable_task> tasks,
     co_return result;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

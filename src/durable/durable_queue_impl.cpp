@@ -14,7 +14,7 @@
 #include <limits>
 #include <new>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 
@@ -283,4 +283,4 @@ awaitable_answer<durable_audit> durable_queue_impl::audit(self_ptr self) {
     co_return sum;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class durable_queue_impl : public std::enable_shared_from_this<durable_queue_impl> {
 public:
@@ -125,4 +125,4 @@ private:
 
 bool repeats(const task_trigger&) noexcept;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

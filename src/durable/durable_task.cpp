@@ -6,7 +6,7 @@
 #include <cogwheel/durable/durable_task.hpp>
 #include <cogwheel/durable/error.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 error_code durable_task::check() const noexcept {
     constexpr auto least_period = std::chrono::milliseconds(1);
@@ -27,4 +27,4 @@ std::string_view to_string(durable_state s) noexcept {
     return detail::constant_name(s, {"waiting", "running", "done", "dead"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

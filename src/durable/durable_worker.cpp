@@ -16,7 +16,7 @@
 
 #include <unistd.h>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 using std::chrono::milliseconds;
 
@@ -84,9 +84,9 @@ std::string_view to_string(durable_event::kind k) noexcept {
                                      "unreadable", "given back", "trouble"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 void running_delivery::ended_by(const std::exception_ptr& thrown) noexcept {
     std::string words = "the handler threw an unknown exception";
@@ -196,9 +196,9 @@ void durable_worker_impl::trouble(error_code ec) noexcept {
     if (queue_->closed()) end(asio::error::operation_aborted);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 durable_worker::durable_worker(durable_queue& queue, durable_worker_options options)
     : impl_(std::make_shared<detail::durable_worker_impl>(queue.impl_, std::move(options))) {}
@@ -215,4 +215,4 @@ void durable_worker::start(const impl_ptr& i, detail::durable_handler handler, d
     detail::durable_worker_impl::start(i, std::move(handler), std::move(done));
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

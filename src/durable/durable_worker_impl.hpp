@@ -31,7 +31,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class durable_worker_impl : public std::enable_shared_from_this<durable_worker_impl> {
 public:
@@ -260,4 +260,4 @@ void durable_worker_impl::spawn(Coroutine work) {
     });
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 #include <array>
 #include <charconv>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -110,9 +110,9 @@ private:
 
 } // namespace
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 error_code http_url::parse(std::string_view text) noexcept {
     if (text.empty() || text.size() > http_callback::max_url) return callback_errc::bad_url;
@@ -163,9 +163,9 @@ std::string http_url::origin() const {
     return text += port.substr(std::min(port.find_first_not_of('0'), port.size()));
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 error_code http_callback::check() const noexcept {
     detail::http_url parsed;
@@ -218,9 +218,9 @@ std::optional<http_callback> http_callback::decode(std::string_view bytes) {
     return call;
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 std::string origin_of_encoded(std::string_view bytes) {
     if (!bytes.starts_with(magic)) return {};
@@ -231,12 +231,12 @@ std::string origin_of_encoded(std::string_view bytes) {
     return parsed.parse(url) ? std::string() : parsed.origin();
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 std::string_view to_string(callback_outcome outcome) noexcept {
     return detail::constant_name(outcome, {"succeeded", "failed for good", "try again"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct http_url {
     bool secure = false;
@@ -28,4 +28,4 @@ struct http_url {
 /// Complexity: O(size of the URL).
 std::string origin_of_encoded(std::string_view bytes);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Runs all on the strand `e`, on which the caller runs too. Rethrows the first exception, after all have ended.
 template <class Strand>
@@ -39,4 +39,4 @@ asio::awaitable<void> join(Strand e, std::vector<asio::awaitable<void>> all) {
     if (shared->first) std::rethrow_exception(shared->first);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

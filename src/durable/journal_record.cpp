@@ -13,7 +13,7 @@
 
 #include <charconv>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 constexpr std::string_view job = "durable", job_with_note = "durable2";
@@ -83,4 +83,4 @@ std::optional<task_table::record> from_task_record(const task_record& record) {
     return r;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -361,4 +361,4 @@ asio::awaitable<error_code> journal_store::retire(std::string worker) {
     co_return error_code();
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

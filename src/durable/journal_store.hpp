@@ -21,7 +21,7 @@
 #include <memory>
 #include <mutex>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class journal_store final : public task_store {
 public:
@@ -97,4 +97,4 @@ task_record to_task_record(const task_table::record&);
 /// Returns nothing if the record is not of a durable task, or damaged.
 std::optional<task_table::record> from_task_record(const task_record&);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Converts from ms. Saturates.
 constexpr std::chrono::nanoseconds ns_of(std::int64_t ms) noexcept {
@@ -25,4 +25,4 @@ constexpr std::int64_t ms_of(std::chrono::nanoseconds d) noexcept {
     return std::chrono::ceil<std::chrono::milliseconds>(d).count();
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

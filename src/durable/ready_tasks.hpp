@@ -27,7 +27,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Task>
 class ready_tasks {
@@ -288,4 +288,4 @@ private:
     std::size_t size_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

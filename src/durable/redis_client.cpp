@@ -5,7 +5,7 @@
 
 #include <cogwheel/durable/redis_client.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -94,4 +94,4 @@ void redis_client::start_on_all(detail::redis_client_impl& impl, redis_command c
 
 void redis_client::wait(detail::redis_client_impl& impl, detail::completion<void> done) { impl.wait(std::move(done)); }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 
 #include "redis_connection_impl.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Thread safety: any thread.
 class redis_client_impl {
@@ -27,4 +27,4 @@ public:
 std::shared_ptr<redis_client_impl> make_cluster_client(const timer_wheel& wheel,
                                                        std::shared_ptr<const redis_options> options);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

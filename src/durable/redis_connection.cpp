@@ -5,7 +5,7 @@
 #include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/durable/redis_connection.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 redis_connection::redis_connection(const timer_wheel& wheel, redis_options options, redis_address address) {
     options.addresses.assign(1, address);
@@ -61,4 +61,4 @@ std::string_view to_string(redis_role role) noexcept {
     return detail::constant_name(role, {"unknown", "master", "replica", "sentinel"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <span>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class redis_connection_impl : public std::enable_shared_from_this<redis_connection_impl> {
 public:
@@ -103,4 +103,4 @@ private:
     small_random random_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

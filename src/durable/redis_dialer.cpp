@@ -12,7 +12,7 @@
 
 #include <array>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Interrupts what the dialer does after connect_timeout, unless it is destroyed before.
 class redis_dialer::limit {
@@ -227,4 +227,4 @@ asio::awaitable<asked> redis_dialer::exchange(dialled& d, std::string bytes, std
     co_return answer;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

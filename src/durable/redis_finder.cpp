@@ -4,7 +4,7 @@
 
 #include "url_parts.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -105,4 +105,4 @@ std::unique_ptr<redis_finder> make_finder(const redis_options& o) {
     return make_fixed_finder(o.addresses.front());
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

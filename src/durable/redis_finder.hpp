@@ -6,7 +6,7 @@
 
 #include "redis_dialer.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Used by one coroutine at a time.
 class redis_finder {
@@ -28,4 +28,4 @@ std::unique_ptr<redis_finder> make_sentinel_finder(std::vector<redis_address> se
 /// The one that the topology asks for, for a connection to any server of it.
 std::unique_ptr<redis_finder> make_finder(const redis_options& o);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

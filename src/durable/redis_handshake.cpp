@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::string server_name(std::string_view info) {
     return "a server of unknown version";
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

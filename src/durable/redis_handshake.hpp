@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 enum class handshake_step : std::uint8_t { auth, select, info, role, ping };
 
@@ -43,4 +43,4 @@ int read_version(std::string_view info) noexcept;
 /// Returns "Redis 7.0.15", "Valkey 8.1.1" or "a server of unknown version".
 std::string server_name(std::string_view info);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

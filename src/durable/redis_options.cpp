@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -146,4 +146,4 @@ std::string_view to_string(redis_topology topology) noexcept {
     return detail::constant_name(topology, {"single", "sentinel", "cluster"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 error_code redis_reply::error() const noexcept {
     static constexpr auto codes = std::to_array<std::pair<std::string_view, durable_errc>>({
@@ -38,4 +38,4 @@ std::string_view to_string(redis_reply::kind kind) noexcept {
     return detail::constant_name(kind, {"nil", "integer", "string", "status", "error", "array"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -184,4 +184,4 @@ asio::awaitable<error_code> redis_store::name_wrong_type(std::span<const std::st
     co_return error_code();
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

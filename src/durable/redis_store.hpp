@@ -24,7 +24,7 @@
 #include <memory>
 #include <optional>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class redis_subscription_impl;
 
@@ -107,4 +107,4 @@ private:
     std::shared_ptr<redis_subscription_impl> subscription_; // runs when someone listens
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -13,7 +13,7 @@
 
 #include <chrono>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -125,4 +125,4 @@ asio::awaitable<error_code> redis_store::check_shards() {
                                                      s.replies[1].text() + ", or give the queue another name");
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

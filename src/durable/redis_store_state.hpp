@@ -7,7 +7,7 @@
 
 #include "redis_store.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct redis_store::shared_state {
     hints hooks{};
@@ -20,4 +20,4 @@ struct redis_store::shared_state {
     void hint(std::string_view payload) const;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -74,4 +74,4 @@ void redis_stream::prepare_tls(const redis_tls& tls, const std::string& host, er
     if (!ec) tls_->set_verify_callback(asio::ssl::host_name_verification(name), ec);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -17,7 +17,7 @@
 #include <memory>
 #include <optional>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using redis_strand = asio::strand<asio::any_io_executor>;
 
@@ -66,4 +66,4 @@ private:
     std::optional<asio::ssl::stream<socket_type&>> tls_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -163,9 +163,9 @@ void redis_subscription_impl::close() {
     });
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 redis_subscription::redis_subscription(const timer_wheel& wheel, redis_options options,
                                        std::vector<std::string> channels, message_function on_message) {
@@ -196,4 +196,4 @@ bool redis_subscription::subscribed() const noexcept { return impl_->subscribed(
 
 void redis_subscription::close() { impl_->close(); }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

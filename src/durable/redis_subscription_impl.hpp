@@ -11,7 +11,7 @@
 
 #include <atomic>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class redis_subscription_impl : public std::enable_shared_from_this<redis_subscription_impl> {
 public:
@@ -53,4 +53,4 @@ private:
     bool shut_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::optional<seconds> parse_retry_after(std::string_view text, sys_seconds now,
     return std::clamp(*date - now, seconds(0), most);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

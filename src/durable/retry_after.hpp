@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Returns how long to wait from `now`: 0 to `most`; nothing if the text is neither a number nor a date.
 /// A date in the past is 0. A two-digit year is one from 50 years ago to 49 years ahead.
@@ -20,4 +20,4 @@ std::optional<std::chrono::seconds> parse_retry_after(std::string_view text, std
 /// Parses an HTTP date (RFC 9110, section 5.6.7), of a year from 1970 to 9999.
 std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text, std::chrono::sys_seconds now) noexcept;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

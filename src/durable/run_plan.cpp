@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 
@@ -96,4 +96,4 @@ run_plan plan_runs(const recurring_part& part, std::string_view id, std::int64_t
     return plan;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The most runs that one begin makes, also with task_misfire::catch_up of more.
 inline constexpr std::uint32_t most_occurrences = 100;
@@ -35,4 +35,4 @@ std::optional<std::chrono::nanoseconds> first_point(const task_trigger&, std::ch
 run_plan plan_runs(const recurring_part&, std::string_view id, std::int64_t due, std::int64_t now, std::int64_t grace,
                    std::int64_t runs_left);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

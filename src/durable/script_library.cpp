@@ -8,7 +8,7 @@
 
 #include <openssl/evp.h>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -31,4 +31,4 @@ script_library::script_library() {
     for (const script_text& s : script_texts()) scripts_.emplace(s.name, server_script{s.text, sha1(s.text)});
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct server_script {
     std::string_view text;
@@ -28,4 +28,4 @@ private:
     std::map<std::string_view, server_script> scripts_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

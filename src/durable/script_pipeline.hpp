@@ -14,7 +14,7 @@
 #include <chrono>
 #include <memory>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// How many replicas must confirm, and how long the server waits for them. 0: none.
 struct replica_wait {
@@ -35,4 +35,4 @@ asio::awaitable<sent_calls> send_calls(std::weak_ptr<redis_client> to, std::vect
 /// The same with any commands.
 asio::awaitable<sent_calls> send_commands(std::weak_ptr<redis_client> to, std::vector<redis_command> commands);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct script_text {
     std::string_view name; // of the file, without .lua
@@ -19,4 +19,4 @@ struct script_text {
 /// Returns all scripts, sorted by name.
 std::span<const script_text> script_texts() noexcept;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

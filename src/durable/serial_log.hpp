@@ -10,7 +10,7 @@
 #include <mutex>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 inline redis_options with_serial_log(redis_options o) {
     if (!o.log) return o;
@@ -21,4 +21,4 @@ inline redis_options with_serial_log(redis_options o) {
     return o;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

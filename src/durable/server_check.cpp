@@ -6,7 +6,7 @@
 
 #include <charconv>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -57,4 +57,4 @@ server_refusal check_server(std::string_view info, durable_durability wanted) {
     return check_durability(info, wanted);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

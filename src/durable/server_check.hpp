@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// No error: the server will do. Else `words` say what is wrong, what is wanted, and what to do.
 struct server_refusal {
@@ -21,4 +21,4 @@ struct server_refusal {
 /// Judges the reply to INFO.
 server_refusal check_server(std::string_view info, durable_durability wanted);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class server_clock {
 public:
@@ -87,4 +87,4 @@ private:
     sample best_{};          // the shortest round trip of all; `ahead`: the least of all
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -178,4 +178,4 @@ std::optional<live_workers> read_heartbeat(redis_reply&& r) {
     return live;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

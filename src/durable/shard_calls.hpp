@@ -14,7 +14,7 @@
 #include <optional>
 #include <span>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// A call of a script.
 struct script_call {
@@ -103,4 +103,4 @@ std::optional<shard_counts> read_counts(const redis_reply&);
 std::optional<audit_step> read_audit(const redis_reply&);
 std::optional<live_workers> read_heartbeat(redis_reply&&);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

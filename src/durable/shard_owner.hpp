@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Returns the weight of a worker for a shard. All processes compute the same one.
 constexpr std::uint64_t rendezvous_weight(std::uint32_t shard, std::string_view worker) noexcept {
@@ -38,4 +38,4 @@ inline std::string_view shard_owner(std::uint32_t shard, std::span<const std::st
     return best;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

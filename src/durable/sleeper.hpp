@@ -16,7 +16,7 @@
 
 #include <memory>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Thread safety: one strand. Lifetime: shared; the wheel's hold belongs to its owner and outlives the pause. A context
 /// that is destroyed during the pause destroys the loop that waits.
@@ -78,4 +78,4 @@ private:
     bool refused_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -176,4 +176,4 @@ bool ssrf_guard::allows(const asio::ip::address& address, std::string_view host)
            allows_host(host);
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

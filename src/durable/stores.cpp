@@ -5,7 +5,7 @@
 #include "journal_store.hpp"
 #include "redis_store.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 std::unique_ptr<task_store> make_redis_store(const timer_wheel& wheel, const store_strand& on,
                                              const durable_options& options) {
@@ -16,4 +16,4 @@ std::unique_ptr<task_store> make_journal_store(const store_strand& on, task_stor
     return std::make_unique<journal_store>(on, storage);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -15,7 +15,7 @@
 
 #include <memory>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using store_strand = asio::strand<asio::any_io_executor>;
 
@@ -25,4 +25,4 @@ std::unique_ptr<task_store> make_redis_store(const timer_wheel&, const store_str
 /// Lifetime: the storage lives until the store's close() returns.
 std::unique_ptr<task_store> make_journal_store(const store_strand&, task_storage&, const durable_options&);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

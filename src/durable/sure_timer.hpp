@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Thread safety: one strand.
 template <class Strand>
@@ -52,4 +52,4 @@ private:
     std::uint64_t number_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 #include <exception>
 #include <new>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -128,4 +128,4 @@ std::optional<task_envelope> decode_envelope(std::string_view text, bool trigger
     return envelope;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

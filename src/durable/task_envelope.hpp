@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct recurring_part {
     task_trigger trigger{};
@@ -42,4 +42,4 @@ std::optional<task_envelope> decode_envelope(std::string_view, bool trigger = tr
 /// and misfire policy, byte by byte. Else nothing. Errors: std::bad_alloc.
 std::optional<std::string> continued(std::string_view stored, std::string_view fresh);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

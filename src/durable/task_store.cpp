@@ -4,7 +4,7 @@
 // Which shard a task belongs to. The server holds tasks by this: a change loses them.
 #include "task_store.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -30,4 +30,4 @@ std::uint32_t task_store::shard_of(std::string_view id) const noexcept {
     return static_cast<std::uint32_t>((hash ^ (hash >> 32)) % shards());
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -27,7 +27,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Beyond all due times, and a number that Lua's numbers hold.
 inline constexpr std::int64_t held_place = 9'000'000'000'000'000;
@@ -263,4 +263,4 @@ public:
     virtual void listen(hints) = 0;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 
 #include <charconv>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 const task_table::record* task_table::find(std::string_view id) const {
     const auto at = records_.find(id);
@@ -48,4 +48,4 @@ shard_counts task_table::counts(std::int64_t now_us) const {
     return c;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Returns the number, or nothing if the text has other characters, or the number is above `most`.
 inline std::optional<std::uint64_t> decimal(std::string_view text, std::uint64_t most) {
@@ -63,4 +63,4 @@ inline std::optional<std::pair<std::string, std::uint16_t>> host_and_port(std::s
     return std::pair(std::string(host), port);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

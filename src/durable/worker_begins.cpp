@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using std::chrono::microseconds;
 
@@ -383,4 +383,4 @@ void durable_worker_impl::let_go(const held_ptr& h) {
     room_came();
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

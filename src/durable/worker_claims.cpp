@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -263,4 +263,4 @@ asio::awaitable<bool> durable_worker_impl::extend_all(self_ptr self) {
     co_return good;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

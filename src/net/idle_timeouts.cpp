@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 std::string_view to_string(idle_kind k) noexcept {
     return detail::constant_name(k, {"reader", "writer", "all", "ping"});
@@ -32,4 +32,4 @@ void idle_timeouts::validate() const {
             "the peer is gone: set reader, too");
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

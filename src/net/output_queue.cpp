@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #endif
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 std::optional<std::size_t> output_queue([[maybe_unused]] std::intptr_t socket) noexcept {
 #ifdef SIOCOUTQ
@@ -18,4 +18,4 @@ std::optional<std::size_t> output_queue([[maybe_unused]] std::intptr_t socket) n
     return {};
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -108,4 +108,4 @@ page_answer debug_page::answer(std::string_view method, std::string_view path) n
     return {200, page_fields, detail::debug_page_html, false};
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

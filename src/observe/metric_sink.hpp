@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Appends a number in its shortest form. NaN and infinities are written as the Prometheus formats want them.
 void append_number(std::string& out, double value);
@@ -117,4 +117,4 @@ private:
     bool open_ = false; // the object of the values of a label
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 
 #include <span>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Sample>
 struct metric {
@@ -42,4 +42,4 @@ metric_table<retry_budget_stats> table_of() noexcept;
 template <>
 metric_table<task_stats> table_of() noexcept;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

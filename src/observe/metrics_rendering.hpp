@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The sources of one type, with their samples. It writes the metrics of its table; the caller walks through them.
 class metric_group {
@@ -65,4 +65,4 @@ private:
     bool begun_ = false; // JSON: the document, or the object of the group, is open
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

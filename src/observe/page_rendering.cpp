@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -179,4 +179,4 @@ bool page_rendering::next(std::string& out) {
     return true;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class page_rendering {
 public:
@@ -38,4 +38,4 @@ private:
 /// The HTML file, made from debug_page.html.
 extern const std::string_view debug_page_html;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 #include <array>
 #include <cmath>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -157,4 +157,4 @@ metric_table<wheel_sample> table_of() noexcept {
     return {"wheel", "wheels", metrics};
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

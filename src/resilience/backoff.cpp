@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::string_view to_string(backoff_jitter kind) noexcept {
     return detail::constant_name(kind, {"none", "full", "equal", "decorrelated"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

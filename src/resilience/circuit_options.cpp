@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 std::string_view to_string(circuit_state s) noexcept {
     return detail::constant_name(s, {"closed", "open", "half_open"});
@@ -38,4 +38,4 @@ void circuit_breaker_options::validate() const {
                " ns, but must be above zero; 60 s suit most clients, nanoseconds::max() waits for ever");
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -4,7 +4,7 @@
 
 #include <cogwheel/resilience/error.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -21,4 +21,4 @@ const detail::sys::error_category& resilience_category() noexcept {
     return category;
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 void hedge_options::validate() const {
     if (attempts < 1 || attempts > 16)
@@ -15,4 +15,4 @@ void hedge_options::validate() const {
                                     ", but must be 1 .. 16, the first one included; 2 suit most clients");
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

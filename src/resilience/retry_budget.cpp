@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -100,4 +100,4 @@ void retry_budget::put_in(std::int64_t parts) noexcept {
     }
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -3,7 +3,7 @@
 #include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/resilience/retry_counts.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 std::string_view to_string(retry_end e) noexcept {
     return detail::constant_name(
@@ -22,4 +22,4 @@ retry_stats retry_counts::stats() const noexcept {
     return s;
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

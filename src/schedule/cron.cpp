@@ -8,7 +8,7 @@
 
 #include <bit>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -172,4 +172,4 @@ std::string_view to_string(calendar_unit unit) noexcept {
     return detail::constant_name(unit, {"second", "minute", "hour", "day", "month", "year"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

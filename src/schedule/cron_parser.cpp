@@ -8,7 +8,7 @@
 #include <array>
 #include <cctype>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -267,4 +267,4 @@ void cron_parser::require_a_day(std::size_t days_begin, std::size_t weekdays_beg
     refuse_at(days_begin, "no such day ever comes; look at the day of month and the month together");
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

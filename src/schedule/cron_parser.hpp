@@ -8,7 +8,7 @@
 
 #include <span>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Fills a cron_expression from its text. Errors: cron_error, from parse().
 class cron_parser {
@@ -56,4 +56,4 @@ private:
     std::size_t position_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 #include <bit>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -138,4 +138,4 @@ std::string cron_expression::describe() const {
     return time;
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 interval_machine::interval_machine(const interval_options& options, nanoseconds start, nanoseconds end)
     : options_(options),
@@ -43,4 +43,4 @@ interval_machine::nanoseconds interval_machine::after_missed(nanoseconds now) no
     return point_ahead(due_, options_.period, now - drawn_);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 void interval_options::validate(bool has_start) const {
     const auto refuse = [](const std::string& why) {
@@ -42,4 +42,4 @@ std::string_view to_string(on_duplicate policy) noexcept {
     return detail::constant_name(policy, {"reject", "replace", "keep"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

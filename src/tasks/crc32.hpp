@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 // One kilobyte. Eight tables would be three times as fast, but a line is short, and writing it takes a system call.
 inline constexpr std::array<std::uint32_t, 256> crc32_table = [] {
@@ -35,4 +35,4 @@ constexpr std::uint32_t crc32(std::string_view bytes) noexcept {
 // The check value of this CRC in the usual catalogues.
 static_assert(crc32("123456789") == 0xcbf43926U);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -21,7 +21,7 @@
 #endif
 #include <unistd.h>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -185,6 +185,6 @@ void sync_directory(const std::filesystem::path& path) {
     if (result == -1 && error != EINVAL) fail_at(path, "written to the disk");
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 #endif

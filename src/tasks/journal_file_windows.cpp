@@ -21,7 +21,7 @@
 #endif
 #include <windows.h>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -186,6 +186,6 @@ void journal_file::take_name_of(journal_file& old) {
 // NTFS writes names to its own log. There is no call for a directory.
 void sync_directory(const std::filesystem::path&) {}
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 #endif

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 using detail::journal_file;
 using detail::journal_header;
@@ -185,4 +185,4 @@ void task_journal::sync_the_name() noexcept {
     }
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

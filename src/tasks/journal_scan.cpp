@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -221,4 +221,4 @@ std::optional<std::string> other_journal_version(std::string_view file) {
     return std::string(number);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 
 #include <cogwheel/asio/error.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class task_scheduler_impl::locked_scope {
 public:
@@ -61,4 +61,4 @@ private:
     std::unique_lock<std::mutex> lock_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

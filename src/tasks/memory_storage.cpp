@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 void memory_storage::save(const task_record& record) { tasks_.insert_or_assign(record.task.name, record); }
 
@@ -27,4 +27,4 @@ task_storage::contents memory_storage::load() {
     return all;
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 
 #include <cogwheel/detail/exceptions.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class task_scheduler_impl::new_tasks {
 public:
@@ -72,4 +72,4 @@ private:
     std::vector<arrival> all_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class T>
 class owning_list;
@@ -70,4 +70,4 @@ private:
     std::size_t size_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -14,7 +14,7 @@
 #include <csignal>
 #endif
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 #if COGWHEEL_WINDOWS
 
@@ -49,4 +49,4 @@ std::thread quiet_thread(F f) {
 
 #endif
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 
 #include <unordered_set>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 // Checks a task and makes its entry. Returns nullptr without an error if the existing task is kept.
 task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::shared_ptr<const defined_job> job,
@@ -78,4 +78,4 @@ task_batch_result task_scheduler_impl::add_all(std::vector<task> tasks, on_dupli
     return result;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

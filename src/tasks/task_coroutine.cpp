@@ -12,7 +12,7 @@
 
 #include <optional>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
@@ -80,4 +80,4 @@ void start_coroutine(const coroutine_call<asio::awaitable<error_code>>& job, con
     post_start(job, run, executor);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

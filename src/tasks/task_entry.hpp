@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class task_scheduler_impl;
 
@@ -164,4 +164,4 @@ inline std::chrono::nanoseconds due_by_wheel(const task_entry& e, std::chrono::n
     return std::min(now, std::max(due, least));
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

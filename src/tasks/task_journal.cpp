@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 using detail::journal_extent;
 using detail::journal_file;
@@ -316,4 +316,4 @@ void task_journal::cut_off() {
     reserve_if_possible();
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

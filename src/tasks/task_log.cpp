@@ -9,7 +9,7 @@
 
 #include <ostream>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 std::string to_json(const task_event& e) {
     detail::json_writer json;
@@ -52,4 +52,4 @@ void task_spans::on_event(const task_event& e) noexcept {
     }
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

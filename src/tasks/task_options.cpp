@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 void job_options::validate() const {
     if (attempts < 1) throw std::invalid_argument("cogwheel::job_options: attempts is 0, but must be at least 1");
@@ -39,4 +39,4 @@ void task_scheduler_options::validate() const {
                ", but must wait for zero or more");
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 task_pool::task_pool(const task_scheduler_options& options) {
     if (options.executor) return;
@@ -40,4 +40,4 @@ std::shared_ptr<active_run> calling_threads::next(calling_thread& here) noexcept
     return nullptr;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The scheduler's own threads and the line of waiting runs.
 /// Thread safety: under the scheduler's lock, except join().
@@ -83,4 +83,4 @@ private:
     calling_thread* top_ = nullptr;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

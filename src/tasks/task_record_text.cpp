@@ -9,7 +9,7 @@
 
 #include <array>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 using detail::field_reader;
 using detail::field_writer;
@@ -132,4 +132,4 @@ task_record task_record_from(std::string_view text) {
 
 std::string task_name_from(std::string_view text) { return field_reader(text).text("name"); }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "task_recorder.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 using phase = active_run::phase;
@@ -61,4 +61,4 @@ void task_recorder::notify(task_event::kind what, const std::string& name, const
                          run != nullptr ? std::string_view(run->traceparent()) : std::string_view()});
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 
 #include "task_entry.hpp"
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Writes records and sends events.
 /// Thread safety: under the scheduler's lock. Lifetime: the pointer `wheel` outlives it, and may change.
@@ -41,4 +41,4 @@ private:
     task_observer* observer_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

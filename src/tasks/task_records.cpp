@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 using phase = active_run::phase;
@@ -208,4 +208,4 @@ task_stats task_scheduler_impl::stats() const {
     return s;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

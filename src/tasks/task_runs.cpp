@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 void task_run::result(std::string text) {
     if (text.size() > max_result)
@@ -27,9 +27,9 @@ void task_run::throw_if_stopped() const {
     if (stop_requested()) throw detail::sys::system_error(asio::error::operation_aborted, "told to stop");
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 using phase = active_run::phase;
@@ -382,4 +382,4 @@ void task_scheduler_impl::run_over(locked_scope& s, const active_ptr& run, task_
     }
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -4,7 +4,7 @@
 
 #include <cogwheel/tasks/task_scheduler.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 task_scheduler::task_scheduler(std::unique_ptr<detail::task_wheel> wheel, task_scheduler_options options) {
     options.validate();
@@ -43,8 +43,8 @@ task_stats task_scheduler::stats() const { return impl_->stats(); }
 task_recovery task_scheduler::recover() { return impl_->recover(); }
 void task_scheduler::stop() { impl_->stop(); }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 COGWHEEL_BUILT_WITH_ASIO(tasks)
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -23,7 +23,7 @@
 #include <set>
 #include <unordered_map>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class task_scheduler_impl final : public clock_target, public std::enable_shared_from_this<task_scheduler_impl> {
 public:
@@ -138,4 +138,4 @@ private:
     owning_list<task_entry> adrift_;          // tasks without memory for their timers: locked_scope arms them again
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -6,7 +6,7 @@
 
 #include <cogwheel/tasks/task_stats.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The running counts of a task scheduler. Durations come from the wheel's clock: the wall clock may be set meanwhile.
 /// Complexity: O(1) for each function; no allocation. Thread safety: under the scheduler's lock.
@@ -41,4 +41,4 @@ private:
     task_stats totals_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
@@ -125,4 +125,4 @@ nanoseconds task_trigger::latest(nanoseconds at, nanoseconds now) const {
     return steps() ? at + detail::points_passed(at, period_, now) * period_ : at;
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

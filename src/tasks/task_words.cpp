@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdio>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 std::string words(std::chrono::nanoseconds d) {
     if (d == std::chrono::nanoseconds::zero()) return "0s";
@@ -41,9 +41,9 @@ std::string date_text(std::chrono::sys_time<std::chrono::nanoseconds> at) {
     return whole + 'Z';
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 std::string task_misfire::text() const {
     std::string words(to_string(kind_));
@@ -84,4 +84,4 @@ std::string_view to_string(task_trigger::kind k) noexcept {
     return detail::constant_name(k, {"once", "date", "periodic", "cron"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

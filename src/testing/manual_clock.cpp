@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
@@ -24,9 +24,9 @@ struct dial {
 
 } // namespace
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::testing::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::testing::COGWHEEL_ASIO {
 
 manual_clock::time_point manual_clock::now() noexcept {
     dial& d = dial::the();
@@ -50,9 +50,9 @@ std::optional<manual_clock::time_point> manual_clock::next_wake() noexcept {
     return next;
 }
 
-} // namespace cogwheel::inline v0_1::testing::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::testing::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 void manual_alarm::attach() {
     dial& d = dial::the();
@@ -78,4 +78,4 @@ void manual_alarm::set(time_point at, const lock_type&) noexcept {
     notify(time_point(dial::the().now));
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 namespace {
 
@@ -55,4 +55,4 @@ hierarchical_wheel::hierarchical_wheel(node_table& nodes, plan p, tick now) : en
     add_outer(std::move(p.outer));
 }
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -6,7 +6,7 @@
 
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 // Prefetches for the entries after `position`. The declaration says always_inline: GCC considers a function that only
 // prefetches to have no effect, and drops its calls.
@@ -22,4 +22,4 @@ inline void entry_wheel::prefetch_ahead(const chunk& c, std::uint32_t position) 
     if (const entry* e = look(prefetch_distance / 2)) nodes_.prefetch_adjacent(e->index);
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

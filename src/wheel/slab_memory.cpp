@@ -15,7 +15,7 @@
 #include <unistd.h>
 #endif
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 std::byte* slab_memory::take(std::size_t bytes) {
     COGWHEEL_ASSERT(bytes % alignment == 0);
@@ -71,4 +71,4 @@ void slab_memory::release() noexcept {
     rest_bytes_ = footprint_ = 0;
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

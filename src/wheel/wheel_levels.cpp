@@ -6,7 +6,7 @@
 
 #include <cogwheel/wheel/wheel_levels.hpp>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 [[gnu::cold]] std::string wheel_levels::fault() const {
     const auto refused = [](const char* text, std::initializer_list<detail::any_integer> numbers) -> std::string {
@@ -34,4 +34,4 @@ namespace cogwheel::inline v0_1 {
     return {};
 }
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

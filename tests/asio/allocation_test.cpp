@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How often the wheel asks the heap, and what happens when the heap says no.
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 #include "support/counted_heap.hpp"
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <array>
 #include <new>

@@ -3,8 +3,8 @@
 //
 // Callables run on the executor they are bound to, and keep its context running meanwhile; a strand behind an erased
 // executor. For waits see conformance/wait_executor_test and conformance/io_executor_test.
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <asio/strand.hpp>

@@ -3,8 +3,8 @@
 //
 // What a callable may do to the rest of its batch: cancel it, push it back, add to it, throw. For waits see
 // conformance/wait_batch_test.
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <stdexcept>
 #include <vector>

@@ -9,7 +9,7 @@
 
 #include "support/threads.hpp"
 
-#include <cogwheel/asio/detail/biased_mutex.hpp>
+#include <cogwheel/asio/detail/engine/biased_mutex.hpp>
 
 #include <doctest/doctest.h>
 
@@ -19,14 +19,14 @@
 #include <thread>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct mutex_access {
     /// What the present owner does first in try_lock().
     static std::atomic<bool>& flag_of_owner(biased_mutex& m) { return *m.bias_; }
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 using cogwheel::detail::biased_mutex;
 using cogwheel::detail::mutex_access;

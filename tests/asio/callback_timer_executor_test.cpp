@@ -3,8 +3,8 @@
 //
 // The callable of a callback_timer runs on its associated executor. What happens to the timer between the turn and that
 // moment counts.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/asio/callback_timer.hpp>
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A callback_timer runs its callable once for each schedule() that stands, and never after cancel().
+#include "support/asio/virtual_wheel.hpp"
 #include "support/random.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/asio/callback_timer.hpp>
 

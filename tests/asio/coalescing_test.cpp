@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Timers that need not be exact: within their range, and with fewer wake-ups.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/random.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The end of the execution context: handlers are destroyed uninvoked, in whatever order things fall.
-#include "support/handler_archetypes.hpp"
-#include "support/noted_executor.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/noted_executor.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <asio/post.hpp>
 #include <asio/strand.hpp>

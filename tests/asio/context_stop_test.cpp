@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A handler that stops the context is the last one of its turn, as anywhere in Asio; the others come after restart().
-#include "support/asio_backend.hpp"
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>

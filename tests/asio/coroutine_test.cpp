@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Wheels with use_awaitable for their default token. More: conformance/wait_coroutine_test.
-#include "support/virtual_wheel.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The rate of a counter is an upper bound, close to the truth, and known only while two windows agree.
-#include <cogwheel/asio/detail/counter_rate.hpp>
+#include <cogwheel/asio/detail/clock/counter_rate.hpp>
 
 #include <doctest/doctest.h>
 

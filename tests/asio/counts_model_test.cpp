@@ -3,9 +3,9 @@
 //
 // Every count of a wheel against a plain model, after each handler of the loop: random steps with callables, waits and
 // timer objects, with handlers that take their time, on a small and on the default wheel.
-#include "support/handler_archetypes.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 #include "support/random.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Never early, at most one tick late, in every phase of the tick; earlier ticks first.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/random.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/asio/callback_timer.hpp>
 

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How often the driver is armed: every arming may be a system call, so only an earlier wake deserves one.
-#include "support/handler_archetypes.hpp"
-#include "support/scripted_driver.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/scripted_driver.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/asio/callback_timer.hpp>
 

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // An executor that cannot take a turn just now: whoever asked is told, and no wait is lost or completes twice.
-#include "support/discarding_executor.hpp"
-#include "support/failing_executor.hpp"
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/discarding_executor.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Delays and points in time at the ends of their types saturate: none wraps round and fires.
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 using namespace cogwheel;
 using namespace cogwheel::testing;

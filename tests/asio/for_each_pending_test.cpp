@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A walk over the pending timers in slices: what is pending throughout is visited once, everything else at most once.
-#include "support/handler_archetypes.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 #include "support/random.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>

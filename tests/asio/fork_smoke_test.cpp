@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // fork(): after notify_fork(), what one process does with its timers changes none of the other one.
-#include "support/asio_backend.hpp"
+#include "support/asio/asio_backend.hpp"
 #include "support/forked.hpp"
 
 #include <cogwheel/asio/boot_clock.hpp>

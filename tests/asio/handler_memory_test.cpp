@@ -3,9 +3,9 @@
 //
 // Where a timer's memory comes from, and that it is free again before the callable runs. A wait's allocator:
 // conformance/wait_memory_test.
-#include "support/handler_archetypes.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 #include "support/tracking_allocator.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <asio/bind_allocator.hpp>
 

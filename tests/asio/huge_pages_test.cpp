@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // wheel_options::huge_pages reaches the tables. The only file of this program that asks for huge pages.
-#include "support/huge_pages.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/virtual_wheel.hpp"
+#include "support/wheel/huge_pages.hpp"
 
 #include <cogwheel/asio/timer_wheel.hpp>
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wait's work on the executor of its handler is the last that goes of it: the context may be destroyed from then on.
-#include "support/noted_executor.hpp"
-#include "support/scripted_operation.hpp"
+#include "support/asio/noted_executor.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <asio/any_io_executor.hpp>
 #include <asio/bind_executor.hpp>

@@ -10,7 +10,7 @@
 #include "support/forked.hpp"
 #include "support/threads.hpp"
 
-#include <cogwheel/asio/detail/biased_mutex.hpp>
+#include <cogwheel/asio/detail/engine/biased_mutex.hpp>
 
 #include <doctest/doctest.h>
 

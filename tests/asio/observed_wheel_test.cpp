@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The observer of a wheel hears of each timer, in the order of what happens, and by the name of its handler.
-#include "support/handler_archetypes.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 #include "support/random.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>

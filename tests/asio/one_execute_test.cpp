@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A completion goes through its handler's executor once, as Asio's do: a loop that always queues sees one item.
-#include "support/handler_archetypes.hpp"
-#include "support/queueing_executor.hpp"
-#include "support/scripted_operation.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/queueing_executor.hpp"
+#include "support/asio/scripted_operation.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/asio/wheel_timer.hpp>
 

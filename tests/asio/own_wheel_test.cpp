@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wheel type of the user's, under the whole binding.
-#include "support/ordered_wheel.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/ordered_wheel.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>

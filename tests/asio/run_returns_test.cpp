@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // An empty wheel lets run() return at once: no time passes here, and the context is out of work.
-#include "support/handler_archetypes.hpp"
-#include "support/scripted_driver.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/scripted_driver.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/asio/callback_timer.hpp>
 #include <cogwheel/asio/timeout_after.hpp>

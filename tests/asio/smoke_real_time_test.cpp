@@ -3,7 +3,7 @@
 //
 // Smoke test: the one place where real time passes. It asserts "never early" and no upper bound; and no order, for a
 // machine that stalls between two calls changes that.
-#include "support/handler_archetypes.hpp"
+#include "support/asio/handler_archetypes.hpp"
 #include "support/threads.hpp"
 
 #include <cogwheel/asio/wheel_timer.hpp>

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a wheel tells while it runs: counts by kind, snapshots, boards for other threads, and slow turns.
-#include "support/handler_archetypes.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/asio/abandon_after.hpp>
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // stats(): every count exact at every moment, also inside handlers.
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 using namespace cogwheel;
 using namespace cogwheel::testing;

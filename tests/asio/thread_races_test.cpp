@@ -3,9 +3,9 @@
 //
 // Single races between threads: a cancel against the expiry, the wheel's end against its turn, old tokens against new
 // wheels.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
+#include "support/asio/virtual_wheel.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/asio/wheel_timer.hpp>
 

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Many threads on one wheel: every accepted timer ends exactly once, and a cancel that answers true is kept.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/random.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <asio/post.hpp>
 #include <asio/strand.hpp>

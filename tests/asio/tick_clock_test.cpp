@@ -3,7 +3,7 @@
 //
 // not_before() is never before the present, and at most 0.1 ms after it: under any slew, with steps of the counter, and
 // if the thread is suspended between two readings.
-#include "support/counted_world.hpp"
+#include "support/asio/counted_world.hpp"
 #include "support/random.hpp"
 
 #include <cogwheel/asio/wheel_timer.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a manual_token tells about its timer, and what is done with many tokens at once.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/constant_names.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <asio/strand.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A token names one scheduled callable, and is harmless once that is over.
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <optional>
 #include <vector>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The wheel of a context: who finds it, which options it has, and what remains when the context goes.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/asio/timer_wheel_of.hpp>
 

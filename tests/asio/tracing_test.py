@@ -18,7 +18,7 @@ PROGRAM, TREE, HAS_PROBES = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3] 
 
 def described():
     """The probes that the header promises, each with its number of arguments."""
-    text = (TREE / "include/cogwheel/asio/detail/probe.hpp").read_text()
+    text = (TREE / "include/cogwheel/asio/detail/engine/probe.hpp").read_text()
     probes = {name: arguments.count(",") + 1 for name, arguments in re.findall(r"^//   (\w+)\(([^)]*)\)  ", text, re.M)}
     assert len(probes) == 6, probes
     return probes

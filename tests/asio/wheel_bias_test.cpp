@@ -6,9 +6,9 @@
 
 #if COGWHEEL_LINUX
 
-#include "support/virtual_wheel.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
-#include <cogwheel/asio/detail/biased_mutex.hpp>
+#include <cogwheel/asio/detail/engine/biased_mutex.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The wheel's end and its moves: nothing pending is lost, wherever they happen.
-#include "support/asio_backend.hpp"
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Bad options are refused with a sentence that names the value, the range and the remedy.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/constant_names.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <doctest/doctest.h>
 

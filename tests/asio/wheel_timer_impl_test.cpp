@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A timer object's inside, as the rooms above use it: its waits come sooner, never later.
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
-#include <cogwheel/asio/detail/wheel_timer_impl.hpp>
+#include <cogwheel/asio/detail/engine/wheel_timer_impl.hpp>
 
 using namespace cogwheel;
 using namespace cogwheel::testing;

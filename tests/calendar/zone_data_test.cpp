@@ -4,7 +4,7 @@
 // All zones of the tz database, in both layouts of their files, against the C library, from 1990 to 2100: on both sides
 // of each change, and at steps of ten days between. By hand, every three hours:
 // COGWHEEL_ZONE_STEP=10800 calendar_tests
-#include "support/zone_database.hpp"
+#include "support/schedule/zone_database.hpp"
 
 #include <cogwheel/calendar/cron_schedule.hpp>
 

@@ -3,7 +3,7 @@
 //
 // Files of zones: rules of all kinds for later years, and files that are damaged, in every byte.
 #include "src/calendar/zone_rules.hpp"
-#include "support/zone_database.hpp"
+#include "support/schedule/zone_database.hpp"
 
 #include <doctest/doctest.h>
 

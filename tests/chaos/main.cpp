@@ -3,9 +3,9 @@
 //
 // chaos_proxy --to PORT: a bad network on the loopback, between a program and its server. Prints where it listens, and
 // at the end (SIGINT, SIGTERM) what it did. The same seed does the same to the same connections.
-#include "support/chaos_proxy.hpp"
 #include "support/command_line.hpp"
 #include "support/descriptor_limit.hpp"
+#include "support/net/chaos_proxy.hpp"
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>

@@ -12,7 +12,7 @@
 
 #include <cogwheel/detail/which_asio.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 COGWHEEL_NEEDS_ASIO_OF(tasks);
 }
 

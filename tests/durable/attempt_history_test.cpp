@@ -4,7 +4,7 @@
 // The note of a task: what is packed comes back, and a damaged one is a message.
 #include "src/durable/attempt_history.hpp"
 #include "src/durable/journal_store.hpp"
-#include "support/stored_task_text.hpp"
+#include "support/durable/stored_task_text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The circuit and the retry budget of each host: over real sockets.
-#include "support/callback_rig.hpp"
+#include "support/durable/callback_rig.hpp"
 #include "support/no_descriptors.hpp"
 
 #include <cogwheel/resilience/error.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How callbacks end early: cancelled, drained, closed, with the wheel, with the context. Over real sockets.
-#include "support/callback_rig.hpp"
+#include "support/durable/callback_rig.hpp"
 
 #include <cogwheel/asio/error.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Callbacks to addresses that they may not reach, in each spelling; and proxies of the environment.
-#include "support/callback_rig.hpp"
+#include "support/durable/callback_rig.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Callbacks from a queue: who waits, and what counts as an attempt. Over real sockets, on each backend.
-#include "support/callback_rig.hpp"
-#include "support/durable_rig.hpp"
+#include "support/durable/callback_rig.hpp"
+#include "support/durable/durable_rig.hpp"
 
 #include <cogwheel/durable/callback_handler.hpp>
 #include <cogwheel/resilience/error.hpp>

@@ -3,7 +3,7 @@
 //
 // What a receiver does, and what becomes of the callback: over real sockets. Prints the table that the documentation
 // shows.
-#include "support/callback_rig.hpp"
+#include "support/durable/callback_rig.hpp"
 
 #include <cogwheel/resilience/error.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a callback_sender sends, how it uses connections, and its limits: over real sockets.
-#include "support/callback_rig.hpp"
+#include "support/durable/callback_rig.hpp"
 
 #include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A sender that several threads use, on a context that several threads run.
-#include "support/callback_rig.hpp"
+#include "support/durable/callback_rig.hpp"
 
 #include <cogwheel/durable/callback_handler.hpp>
 #include <cogwheel/durable/durable_worker.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // HTTPS: certificates that are trusted and that are not. Over real sockets, with certificates made by the test.
-#include "support/callback_rig.hpp"
+#include "support/durable/callback_rig.hpp"
 #include "support/test_certificate.hpp"
 
 #include <asio/error.hpp>

@@ -6,10 +6,10 @@
 #include "src/durable/script_library.hpp"
 #include "src/durable/shard_calls.hpp"
 #include "src/durable/task_table.hpp"
-#include "support/durable_rig.hpp"
-#include "support/redis_cluster.hpp"
-#include "support/redis_sentinels.hpp"
-#include "support/store_rig.hpp"
+#include "support/durable/durable_rig.hpp"
+#include "support/durable/redis_cluster.hpp"
+#include "support/durable/redis_sentinels.hpp"
+#include "support/durable/store_rig.hpp"
 
 #include <asio/steady_timer.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Calls of a queue that come in the same turn: they share a call of the server, and keep their order and their answers.
-#include "support/durable_rig.hpp"
+#include "support/durable/durable_rig.hpp"
 
 #include <optional>
 #include <set>

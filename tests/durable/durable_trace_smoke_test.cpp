@@ -3,7 +3,7 @@
 //
 // The trace of the caller reaches the handler, on each backend, in real time. callback_sender_smoke_test.cpp shows that
 // a callback passes it on.
-#include "support/durable_rig.hpp"
+#include "support/durable/durable_rig.hpp"
 
 #include <doctest/doctest.h>
 

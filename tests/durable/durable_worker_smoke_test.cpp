@@ -3,8 +3,8 @@
 //
 // What a queue and its workers promise, on each backend, in real time.
 #include "src/durable/script_library.hpp"
-#include "support/durable_rig.hpp"
-#include "support/plain_redis.hpp"
+#include "support/durable/durable_rig.hpp"
+#include "support/durable/plain_redis.hpp"
 
 #include <asio/multiple_exceptions.hpp>
 #include <asio/post.hpp>

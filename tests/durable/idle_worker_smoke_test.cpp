@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a worker with nothing to do asks of its server, and that this delays nothing. bench/durable/idle.py has figures.
-#include "support/durable_rig.hpp"
+#include "support/durable/durable_rig.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -4,9 +4,9 @@
 // A journal holds each change before its answer: whenever the process dies, the next one has the same tasks. If the
 // disk is full, nothing changes.
 #include "src/durable/journal_store.hpp"
+#include "support/durable/store_rig.hpp"
+#include "support/durable/stored_task_text.hpp"
 #include "support/random.hpp"
-#include "support/store_rig.hpp"
-#include "support/stored_task_text.hpp"
 
 #include <cogwheel/durable/durable_queue.hpp>
 #include <cogwheel/schedule/error.hpp>

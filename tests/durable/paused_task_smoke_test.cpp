@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // One paused task: no worker begins it, whatever its due time does; and the history of attempts that a task has.
-#include "support/durable_rig.hpp"
+#include "support/durable/durable_rig.hpp"
 
 #include <cogwheel/durable/error.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A program that schedules its recurring tasks at each start, with on_duplicate::replace.
-#include "support/durable_rig.hpp"
+#include "support/durable/durable_rig.hpp"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // redis_connection and peers that break the protocol, or say nothing.
-#include "support/false_peer.hpp"
-#include "support/redis_rig.hpp"
+#include "support/durable/false_peer.hpp"
+#include "support/durable/redis_rig.hpp"
 
 using namespace cogwheel_tests;
 using cogwheel::durable_errc;

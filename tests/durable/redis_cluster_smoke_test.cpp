@@ -3,8 +3,8 @@
 //
 // redis_client with a cluster: it finds the node of each key, also while slots move and nodes are gone.
 #include "src/durable/cluster_slots.hpp"
-#include "support/redis_cluster.hpp"
-#include "support/redis_rig.hpp"
+#include "support/durable/redis_cluster.hpp"
+#include "support/durable/redis_rig.hpp"
 
 #include <cogwheel/durable/redis_subscription.hpp>
 

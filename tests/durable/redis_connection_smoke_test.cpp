@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // redis_connection with a real server: order, limits of what is sent, reconnecting.
-#include "support/redis_rig.hpp"
+#include "support/durable/redis_rig.hpp"
 
 #include <doctest/doctest.h>
 

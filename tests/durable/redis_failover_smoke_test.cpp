@@ -4,7 +4,7 @@
 // A managed failover behind a single address: the server becomes a replica and keeps its connections, and the address
 // leads to another one from then on. Here the address is a symbolic link to a socket. Also servers that refuse writes
 // for a while.
-#include "support/durable_rig.hpp"
+#include "support/durable/durable_rig.hpp"
 
 #include <cogwheel/durable/redis_client.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How redis_connection reaches a real server: TCP, TLS, passwords, ACL users, databases.
-#include "support/redis_rig.hpp"
+#include "support/durable/redis_rig.hpp"
 
 using namespace cogwheel_tests;
 using cogwheel::durable_errc;

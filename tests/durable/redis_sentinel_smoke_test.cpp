@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // redis_client and redis_subscription with sentinels: they follow a failover.
-#include "support/redis_rig.hpp"
-#include "support/redis_sentinels.hpp"
+#include "support/durable/redis_rig.hpp"
+#include "support/durable/redis_sentinels.hpp"
 
 #include <cogwheel/durable/redis_subscription.hpp>
 

@@ -3,8 +3,8 @@
 //
 // durability = replicas(1) with a replica that stops: the answer says that the task may be lost, and has its
 // generation; to add it again with `keep` is safe. In real time: the server waits for the replica.
-#include "support/plain_redis.hpp"
-#include "support/store_rig.hpp"
+#include "support/durable/plain_redis.hpp"
+#include "support/durable/store_rig.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,8 +4,8 @@
 // Which servers a queue refuses, in which words; and what it does if the server is full, loses its scripts, or holds
 // something else under a key of the queue.
 #include "src/durable/server_check.hpp"
-#include "support/plain_redis.hpp"
-#include "support/store_rig.hpp"
+#include "support/durable/plain_redis.hpp"
+#include "support/durable/store_rig.hpp"
 
 #include <doctest/doctest.h>
 

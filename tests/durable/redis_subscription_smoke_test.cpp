@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // redis_subscription with a real server: messages, and what happens when the server is gone for a while.
-#include "support/false_peer.hpp"
-#include "support/redis_rig.hpp"
+#include "support/durable/false_peer.hpp"
+#include "support/durable/redis_rig.hpp"
 
 #include <cogwheel/durable/redis_subscription.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How long a worker waits before the next attempt.
-#include "support/durable_rig.hpp"
+#include "support/durable/durable_rig.hpp"
 
 #include <cogwheel/resilience/random.hpp>
 

@@ -4,8 +4,8 @@
 // Damage by a hand or a crash: claim and audit repair it, in both directions, and change nothing else.
 #include "src/durable/script_texts.hpp"
 #include "src/durable/shard_calls.hpp"
-#include "support/plain_redis.hpp"
-#include "support/redis_server.hpp"
+#include "support/durable/plain_redis.hpp"
+#include "support/durable/redis_server.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,9 +3,9 @@
 //
 // Random operations on the scripts in a real server and on the table in memory: the same answers, and at each step the
 // same tasks, places, messages, generations and hints. The time is an argument of both.
+#include "support/durable/script_model.hpp"
+#include "support/durable/stored_task_text.hpp"
 #include "support/random.hpp"
-#include "support/script_model.hpp"
-#include "support/stored_task_text.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 //
 // What both backends promise, through the interface that queues and workers use. A lease of 0 ms has run out at once,
 // so no test waits.
-#include "support/store_rig.hpp"
+#include "support/durable/store_rig.hpp"
 
 #include <algorithm>
 #include <set>

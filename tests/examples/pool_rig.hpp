@@ -5,7 +5,7 @@
 #pragma once
 
 #include "connection_pool/pool.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <asio/co_spawn.hpp>
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 //
 // timeout_after and its relatives, around operations of Asio and our own.
 #include "failure/trial.hpp"
-#include "support/socket_pair.hpp"
+#include "support/net/socket_pair.hpp"
 
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>

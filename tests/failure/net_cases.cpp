@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 #include "failure/trial.hpp"
-#include "support/socket_pair.hpp"
+#include "support/net/socket_pair.hpp"
 
 #include <cogwheel/net/idle_stream.hpp>
 #include <cogwheel/net/pending_requests.hpp>

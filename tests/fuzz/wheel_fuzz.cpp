@@ -3,8 +3,8 @@
 //
 // Any bytes are a script for a wheel and its reference; a difference between the two ends the run.
 // The same body as the model tests', which replay the corpus.
-#include "support/script_tools.hpp"
-#include "support/wheel_rig.hpp"
+#include "support/wheel/script_tools.hpp"
+#include "support/wheel/wheel_rig.hpp"
 
 #include <cstdio>
 #include <cstdlib>

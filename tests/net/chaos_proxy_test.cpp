@@ -3,7 +3,7 @@
 //
 // The proxy with real sockets on the loopback: what peers see of each kind of chaos, that the counts say so, and that
 // no descriptor is left. Nothing is asserted about time.
-#include "support/chaos_proxy.hpp"
+#include "support/net/chaos_proxy.hpp"
 
 #include <cogwheel/detail/platform.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Scripts of chaos without any socket: the same for the same seed, and every byte goes where the script says.
-#include "support/chaos_script.hpp"
+#include "support/net/chaos_script.hpp"
 
 #include <doctest/doctest.h>
 

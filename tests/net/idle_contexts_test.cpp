@@ -3,10 +3,10 @@
 //
 // A monitor or stream at home on another context than the wheel's. Home may go first, whatever has happened to the
 // wheel.
-#include "support/discarding_executor.hpp"
-#include "support/failing_executor.hpp"
-#include "support/handler_archetypes.hpp"
-#include "support/idle_rig.hpp"
+#include "support/asio/discarding_executor.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/net/idle_rig.hpp"
 
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/net/idle_stream.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A monitor that is destroyed or moved, wherever its timer is: waiting, fired, or on its way to the monitor's executor.
-#include "support/idle_rig.hpp"
+#include "support/net/idle_rig.hpp"
 
 #include <cogwheel/net/overload_factor.hpp>
 

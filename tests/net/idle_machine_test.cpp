@@ -3,7 +3,7 @@
 //
 // When a connection counts as idle: what Netty's IdleStateHandler does, and what its users wished it did.
 #include "support/constant_names.hpp"
-#include "support/idle_machine_rig.hpp"
+#include "support/net/idle_machine_rig.hpp"
 #include "support/random.hpp"
 
 #include <cogwheel/resilience/random.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // An async_idle allocates once, through its handler's allocator, and has freed that before the handler runs.
-#include "support/failing_executor.hpp"
-#include "support/idle_rig.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/net/idle_rig.hpp"
 #include "support/tracking_allocator.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A monitor on a wheel: events in time, one timer at the most, activity that costs no wheel operation.
-#include "support/asio_backend.hpp"
-#include "support/counted_world.hpp"
-#include "support/idle_rig.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/asio/counted_world.hpp"
+#include "support/net/idle_rig.hpp"
 
 #include <asio/awaitable.hpp>
 #include <asio/bind_cancellation_slot.hpp>

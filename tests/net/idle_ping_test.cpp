@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // When a monitor wants a ping, and that no peer is idle that was not asked.
-#include "support/idle_machine_rig.hpp"
+#include "support/net/idle_machine_rig.hpp"
 
 #include <cogwheel/net/idle_timeouts.hpp>
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // An idle_stream that is connected again: its new connection is not idle since the old one.
-#include "support/idle_rig.hpp"
-#include "support/socket_pair.hpp"
+#include "support/net/idle_rig.hpp"
+#include "support/net/socket_pair.hpp"
 
 #include <cogwheel/net/idle_stream.hpp>
 

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A stream that knows when it has gone quiet, on real sockets in virtual time.
-#include "support/asio_backend.hpp"
-#include "support/idle_rig.hpp"
-#include "support/socket_pair.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/net/idle_rig.hpp"
+#include "support/net/socket_pair.hpp"
 
 #include <cogwheel/detail/platform.hpp>
 #include <cogwheel/net/idle_stream.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Monitors on strands of a context that several threads run: each async_idle completes once, whatever races what.
-#include "support/idle_rig.hpp"
+#include "support/net/idle_rig.hpp"
 #include "support/random.hpp"
 #include "support/threads.hpp"
 

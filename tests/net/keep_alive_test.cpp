@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Heartbeats: peers that live stay, whatever they do; those that have gone are closed in time.
-#include "support/idle_rig.hpp"
-#include "support/many_descriptors.hpp"
-#include "support/socket_pair.hpp"
+#include "support/net/idle_rig.hpp"
+#include "support/net/many_descriptors.hpp"
+#include "support/net/socket_pair.hpp"
 
 #include <cogwheel/net/idle_stream.hpp>
 #include <cogwheel/net/overload_factor.hpp>

@@ -3,10 +3,10 @@
 //
 // An operation's work on the executor of its handler is the last that goes of it: the context may be destroyed from
 // then on.
-#include "support/hedge_rig.hpp"
-#include "support/idle_rig.hpp"
-#include "support/noted_executor.hpp"
-#include "support/retry_rig.hpp"
+#include "support/asio/noted_executor.hpp"
+#include "support/net/idle_rig.hpp"
+#include "support/resilience/hedge_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <cogwheel/net/pending_requests.hpp>
 

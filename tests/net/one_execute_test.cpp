@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A completion goes through its handler's executor once: a loop that always queues sees one item.
-#include "support/queueing_executor.hpp"
-#include "support/scripted_operation.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/queueing_executor.hpp"
+#include "support/asio/scripted_operation.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/net/idle_monitor.hpp>
 #include <cogwheel/net/pending_requests.hpp>

@@ -3,8 +3,8 @@
 //
 // What a falling factor costs beside its walk: the driver is armed once for all whose limits come sooner, not once for
 // each.
-#include "support/failing_executor.hpp"
-#include "support/scripted_driver.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/asio/scripted_driver.hpp"
 
 #include <cogwheel/net/idle_monitor.hpp>
 #include <cogwheel/net/overload_factor.hpp>

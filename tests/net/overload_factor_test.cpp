@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // One factor on the wheel shortens all idle limits at once, those that are running included.
-#include "support/discarding_executor.hpp"
-#include "support/idle_rig.hpp"
+#include "support/asio/discarding_executor.hpp"
+#include "support/net/idle_rig.hpp"
 
 #include <cogwheel/net/overload_factor.hpp>
 

@@ -4,7 +4,7 @@
 // Pipelined requests over real sockets through a bad network: each ends exactly once, answered, timed out or failed,
 // and the counts add up to the number sent. Nothing is asserted about time: patient clients have an answer however slow
 // the machine is.
-#include "support/chaos_proxy.hpp"
+#include "support/net/chaos_proxy.hpp"
 
 #include <cogwheel/net/pending_requests.hpp>
 

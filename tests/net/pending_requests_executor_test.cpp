@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Where handlers run, what keeps run() from returning, and what the strand may do while a timeout is on its way to it.
-#include "support/request_rig.hpp"
+#include "support/net/request_rig.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Handlers that throw, and executors that take no work just now: every count stays right, and nobody is lost.
-#include "support/asio_backend.hpp"
-#include "support/discarding_executor.hpp"
-#include "support/failing_executor.hpp"
-#include "support/request_rig.hpp"
-#include "support/scripted_driver.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/asio/discarding_executor.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/asio/scripted_driver.hpp"
+#include "support/net/request_rig.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Requests in flight when something goes: the object, the wheel, its timers, the context, in whatever order.
-#include "support/asio_backend.hpp"
-#include "support/request_rig.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/net/request_rig.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <asio/executor_work_guard.hpp>

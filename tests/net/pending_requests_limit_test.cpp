@@ -3,7 +3,7 @@
 //
 // When a request's limit begins and ends: durations, deadlines, the moment of writing, and those that are past or never
 // come.
-#include "support/request_rig.hpp"
+#include "support/net/request_rig.hpp"
 
 using namespace cogwheel;
 using namespace cogwheel_tests;

@@ -3,7 +3,7 @@
 //
 // What a request costs in memory, where that comes from, when it is free again, and what happens when there is none.
 #include "support/counted_heap.hpp"
-#include "support/request_rig.hpp"
+#include "support/net/request_rig.hpp"
 #include "support/tracking_allocator.hpp"
 
 #include <asio/bind_allocator.hpp>

@@ -4,8 +4,8 @@
 // Random scripts in virtual time against a std::map that knows, for each request, how it may end. After each step the
 // counts and all that is in flight are compared; each handler is compared when it is invoked. Scripts stop at every
 // handler of the context, so answers also come between a timeout's steps.
+#include "support/net/request_rig.hpp"
 #include "support/random.hpp"
-#include "support/request_rig.hpp"
 
 #include <cogwheel/net/wheel_counts.hpp>
 

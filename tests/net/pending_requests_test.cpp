@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How a request ends, what is counted then, and in which order those who wait hear of it.
-#include "support/request_rig.hpp"
+#include "support/net/request_rig.hpp"
 
 using namespace cogwheel;
 using namespace cogwheel_tests;

@@ -3,8 +3,8 @@
 //
 // Clients on strands of a context that several threads run, on one wheel: answers, timeouts and cancellations meet on
 // different threads, and every request completes exactly once, on its strand.
+#include "support/net/request_rig.hpp"
 #include "support/random.hpp"
-#include "support/request_rig.hpp"
 #include "support/threads.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>

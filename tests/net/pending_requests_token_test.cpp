@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Completion tokens of all kinds, keys and responses of all kinds, options that are refused, and the error category.
-#include "support/request_rig.hpp"
+#include "support/net/request_rig.hpp"
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>

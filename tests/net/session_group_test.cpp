@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The drain of a server: it ends with the last session, or after its time, and loses no handler.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/net/session_group.hpp>
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The sums over all idle monitors, and over all pending_requests, of a wheel.
-#include "support/idle_rig.hpp"
-#include "support/request_rig.hpp"
+#include "support/net/idle_rig.hpp"
+#include "support/net/request_rig.hpp"
 
 #include <cogwheel/net/wheel_counts.hpp>
 

@@ -3,7 +3,7 @@
 //
 // The page and its events: the answer to each request, and that each number is that of the wheel. A browser shows them
 // in page_test.py.
-#include "support/busy_wheel.hpp"
+#include "support/observe/busy_wheel.hpp"
 #include "support/refusal.hpp"
 
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The text of metrics, read back: each value is that of the source, the families stand together, names are escaped.
-#include "support/busy_wheel.hpp"
 #include "support/constant_names.hpp"
-#include "support/metrics_text.hpp"
+#include "support/observe/busy_wheel.hpp"
+#include "support/observe/metrics_text.hpp"
 #include "support/refusal.hpp"
 #include "support/threads.hpp"
 

@@ -3,7 +3,7 @@
 //
 // A circuit breaker on the wheel: half open when its time is over, told to an observer, without a timer while it is
 // closed.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 #include "support/threads.hpp"
 
 #include <cogwheel/resilience/circuit_breaker.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A deadline is taken wherever a point in time is. None is a point that never comes.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <cogwheel/asio/callback_timer.hpp>
 #include <cogwheel/asio/timeout.hpp>

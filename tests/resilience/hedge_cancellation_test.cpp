@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Cancellation of a hedge: all its attempts, at any point.
-#include "support/hedge_rig.hpp"
+#include "support/resilience/hedge_rig.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>

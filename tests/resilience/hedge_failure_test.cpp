@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Attempts of a hedge that throw, are dropped, or end inside their initiating function; its memory.
-#include "support/failing_executor.hpp"
-#include "support/hedge_rig.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/resilience/hedge_rig.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // When a hedge starts another attempt, which one wins, and that the others are cancelled and awaited.
-#include "support/hedge_rig.hpp"
+#include "support/resilience/hedge_rig.hpp"
 
 #include <cogwheel/resilience/error.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Where a hedge runs, and many of them on several threads: each on a strand, or their attempts at the same moment.
-#include "support/hedge_rig.hpp"
+#include "support/resilience/hedge_rig.hpp"
 #include "support/threads.hpp"
 
 #include <asio/async_result.hpp>

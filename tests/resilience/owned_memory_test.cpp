@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A handler that owns what its allocator takes memory from: all memory is back before the handler goes.
-#include "support/hedge_rig.hpp"
-#include "support/retry_rig.hpp"
+#include "support/resilience/hedge_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <doctest/doctest.h>
 

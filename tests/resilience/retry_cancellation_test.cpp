@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Cancellation of a retry at any point: waiting, attempting, starting, between two steps, and when it is over.
-#include "support/retry_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <cogwheel/resilience/hedge.hpp>
 

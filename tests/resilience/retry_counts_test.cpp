@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How retries end, counted for all that share one retry_counts.
-#include "support/retry_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <cogwheel/resilience/retry_counts.hpp>
 

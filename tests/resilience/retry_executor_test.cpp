@@ -3,7 +3,7 @@
 //
 // Where a retry runs: attempts end, the predicate is asked and the handler is called on the handler's executor, else
 // the wheel's.
-#include "support/retry_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <asio/strand.hpp>

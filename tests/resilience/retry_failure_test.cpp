@@ -3,8 +3,8 @@
 //
 // What throws, is dropped, or loses its wheel: the handler still completes, or is destroyed, exactly once, and every
 // count is right.
-#include "support/failing_executor.hpp"
-#include "support/retry_rig.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <cogwheel/resilience/hedge.hpp>
 

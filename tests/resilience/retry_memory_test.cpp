@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a retry costs in memory: one block, from the handler's allocator, and free again before the handler runs.
-#include "support/retry_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <asio/bind_allocator.hpp>
 #include <asio/bind_cancellation_slot.hpp>

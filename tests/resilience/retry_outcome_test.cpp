@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What async_retry completes with, when, and how many attempts that took.
-#include "support/retry_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <algorithm>
 #include <random>

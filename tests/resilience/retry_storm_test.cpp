@@ -3,7 +3,7 @@
 //
 // 10,000 clients against a server that fails for 30 s, in virtual time: with jitter and budget the retries stay within
 // their bound and spread; without, they are a storm.
-#include "support/retry_storm.hpp"
+#include "support/resilience/retry_storm.hpp"
 
 #include <doctest/doctest.h>
 

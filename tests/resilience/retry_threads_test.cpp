@@ -3,7 +3,7 @@
 //
 // Many retries on several threads, each on a strand, sharing a wheel and a budget: each completes exactly once, and the
 // counts add up. Time is turned by the test.
-#include "support/retry_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 #include "support/threads.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>

@@ -3,7 +3,7 @@
 //
 // Every kind of completion token and of operation: callbacks, coroutines, futures; errors as codes and as exceptions.
 #include "support/asio_versions.hpp"
-#include "support/retry_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/co_spawn.hpp>

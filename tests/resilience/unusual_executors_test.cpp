@@ -3,8 +3,8 @@
 //
 // Handlers whose executor is none of a loop: those of futures, inline ones, type-erased ones. Nothing of a retry, a
 // hedge or a timeout runs on a thread of Asio's system context, and coroutines compile with each of them.
-#include "support/hedge_rig.hpp"
-#include "support/retry_rig.hpp"
+#include "support/resilience/hedge_rig.hpp"
+#include "support/resilience/retry_rig.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <asio/prefer.hpp>

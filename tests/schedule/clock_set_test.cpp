@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Waits for a date that are told when somebody sets the clock. All waits here read it once an hour by themselves.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/asio_versions.hpp"
 #include "support/no_descriptors.hpp"
+#include "support/schedule/watched_wall.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
-#include "support/watched_wall.hpp"
 
 #include <cogwheel/net/idle_monitor.hpp>
 #include <cogwheel/net/overload_factor.hpp>

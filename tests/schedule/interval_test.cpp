@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // An interval on a wheel: ticks, their end, cancellation, lifetimes, and what waits meanwhile.
-#include "support/virtual_wheel.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/detail/platform.hpp>
 #include <cogwheel/schedule/interval.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Keyed timers whose jobs run on another context than the wheel's.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/threads.hpp"
-#include "support/virtual_wheel.hpp"
 
 #include <cogwheel/schedule/keyed_timers.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Each thing that a table of keyed timers can do, in virtual time.
-#include "support/virtual_wheel.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/schedule/keyed_timers.hpp>
 

@@ -3,7 +3,7 @@
 //
 // Waits for a date, on a clock on the wall that the test sets as somebody would: back, forward, and while the machine
 // sleeps.
-#include "support/virtual_wheel.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/schedule/wall_clock.hpp>
 

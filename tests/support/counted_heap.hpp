@@ -5,7 +5,7 @@
 // program. Asio's own memory is not counted: it comes from aligned_alloc, wherever Asio could tell that there is one.
 #pragma once
 
-#include "support/aligned_memory.hpp"
+#include "support/wheel/aligned_memory.hpp"
 
 #include <cogwheel/detail/platform.hpp>
 

@@ -5,8 +5,8 @@
 // without. Nothing calls these functions: what they use is compiled with the header.
 #pragma once
 
-#include "support/handler_archetypes.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
 #include <cogwheel/asio/timeout_after.hpp>

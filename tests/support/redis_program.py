@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""The server that tests start: as redis_program() of tests/support/redis_program.hpp."""
+"""The server that tests start: as redis_program() of tests/support/durable/redis_program.hpp."""
 
 import os
 import shutil

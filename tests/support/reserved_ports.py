@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""TCP ports for servers that must be told theirs: as tests/support/reserved_port.hpp, with which it shares the names."""
+"""TCP ports for servers that must be told theirs: as tests/support/durable/reserved_port.hpp, with which it shares the names."""
 
 import random
 import socket

@@ -3,8 +3,8 @@
 //
 // What comes after a change: a job that was told to stop is told again, a run that waited gets its place, an attempt
 // never began.
-#include "support/semaphore.hpp"
-#include "support/task_processes.hpp"
+#include "support/tasks/semaphore.hpp"
+#include "support/tasks/task_processes.hpp"
 #include "support/threads.hpp"
 
 #include <asio/steady_timer.hpp>

@@ -3,7 +3,7 @@
 //
 // What a batch of tasks costs: in proportion to the number of its tasks.
 #include "support/counted_heap.hpp"
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Tasks that are cancelled, run out of time, or are in the way of the next run; and jobs that are told so.
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Cron tasks that are told when somebody sets the clock. The scheduler here reads it once an hour by itself.
+#include "support/asio/virtual_wheel.hpp"
 #include "support/no_descriptors.hpp"
-#include "support/virtual_wheel.hpp"
-#include "support/watched_wall.hpp"
+#include "support/schedule/watched_wall.hpp"
 
 #include <cogwheel/tasks/task_scheduler.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A clock on the wall that was ahead and is set right: while tasks wait, and over a restart.
-#include "support/task_processes.hpp"
+#include "support/tasks/task_processes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 //
 // What holds where nothing was asked for, and limits that are written in the headers.
 #include "src/tasks/task_machine.hpp"
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <asio/error.hpp>
 #include <doctest/doctest.h>

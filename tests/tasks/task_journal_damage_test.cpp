@@ -3,8 +3,8 @@
 //
 // Whatever happens to the file: a journal opens, has every task whose line can be read, says where it is damaged, and
 // goes on.
-#include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
+#include "support/tasks/journal_rig.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
 

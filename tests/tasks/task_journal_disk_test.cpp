@@ -3,8 +3,8 @@
 //
 // Disks that are full, slow, or fail. A full one is a file system in memory; for the others, some system calls of this
 // program go through here.
-#include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
+#include "support/tasks/journal_rig.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
 

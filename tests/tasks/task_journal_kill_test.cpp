@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The process that writes a journal is killed at some point: all that it has reported is there, and batches as a whole.
-#include "support/journal_rig.hpp"
+#include "support/tasks/journal_rig.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
 

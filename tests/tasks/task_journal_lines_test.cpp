@@ -3,8 +3,8 @@
 //
 // Lines have numbers: one that is missing is noticed, a copy of an old one does not count; and files without them are
 // read, and go on.
-#include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
+#include "support/tasks/journal_rig.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
 

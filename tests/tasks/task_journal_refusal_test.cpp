@@ -3,8 +3,8 @@
 //
 // A journal that is in use, a file that is none, and a full disk: said with the name of the file, and nothing is
 // changed.
-#include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
+#include "support/tasks/journal_rig.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
 

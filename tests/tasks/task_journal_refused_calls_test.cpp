@@ -6,8 +6,8 @@
 
 #if COGWHEEL_LINUX
 
-#include "support/journal_rig.hpp"
 #include "support/refused_calls.hpp"
+#include "support/tasks/journal_rig.hpp"
 
 #include <cogwheel/tasks/task_journal.hpp>
 

@@ -3,8 +3,8 @@
 //
 // The file is rewritten now and then: at no more than the cost of what was appended, with nothing lost when that fails,
 // and with lines kept that mean nothing here.
-#include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
+#include "support/tasks/journal_rig.hpp"
 
 #include <cogwheel/detail/platform.hpp>
 #include <cogwheel/tasks/task_journal.hpp>

@@ -3,7 +3,7 @@
 //
 // Who is destroyed when, and where: jobs whose captures call the scheduler, coroutines that outlive it, long lines of
 // runs.
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 #include "support/threads.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a task leaves behind for people and programs that look later: its result, a log, spans.
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <cogwheel/tasks/task_log.hpp>
 

@@ -3,7 +3,7 @@
 //
 // No memory for a timer just when a task, a retry or a limit wants one. (All other allocations: tests/failure.)
 #include "src/tasks/task_scheduler_impl.hpp"
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <doctest/doctest.h>
 

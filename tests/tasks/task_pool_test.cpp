@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The scheduler's own pool: real threads, and what each policy does when they are busy and the queue is full.
-#include "support/semaphore.hpp"
-#include "support/task_rig.hpp"
+#include "support/tasks/semaphore.hpp"
+#include "support/tasks/task_rig.hpp"
 #include "support/threads.hpp"
 
 #include <asio/awaitable.hpp>

@@ -4,8 +4,8 @@
 // A task record as text: every field reads back, whatever is in it; the text is the one that files have; and faults are
 // named.
 #include "src/detail/text_fields.hpp"
-#include "support/journal_rig.hpp"
 #include "support/refusal.hpp"
+#include "support/tasks/journal_rig.hpp"
 
 #include <cogwheel/tasks/task_record_text.hpp>
 

@@ -3,7 +3,7 @@
 //
 // A process dies, another one goes on with what was written down. The storage is copied at the moment of death; what
 // the first one does afterwards concerns nobody.
-#include "support/task_processes.hpp"
+#include "support/tasks/task_processes.hpp"
 
 #include <doctest/doctest.h>
 

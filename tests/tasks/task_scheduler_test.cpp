@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What runs when, how often, what is tried again, and what is remembered. In virtual time, on one thread.
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <asio/multiple_exceptions.hpp>
 #include <doctest/doctest.h>

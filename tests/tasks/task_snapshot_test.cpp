@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Tasks as others see them: the table, JSON, and an observer.
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <cogwheel/tasks/task_table.hpp>
 

@@ -3,7 +3,7 @@
 //
 // task_scheduler::stats() agrees with the observer's events, with counts() and with snapshot(), whatever happens.
 #include "support/random.hpp"
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // task_scheduler::stats(): each number against the truth.
-#include "support/semaphore.hpp"
-#include "support/task_processes.hpp"
+#include "support/tasks/semaphore.hpp"
+#include "support/tasks/task_processes.hpp"
 #include "support/threads.hpp"
 
 #include <cogwheel/tasks/task_scheduler.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A job can ask why it is told to stop.
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <asio/use_awaitable.hpp>
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What is written down and when, and a storage that refuses.
-#include "support/task_processes.hpp"
+#include "support/tasks/task_processes.hpp"
 
 #include <doctest/doctest.h>
 

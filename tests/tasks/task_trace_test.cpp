@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The trace of the caller reaches the job: in each attempt, after a restart, in logs and spans.
-#include "support/task_rig.hpp"
+#include "support/tasks/task_rig.hpp"
 
 #include <cogwheel/tasks/task_log.hpp>
 

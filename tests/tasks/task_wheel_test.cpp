@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Tasks on a wheel that is full, that is stopped, or all of whose timers somebody cancels.
-#include "support/task_processes.hpp"
+#include "support/tasks/task_processes.hpp"
 
 #include <doctest/doctest.h>
 

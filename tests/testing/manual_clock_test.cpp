@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The clock that users turn in their own tests.
-#include "support/asio_backend.hpp"
-#include "support/virtual_wheel.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/asio/virtual_wheel.hpp"
 
 #include <asio/post.hpp>
 #include <doctest/doctest.h>

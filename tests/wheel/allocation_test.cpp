@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // After reserve() nothing allocates; and where an allocation fails, nothing is lost, fired twice or left half done.
-#include "support/aligned_memory.hpp"
 #include "support/random.hpp"
-#include "support/reference_wheel.hpp"
-#include "support/wheel_access.hpp"
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/aligned_memory.hpp"
+#include "support/wheel/reference_wheel.hpp"
+#include "support/wheel/wheel_access.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <cogwheel/wheel/detail/slab_memory.hpp>
 

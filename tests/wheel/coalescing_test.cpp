@@ -3,7 +3,7 @@
 //
 // The choice of a tick within a range: round ones against a search of all, occupied ones against what was filed.
 #include "support/random.hpp"
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <cogwheel/wheel/coalescing.hpp>
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The fuzzer's seeds and what it once found, replayed.
-#include "support/script_tools.hpp"
-#include "support/wheel_rig.hpp"
+#include "support/wheel/script_tools.hpp"
+#include "support/wheel/wheel_rig.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The first and the last ticks, and those around which a 31, 32 or 63-bit counter would wrap.
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,9 +3,9 @@
 //
 // Dead entries are bounded whatever the script, and the request pattern makes hardly any.
 #include "support/random.hpp"
-#include "support/wheel_access.hpp"
-#include "support/wheel_fixture.hpp"
-#include "support/wheels_under_test.hpp"
+#include "support/wheel/wheel_access.hpp"
+#include "support/wheel/wheel_fixture.hpp"
+#include "support/wheel/wheels_under_test.hpp"
 
 #include <doctest/doctest.h>
 

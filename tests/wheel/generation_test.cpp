@@ -3,8 +3,8 @@
 //
 // An id names one life of one timer: stale when that life ends, and never valid again, whoever gets the node next and
 // however often.
-#include "support/wheel_access.hpp"
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_access.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 

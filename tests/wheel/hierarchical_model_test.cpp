@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wheel of levels does what the std::multimap does: levels of 2, 4, 8 and 512 slots.
-#include "support/random_scripts.hpp"
+#include "support/wheel/random_scripts.hpp"
 
 using namespace cogwheel_tests;
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What only a wheel of levels has: shapes, the way down, the last level's rounds. The rest is tested for every wheel.
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Tables in huge pages: asked for where there are some; timers do not notice.
-#include "support/huge_pages.hpp"
+#include "support/wheel/huge_pages.hpp"
 
 #include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #if COGWHEEL_LINUX
-#include "support/resident_pages.hpp"
+#include "support/wheel/resident_pages.hpp"
 #endif
 
 using namespace cogwheel;

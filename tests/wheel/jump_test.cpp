@@ -3,8 +3,8 @@
 //
 // A jump, an advance by more than a revolution, works in slices within its budget. Every operation is legal in between.
 #include "support/random.hpp"
-#include "support/wheel_access.hpp"
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_access.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <cogwheel/wheel/detail/entry_jump.hpp>
 

@@ -5,8 +5,8 @@
 #include <cogwheel/detail/platform.hpp>
 
 #if COGWHEEL_LINUX
-#include "support/resident_pages.hpp"
-#include "support/wheels_under_test.hpp"
+#include "support/wheel/resident_pages.hpp"
+#include "support/wheel/wheels_under_test.hpp"
 
 #include <cogwheel/wheel/detail/entry_chain.hpp>
 

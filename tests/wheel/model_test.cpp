@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wheel does what the std::multimap does: random scripts, every outcome compared, on wheels of 1, 4, 8 and 512 slots.
-#include "support/random_scripts.hpp"
+#include "support/wheel/random_scripts.hpp"
 
 using namespace cogwheel_tests;
 

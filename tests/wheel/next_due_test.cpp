@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // next_due() is never late, exact where nothing was pushed back, and not moved by timers that are dead.
-#include "support/wheel_access.hpp"
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_access.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 //
 // Nodes in a list: first in, first out, each with an id that is valid while it is there; and nodes that change their
 // address.
-#include "support/wheel_access.hpp"
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_access.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <cogwheel/wheel/node_list.hpp>
 

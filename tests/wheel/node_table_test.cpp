@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Blocks and places: warm ones first, addresses that stay, an index that leads back to its node.
-#include "support/wheel_access.hpp"
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_access.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 

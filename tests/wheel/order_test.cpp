@@ -3,7 +3,7 @@
 //
 // Earlier ticks fire before later ones: within a revolution, across a jump of any length, overdue timers in between.
 #include "support/random.hpp"
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 //
 // trim(): memory that nothing uses goes back to the system; nothing else changes, and no id is ever valid twice.
 #include "support/random.hpp"
-#include "support/wheel_access.hpp"
-#include "support/wheels_under_test.hpp"
+#include "support/wheel/wheel_access.hpp"
+#include "support/wheel/wheels_under_test.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wheel of few and uneven levels does what the std::multimap does; most timers go round with its last level.
-#include "support/random_scripts.hpp"
+#include "support/wheel/random_scripts.hpp"
 
 using namespace cogwheel_tests;
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wheel of levels carries its entries down, and does not touch their timers.
-#include "support/wheel_fixture.hpp"
+#include "support/wheel/wheel_fixture.hpp"
 
 #include <doctest/doctest.h>
 

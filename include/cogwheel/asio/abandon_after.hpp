@@ -28,10 +28,10 @@
 // Lifetime: as with timeout_after(). The context of the operation must live until the operation has ended.
 #pragma once
 
-#include <cogwheel/asio/detail/abandonable.hpp>
-#include <cogwheel/asio/detail/timed_token.hpp>
+#include <cogwheel/asio/detail/timed/abandonable.hpp>
+#include <cogwheel/asio/detail/timed/timed_token.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// A timer that abandons the operation.
 template <class Place>
@@ -57,9 +57,9 @@ auto abandon_spec_on(const Wheel& wheel, std::chrono::nanoseconds delay) {
     return abandon_spec<given_wheel<impl_type<Wheel>>>{{&impl_of(wheel)}, delay};
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Returns a token that abandons its operation after `delay`: the operation then completes with timed_out, and its late
 /// result is destroyed. token: the operation's completion token. The delay counts from the operation's start.
@@ -86,4 +86,4 @@ auto abandon_after(std::chrono::duration<Rep, Period> delay, detail::call_site w
     return detail::timed(detail::abandon_spec<detail::context_wheel<Wheel>>{{where}, saturate_to_ns(delay)});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -19,11 +19,11 @@
 #error "boot_clock needs timerfd, which only Linux has"
 #endif
 
-#include <cogwheel/asio/detail/timerfd_driver.hpp>
+#include <cogwheel/asio/detail/clock/timerfd_driver.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The time since the machine was started, including the time asleep. Meets the standard's TrivialClock requirements.
 class boot_clock {
@@ -47,14 +47,14 @@ using boot_timer_wheel = basic_timer_wheel<boot_clock, multi_threaded>;
 using local_boot_timer_wheel = basic_timer_wheel<boot_clock, single_threaded>;
 using boot_wheel_timer = basic_wheel_timer<boot_clock, multi_threaded>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 template <>
 class wheel_driver<boot_clock> : public timerfd_driver<boot_clock> {
     using timerfd_driver::timerfd_driver;
 };
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 /// Makes a blocking wait read the clock every second, because std::this_thread::sleep_for does not count the time
 /// asleep.

@@ -20,12 +20,12 @@
 // coroutines, and for code that was written for steady_timer.
 #pragma once
 
-#include <cogwheel/asio/detail/callback_arrival.hpp>
+#include <cogwheel/asio/detail/executor/callback_arrival.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/platform.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A callable of one word that calls a member function of an object.
 template <auto Function>
@@ -292,4 +292,4 @@ template <class F, class Clock, class Locking, timing_wheel Wheel, class Executo
 callback_timer(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&, F)
     -> callback_timer<F, basic_timer_wheel<Clock, Locking, Wheel, Executor>>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

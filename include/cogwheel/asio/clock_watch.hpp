@@ -13,8 +13,8 @@
 #include <cogwheel/detail/platform.hpp>
 
 #if COGWHEEL_LINUX
-#include <cogwheel/asio/detail/timerfd.hpp>
-#include <cogwheel/asio/detail/wrapped_handler.hpp>
+#include <cogwheel/asio/detail/clock/timerfd.hpp>
+#include <cogwheel/asio/detail/executor/wrapped_handler.hpp>
 #endif
 #include <cogwheel/detail/which_asio.hpp>
 
@@ -31,7 +31,7 @@
 #include <utility>
 
 #if COGWHEEL_LINUX
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 /// The handler of a wait on a timerfd. If the process was forked meanwhile, the timer is another one, and the wait ends
 /// with success.
 template <class Handler>
@@ -50,10 +50,10 @@ struct forked_wait {
     std::shared_ptr<const std::atomic<unsigned>> count; // the handler may run after the context of the timer has ended
     unsigned before;
 };
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 #endif
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 #if COGWHEEL_LINUX
 /// A file descriptor that the kernel makes readable when the wall clock is set: a timerfd with TFD_TIMER_CANCEL_ON_SET
@@ -123,9 +123,9 @@ private:
 };
 #endif
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 /// The watch of a wall clock: its `watch_type`, with the members of clock_watch; void if nothing tells when it is set.
 template <class WallClock>
 struct watch_of {
@@ -151,4 +151,4 @@ bool ensure_open(std::optional<Watch>& watch, const asio::any_io_executor& execu
     if (ec) watch.reset();
     return watch.has_value();
 }
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -16,11 +16,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 struct cursor_access;
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 class pending_cursor {
     friend detail::cursor_access;
@@ -55,9 +55,9 @@ private:
     bool done_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 struct cursor_access {
     static trim_position& position(trim_cursor& c) noexcept { return c.position_; }
     static bool& begun(trim_cursor& c) noexcept { return c.begun_; }
@@ -71,4 +71,4 @@ struct cursor_access {
     static std::size_t most_groups(const snapshot_cursor& c) noexcept { return c.most_groups_; }
     static std::vector<std::uint64_t>& groups(snapshot_cursor& c) noexcept { return c.groups_; }
 };
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

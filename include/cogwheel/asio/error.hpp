@@ -13,7 +13,7 @@
 
 #include <system_error>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Why a wheel refuses a timer.
 enum class errc {
@@ -26,7 +26,7 @@ const detail::sys::error_category& error_category() noexcept;
 
 inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 template <>
 struct cogwheel::detail::sys::is_error_code_enum<cogwheel::errc> : std::true_type {};

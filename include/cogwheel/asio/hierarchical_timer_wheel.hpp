@@ -10,7 +10,7 @@
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A wheel that several threads may use.
 using hierarchical_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded, hierarchical_wheel>;
@@ -19,10 +19,10 @@ using hierarchical_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, mu
 using local_hierarchical_timer_wheel =
     basic_timer_wheel<std::chrono::steady_clock, single_threaded, hierarchical_wheel>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 #ifdef COGWHEEL_SEPARATE_COMPILATION
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 COGWHEEL_SEPARATE_FUNCTIONS(extern, hierarchical_wheel)
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 #endif

@@ -9,12 +9,12 @@
 #include <cogwheel/detail/platform.hpp>
 
 #if COGWHEEL_FUTEX
-#include <cogwheel/asio/detail/biased_mutex.hpp>
+#include <cogwheel/asio/detail/engine/biased_mutex.hpp>
 #else
 #include <mutex>
 #endif
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Several threads may call a wheel's functions at the same time, except to move or destroy it.
 struct multi_threaded {
@@ -37,4 +37,4 @@ struct single_threaded {
     };
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -24,7 +24,7 @@
 #include COGWHEEL_ASIO_HEADER(this_coro.hpp)
 #include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Awaits `a` in a coroutine of co_spawn, which would let only terminal cancellations through.
 template <class T, class Executor>
@@ -57,9 +57,9 @@ asio::awaitable<T, Executor> await_with_timeout(Spec spec, asio::awaitable<T, Ex
         return asio::async_initiate<decltype(token), void(std::exception_ptr, T)>(initiate, token, std::move(a));
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Returns an awaitable that awaits `a`, and cancels it after `delay`. The delay counts from the co_await.
 template <any_timer_wheel Wheel, class Rep, class Period, class T, class Executor>
@@ -148,4 +148,4 @@ timeout_scope(timer_wheel::time_point) -> timeout_scope<timer_wheel, detail::con
 template <any_timer_wheel Wheel = timer_wheel>
 using context_timeout_scope = timeout_scope<Wheel, detail::context_wheel<Wheel>>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

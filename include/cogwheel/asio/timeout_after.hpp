@@ -32,14 +32,14 @@
 // Which operations obey which type: docs/asio.md, "What a timeout can cancel".
 #pragma once
 
-#include <cogwheel/asio/detail/cancellation.hpp>
-#include <cogwheel/asio/detail/timed_handler.hpp>
-#include <cogwheel/asio/detail/timed_token.hpp>
+#include <cogwheel/asio/detail/executor/cancellation.hpp>
+#include <cogwheel/asio/detail/timed/timed_handler.hpp>
+#include <cogwheel/asio/detail/timed/timed_token.hpp>
 #include <cogwheel/detail/assertion.hpp>
 
 #include <concepts>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// A timer that cancels the operation.
 template <class Place, class When>
@@ -83,9 +83,9 @@ auto spec_in_context(When when, asio::cancellation_type type, bool report, detai
     return timeout_spec<context_wheel<Wheel>, When>{{where}, when, type, report};
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Returns a token that cancels its operation after `delay`. If the operation then fails with an error that means
 /// a cancellation, it completes with timed_out. token: the operation's completion token. type: what the timer emits;
@@ -200,4 +200,4 @@ auto cancel_at(typename Wheel::time_point at, asio::cancellation_type type = asi
     return detail::timed(detail::spec_in_context<Wheel>(at, type, false, where));
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 //     std::cout << idle;    // "timer 17:3 cancelled"
 #pragma once
 
-#include <cogwheel/asio/detail/wheel_time.hpp>
+#include <cogwheel/asio/detail/clock/wheel_time.hpp>
 #include <cogwheel/asio/locking.hpp>
 #include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
@@ -18,7 +18,7 @@
 #include <iosfwd>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// What has become of a scheduled callable.
 enum class timer_state {
@@ -32,15 +32,15 @@ constexpr std::string_view to_string(timer_state state) noexcept {
     return detail::constant_name(state, {"pending", "fired", "cancelled", "stale"});
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Wheel>
 class wheel_impl; // <cogwheel/asio/timer_wheel.hpp> defines it: who calls a token includes that
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Names one scheduled callable. It never names a later timer.
 /// A token is stale once its timer has fired or was cancelled, or its wheel was destroyed. A default-constructed token
@@ -125,4 +125,4 @@ using timer_token = basic_timer_token<std::chrono::steady_clock>;
 /// The token of a local_timer_wheel.
 using local_timer_token = basic_timer_token<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

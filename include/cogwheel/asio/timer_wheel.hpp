@@ -19,7 +19,7 @@
 // one strand, and has no lock.
 #pragma once
 
-#include <cogwheel/asio/detail/wheel_service.hpp>
+#include <cogwheel/asio/detail/engine/wheel_service.hpp>
 #include <cogwheel/asio/locking.hpp>
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
@@ -29,7 +29,7 @@
 
 #include <concepts>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Marks the callable of schedule() that runs if the timer is cancelled instead of firing: by its token, by
 /// cancel_all() or stop(), or by the wheel's destructor. A turn runs this callable, never the call that cancels.
@@ -51,9 +51,9 @@ struct for_a_point_in_time_write_schedule_at;
 struct f_takes_no_argument_for_an_error_code_write_async_wait;
 } // namespace mistake
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Wheel>
 class context_wheel_service;
@@ -92,9 +92,9 @@ private:
     error_code* ec_ = nullptr;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The handle of a wheel. timer_wheel and local_timer_wheel name the usual types.
 /// Clock: a std::chrono clock. Locking: multi_threaded or single_threaded. Wheel: hashed_wheel, hierarchical_wheel, or
@@ -425,16 +425,16 @@ private:
     Executor executor_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 template <class T>
 inline constexpr bool is_timer_wheel = false;
 template <class Clock, class Locking, class Wheel, class Executor>
 inline constexpr bool is_timer_wheel<basic_timer_wheel<Clock, Locking, Wheel, Executor>> = true;
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Any basic_timer_wheel.
 template <class T>
@@ -446,6 +446,6 @@ using timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded>
 /// A wheel for one thread or one strand. It has no lock of its own.
 using local_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-#include <cogwheel/asio/detail/separate_functions.hpp>
+#include <cogwheel/asio/detail/engine/separate_functions.hpp>

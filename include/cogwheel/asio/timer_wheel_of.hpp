@@ -20,11 +20,11 @@
 //   before that destruction begins: not in the destructor of a handler that the context destroys.
 #pragma once
 
-#include <cogwheel/asio/detail/context_wheel.hpp>
+#include <cogwheel/asio/detail/executor/context_wheel.hpp>
 
 #include COGWHEEL_ASIO_HEADER(bind_executor.hpp)
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 template <class T>
 concept any_executor = asio::is_executor<T>::value || asio::execution::is_executor<T>::value;
 template <class T>
@@ -61,9 +61,9 @@ private:
     Executor executor_;
     detail::call_site where_;
 };
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 // By value, because GCC takes a reference that a function returns for one to a temporary argument
 // (-Wdangling-reference).
@@ -114,4 +114,4 @@ auto async_wait(Context& context, std::chrono::duration<Rep, Period> delay, Toke
     return async_wait<Wheel>(context.get_executor(), delay, std::forward<Token>(token), where);
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -15,7 +15,7 @@
 #include <limits>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// How a wheel reads the present when a delay is given.
 enum class tick_clock_kind : std::uint8_t {
@@ -76,4 +76,4 @@ private:
     void check_others(bool levelled) const;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

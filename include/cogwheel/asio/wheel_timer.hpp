@@ -16,8 +16,8 @@
 // timer_wheel.
 #pragma once
 
-#include <cogwheel/asio/detail/context_wheel.hpp>
-#include <cogwheel/asio/detail/wheel_timer_impl.hpp>
+#include <cogwheel/asio/detail/engine/wheel_timer_impl.hpp>
+#include <cogwheel/asio/detail/executor/context_wheel.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/platform.hpp>
 
@@ -26,7 +26,7 @@
 
 #include <thread>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A timer that several waits may share. wheel_timer and local_wheel_timer name the usual types.
 /// Clock, Locking and Wheel are those of the basic_timer_wheel that it is constructed from.
@@ -295,4 +295,4 @@ using wheel_timer = basic_wheel_timer<std::chrono::steady_clock, multi_threaded>
 /// A timer on a local_timer_wheel, for the thread or strand of that wheel.
 using local_wheel_timer = basic_wheel_timer<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -14,7 +14,7 @@
 
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Says what runs when the clocks change. An expression follows the clock if its minutes or its hours begin with a
 /// star. All other expressions have fixed times. A change forward skips local times; a change back repeats them.
@@ -30,15 +30,15 @@ enum class dst_policy {
 };
 std::string_view to_string(dst_policy) noexcept; ///< the name of the constant
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 /// Removes "TZ=..." or "CRON_TZ=..." and the blanks around it from the front of `text`. Returns that zone, else
 /// `otherwise`. Errors: those of zone_info's constructor.
 zone_info take_zone(std::string_view& text, zone_info otherwise);
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A cron expression, a time zone and a policy: a value. Thread safety: any thread may call its const functions.
 class cron_schedule {
@@ -73,4 +73,4 @@ private:
     dst_policy policy_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

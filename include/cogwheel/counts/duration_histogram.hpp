@@ -5,13 +5,15 @@
 // 52.4288 s, and above. The counts and the sum are exact. lateness_histogram has finer buckets, for quantiles.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <array>
 #include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// A histogram of durations: about 200 bytes, no allocation. Thread safety: none.
 ///
@@ -106,4 +108,4 @@ private:
 
 static_assert(duration_histogram::bound(19) == std::chrono::microseconds(52'428'800));
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

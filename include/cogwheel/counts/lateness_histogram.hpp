@@ -5,13 +5,15 @@
 // HdrHistogram: 16 linear steps for each power of two. So record() needs no search and no division.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <array>
 #include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// A histogram of durations. It has a fixed size of about 8 kB and allocates nothing. Thread safety: none.
 ///
@@ -59,4 +61,4 @@ private:
     std::uint64_t max_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

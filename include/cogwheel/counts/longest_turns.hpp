@@ -5,12 +5,14 @@
 // each ten minutes apart, and forgets ten minutes at a time.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// A turn of a wheel that took long. All zero: there was none.
 struct long_turn {
@@ -59,4 +61,4 @@ private:
     std::array<segment, periods> segments_{};
 };
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

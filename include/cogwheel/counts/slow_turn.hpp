@@ -4,11 +4,13 @@
 // What a wheel reports of a turn that took long, or that left due timers waiting. See basic_timer_wheel::on_slow_turn.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// Which turns are reported.
 struct slow_turn_options {
@@ -39,4 +41,4 @@ struct slow_turn {
 /// Errors: std::bad_alloc.
 std::string to_string(const slow_turn&);
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// The counts that a wheel has published last. Thread safety: any thread. Lifetime: shared; it may outlive the wheel,
 /// and then keeps the last counts.
@@ -61,4 +61,4 @@ private:
     std::atomic<bool> wanted_{false};
 };
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// What a timer of a wheel belongs to.
 enum class timer_kind : std::uint8_t {
@@ -119,4 +119,4 @@ struct wheel_snapshot : wheel_stats {
     std::vector<level_stats> levels; ///< the finest level first
 };
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -5,12 +5,14 @@
 // functions are longer than all other texts of a small program. NDEBUG leaves it out.
 #pragma once
 
-namespace cogwheel::inline v0_1::detail {
+#include <cogwheel/detail/platform.hpp>
+
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Prints the text to stderr, and ends the program by std::abort().
 [[noreturn, gnu::cold]] void assertion_failed(const char* text) noexcept;
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail
 
 #ifdef __FILE_NAME__
 #define COGWHEEL_FILE_NAME __FILE_NAME__

@@ -4,7 +4,9 @@
 // Where a function is called, for an error message.
 #pragma once
 
-namespace cogwheel::inline v0_1::detail {
+#include <cogwheel/detail/platform.hpp>
+
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// As std::source_location, which Clang 14 lacks. As a default argument, here() names the place of the call.
 struct call_site {
@@ -16,4 +18,4 @@ struct call_site {
     }
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

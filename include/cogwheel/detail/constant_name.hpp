@@ -4,11 +4,13 @@
 // The body of to_string() of an enumeration whose constants count from zero.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <cstddef>
 #include <initializer_list>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Returns the name of a constant, or "unknown" for any other value. `names`: those of all constants, in their order.
 template <class Enum>
@@ -17,4 +19,4 @@ constexpr std::string_view constant_name(Enum value, std::initializer_list<std::
     return i < names.size() ? names.begin()[i] : "unknown";
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -5,6 +5,8 @@
 // then leave the handlers out, because nothing throws.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <new>
 
 #ifdef __cpp_exceptions
@@ -17,7 +19,7 @@
 #define COGWHEEL_RETHROW static_cast<void>(0)
 #endif
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Returns true if the exception being handled is std::bad_alloc. Preconditions: called from a handler.
 inline bool is_out_of_memory() noexcept {
@@ -34,4 +36,4 @@ inline bool is_out_of_memory() noexcept {
 #endif
 }
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

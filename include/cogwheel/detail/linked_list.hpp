@@ -4,7 +4,9 @@
 // A doubly linked list whose links are in its members. So it allocates nothing, and nothing in it can fail.
 #pragma once
 
-namespace cogwheel::inline v0_1::detail {
+#include <cogwheel/detail/platform.hpp>
+
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// The links of a member. T derives from it. `Tag` distinguishes the lists that one object can be in at the same time.
 template <class T, class Tag = void>
@@ -67,4 +69,4 @@ private:
     T* last_ = nullptr;
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// For compilers without such built-in functions. Each returns whether it overflows.
 namespace portable {
@@ -46,4 +46,4 @@ COGWHEEL_ALWAYS_INLINE constexpr bool mul_overflow(std::int64_t a, std::int64_t 
 using portable::add_overflow, portable::mul_overflow, portable::sub_overflow;
 #endif
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -5,6 +5,10 @@
 // source asks the compiler.
 #pragma once
 
+// The inline namespace of this version, as in `namespace cogwheel::COGWHEEL_ABI {`: libraries that were built with
+// different versions do not mix. It is a macro because tools that navigate understand this form, and not `::inline`.
+#define COGWHEEL_ABI inline v0_1
+
 // The language extensions of g++ and Clang.
 #ifdef __GNUC__
 #define COGWHEEL_GNU 1

@@ -6,11 +6,13 @@
 // to destroy another function of ours while it takes one: some are posted under a lock, and the other one needs that.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <atomic>
 #include <memory>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Thread safety: begin(), succeed() and fail() need what guards the post; the function's own calls need nothing.
 class post_flag {
@@ -72,4 +74,4 @@ private:
     std::shared_ptr<Object> object_;
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

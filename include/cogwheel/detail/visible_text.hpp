@@ -4,11 +4,13 @@
 // Makes foreign text safe to print: it must not move the cursor, and columns must stay aligned.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Returns the length in bytes of the UTF-8 sequence at the start of the text, or 0 if there is no valid one. Valid as
 /// in RFC 3629: no surrogates, no overlong forms.
@@ -21,4 +23,4 @@ std::string visible_text(std::string_view text);
 /// Returns the number of columns that the text takes in a terminal. Preconditions: the text comes from visible_text().
 std::size_t text_width(std::string_view text) noexcept;
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

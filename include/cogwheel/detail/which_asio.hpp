@@ -24,7 +24,7 @@
 #error "Cogwheel needs Boost 1.78 or later: the Asio of earlier releases has no cancellation slots."
 #endif
 
-#define COGWHEEL_ASIO COGWHEEL_TAGGED(with_boost, COGWHEEL_TAG_MUTEX, COGWHEEL_TAG_COUNTER, COGWHEEL_TAG_PROBES)
+#define COGWHEEL_ASIO inline COGWHEEL_TAGGED(with_boost, COGWHEEL_TAG_MUTEX, COGWHEEL_TAG_COUNTER, COGWHEEL_TAG_PROBES)
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define COGWHEEL_ASIO_HEADER(name) <boost/asio/name>
 #define COGWHEEL_ASIO_MACRO(name) BOOST_ASIO_##name
@@ -39,20 +39,20 @@ template <typename, typename>
 class promise_executor; // of use_future
 }
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 namespace asio = boost::asio;
 using error_code = boost::system::error_code;
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 namespace sys = boost::system;
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 #else
 
 #include <system_error>
 
-#define COGWHEEL_ASIO COGWHEEL_TAGGED(with_asio, COGWHEEL_TAG_MUTEX, COGWHEEL_TAG_COUNTER, COGWHEEL_TAG_PROBES)
+#define COGWHEEL_ASIO inline COGWHEEL_TAGGED(with_asio, COGWHEEL_TAG_MUTEX, COGWHEEL_TAG_COUNTER, COGWHEEL_TAG_PROBES)
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define COGWHEEL_ASIO_HEADER(name) <asio/name>
 #define COGWHEEL_ASIO_MACRO(name) ASIO_##name
@@ -69,14 +69,14 @@ template <typename, typename>
 class promise_executor; // of use_future
 }
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 namespace asio = ::asio;
 using error_code = std::error_code;
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 namespace sys = std;
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 #endif
 

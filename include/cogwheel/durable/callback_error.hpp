@@ -8,7 +8,7 @@
 
 #include <system_error>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 enum class callback_errc {
     bad_url = 1,       ///< empty, too long, or not "http://host[:port]/path" in visible ASCII
@@ -39,7 +39,7 @@ const detail::sys::error_category& callback_category() noexcept;
 
 inline error_code make_error_code(callback_errc e) noexcept { return {static_cast<int>(e), callback_category()}; }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 template <>
 struct cogwheel::detail::sys::is_error_code_enum<cogwheel::callback_errc> : std::true_type {};

@@ -21,7 +21,7 @@
 
 #include <memory>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Returns what a handler answers to its worker after a callback. The result of a success is the status, a line feed,
 /// and the body of the answer.
@@ -47,4 +47,4 @@ private:
     std::shared_ptr<state> state_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

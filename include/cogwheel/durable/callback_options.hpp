@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The options of a callback_sender.
 struct callback_options {
@@ -98,4 +98,4 @@ struct callback_stats {
     std::uint64_t addresses_refused = 0; ///< ended with address_refused
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -29,7 +29,7 @@
 
 #include <memory>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// How much a host takes now.
 struct callback_room {
@@ -37,9 +37,9 @@ struct callback_room {
     circuit_state circuit = circuit_state::closed; ///< half open: it takes probes only
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 class callback_sender_impl;
 struct callback_request;
 
@@ -47,9 +47,9 @@ std::shared_ptr<callback_request> make_request(http_callback, callback_delivery)
 void submit_request(const std::shared_ptr<callback_sender_impl>&, const std::shared_ptr<callback_request>&,
                     completion<callback_result>);
 void cancel_request(const std::weak_ptr<callback_sender_impl>&, const std::weak_ptr<callback_request>&);
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Sends callbacks. Thread safety: any thread.
 /// Lifetime: the wheel must outlive the sender, or close() must come first; the wheel's execution context must outlive
@@ -125,4 +125,4 @@ private:
     std::shared_ptr<detail::callback_sender_impl> impl_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

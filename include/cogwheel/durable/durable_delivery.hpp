@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// What a handler answers for one attempt.
 class durable_outcome {
@@ -111,4 +111,4 @@ protected:
     std::atomic<bool> stop_{false};
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// What the server must promise before schedule(), cancel() and reschedule() succeed. open() refuses a server that
 /// cannot give it.
@@ -71,4 +71,4 @@ struct durable_options {
     void validate() const;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

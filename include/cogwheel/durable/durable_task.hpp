@@ -20,7 +20,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A task, as the caller gives it to durable_queue::schedule().
 struct durable_task {
@@ -114,4 +114,4 @@ struct durable_page {
     std::string cursor; ///< for the next page; empty: that was the last one
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

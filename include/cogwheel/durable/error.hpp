@@ -9,7 +9,7 @@
 
 #include <system_error>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 enum class durable_errc {
     durability_unknown = 1, ///< the server has the change, but the replicas have not confirmed it in time
@@ -41,7 +41,7 @@ const detail::sys::error_category& durable_category() noexcept;
 
 inline error_code make_error_code(durable_errc e) noexcept { return {static_cast<int>(e), durable_category()}; }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 template <>
 struct cogwheel::detail::sys::is_error_code_enum<cogwheel::durable_errc> : std::true_type {};

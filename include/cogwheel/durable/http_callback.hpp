@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A request.
 struct http_callback {
@@ -106,4 +106,4 @@ struct callback_result {
     std::chrono::nanoseconds elapsed{}; ///< from the start of the request to its end
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Builds one command. Arguments may hold any bytes. A value: one buffer, cheap to move.
 /// Errors: std::bad_alloc.
@@ -122,4 +122,4 @@ private:
     bool keyed_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

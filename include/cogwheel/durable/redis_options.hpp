@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The address of one server: a host and a port, or the path of a unix socket.
 struct redis_address {
@@ -88,4 +88,4 @@ struct redis_options {
     void validate() const;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A reply. Its type says which members have a value.
 class redis_reply {
@@ -63,4 +63,4 @@ private:
 };
 std::string_view to_string(redis_reply::kind) noexcept; ///< the name of the constant
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -21,11 +21,11 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 class redis_subscription_impl;
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Works on a strand of the wheel's executor; calls its functions there. They must not throw.
 /// Effects: a PING 2 s after the subscription, and again 2 s after each command_timeout that follows a PING. A server
@@ -58,4 +58,4 @@ private:
     std::shared_ptr<detail::redis_subscription_impl> impl_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

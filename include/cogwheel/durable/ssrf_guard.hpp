@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// What an address is for.
 enum class address_kind : std::uint8_t {
@@ -80,4 +80,4 @@ struct ssrf_guard {
     bool allows(const asio::ip::address& address, std::string_view host) const noexcept;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

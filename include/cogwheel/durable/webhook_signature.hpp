@@ -28,7 +28,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Why a webhook is refused.
 enum class webhook_errc {
@@ -46,12 +46,12 @@ const detail::sys::error_category& webhook_category() noexcept;
 
 inline error_code make_error_code(webhook_errc e) noexcept { return {static_cast<int>(e), webhook_category()}; }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 template <>
 struct cogwheel::detail::sys::is_error_code_enum<cogwheel::webhook_errc> : std::true_type {};
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A secret that a sender and a receiver share.
 /// Thread safety: as a value. The memory is overwritten with zeros when the key is destroyed.
@@ -111,4 +111,4 @@ error_code verify_webhook(std::span<const webhook_key> keys, const webhook_heade
 /// a number. "order.17" and "v1.2.3" stay, "job.1700000000" does not.
 std::string webhook_safe(std::string_view bytes);
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

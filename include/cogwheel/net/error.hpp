@@ -8,7 +8,7 @@
 
 #include <system_error>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 enum class net_errc {
     duplicate_key = 1, ///< a request with this key is in flight, and continues; the new one was not started
@@ -20,7 +20,7 @@ const detail::sys::error_category& net_category() noexcept;
 
 inline error_code make_error_code(net_errc e) noexcept { return {static_cast<int>(e), net_category()}; }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 template <>
 struct cogwheel::detail::sys::is_error_code_enum<cogwheel::net_errc> : std::true_type {};

@@ -25,7 +25,7 @@
 #include <cogwheel/net/detail/overload.hpp>
 #include <cogwheel/net/detail/remote_idle_check.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Knows the state of a connection's queues. A monitor asks it when an event would be due, and the output also in
 /// touch(), touch_write() and reset_write(), eight times a timeout at most.
@@ -405,9 +405,9 @@ template <class Clock, class Locking, timing_wheel Wheel, class Other, class Exe
 basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>&, const Executor&, const idle_timeouts&)
     -> basic_idle_monitor<Clock, Locking, Wheel, Executor>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Wheel, class Executor>
 struct idle_monitor_for;
@@ -416,9 +416,9 @@ struct idle_monitor_for<basic_timer_wheel<Clock, Locking, Wheel, Other>, Executo
     using type = basic_idle_monitor<Clock, Locking, Wheel, Executor>;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A monitor on a timer_wheel.
 using idle_monitor = basic_idle_monitor<std::chrono::steady_clock, multi_threaded>;
@@ -426,4 +426,4 @@ using idle_monitor = basic_idle_monitor<std::chrono::steady_clock, multi_threade
 /// A monitor on a local_timer_wheel, for its one thread or strand.
 using local_idle_monitor = basic_idle_monitor<std::chrono::steady_clock, single_threaded>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

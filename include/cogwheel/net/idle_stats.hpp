@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Counts of all idle monitors on one wheel.
 struct idle_stats {
@@ -18,4 +18,4 @@ struct idle_stats {
     friend bool operator==(const idle_stats&, const idle_stats&) = default;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

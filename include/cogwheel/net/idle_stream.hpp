@@ -21,7 +21,7 @@
 
 #include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 // The type of a deleted function, so that the compiler says what to write: idle_stream<tcp::socket, local_timer_wheel>.
 namespace mistake {
@@ -174,4 +174,4 @@ private:
 template <any_timer_wheel Wheel, class Stream>
 idle_stream(const Wheel&, const idle_timeouts&, Stream&&) -> idle_stream<std::decay_t<Stream>, Wheel>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 enum class idle_kind : unsigned char {
     reader, ///< nothing was read
@@ -56,4 +56,4 @@ struct idle_event {
     std::chrono::nanoseconds idle_for{}; ///< the time since the last activity of this kind
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class State>
 using overload_of = overload<typename State::engine>;
@@ -26,9 +26,9 @@ inline void check_overload_factor(double factor) {
                                   ", but must be above 0 and at most 1; 1 leaves the limits as they are"));
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Sets the factor that multiplies the timeouts of all idle monitors of `wheel`, present and future.
 /// Parameters: `factor`: above 0, at most 1. It is 1 at first.
@@ -52,4 +52,4 @@ double overload_factor(const Wheel& wheel) {
     return state.template extension<detail::overload_of<detail::impl_type<Wheel>>>().factor();
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

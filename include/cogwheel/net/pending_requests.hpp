@@ -31,7 +31,7 @@
 #include <concepts>
 #include <functional>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 // The type of a deleted function, so that the compiler's first line says what to write.
 namespace mistake {
@@ -229,4 +229,4 @@ private:
     Executor executor_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The counts of a pending_requests. At every moment started = answered + timed_out + failed + cancelled + in_flight. A
 /// request counts as ended when its end is decided, shortly before its handler runs.
@@ -91,4 +91,4 @@ struct request_options {
     void validate() const;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

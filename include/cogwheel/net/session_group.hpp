@@ -19,7 +19,7 @@
 
 #include <concepts>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 // The type of a deleted function, so that the compiler's first line says what to write.
 namespace mistake {
@@ -128,4 +128,4 @@ using session_group = basic_session_group<timer_wheel>;
 /// The sessions of a server on a local_timer_wheel: all on the wheel's thread or strand.
 using local_session_group = basic_session_group<local_timer_wheel>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

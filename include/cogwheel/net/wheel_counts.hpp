@@ -12,7 +12,7 @@
 #include <cogwheel/net/detail/request_totals.hpp>
 #include <cogwheel/net/idle_stats.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Returns the counts of the idle monitors of `wheel`, also of those inside an idle_stream.
 /// Complexity: O(1). Thread safety: the wheel's.
@@ -35,4 +35,4 @@ request_stats request_stats_of(const Wheel& wheel) noexcept {
     return all != nullptr ? all->counts : request_stats();
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

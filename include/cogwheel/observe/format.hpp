@@ -13,11 +13,11 @@
 
 #include <fmt/format.h>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 inline double in_milliseconds(std::chrono::nanoseconds d) noexcept { return static_cast<double>(d.count()) / 1e6; }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 /// Takes no format specification.
 template <>

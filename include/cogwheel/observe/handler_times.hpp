@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The handlers of one type.
 struct handler_time {
@@ -90,4 +90,4 @@ private:
     clock::time_point started_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

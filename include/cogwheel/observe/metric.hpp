@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 enum class metric_type : std::uint8_t { counter, gauge, histogram };
 std::string_view to_string(metric_type) noexcept; ///< the name of the constant
@@ -26,4 +26,4 @@ struct metric_description {
 /// Returns all metrics that Cogwheel defines, grouped by source. Complexity: O(metrics). Errors: std::bad_alloc.
 std::vector<metric_description> all_metrics();
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -29,7 +29,7 @@
 #include <concepts>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 enum class metrics_format : std::uint8_t { prometheus, openmetrics, json };
 std::string_view to_string(metrics_format) noexcept; ///< the name of the constant
@@ -41,13 +41,13 @@ std::string_view content_type(metrics_format) noexcept;
 /// no text, else prometheus.
 metrics_format format_for(std::string_view accept) noexcept;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 class metrics_rendering;
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A text that is being rendered, slice by slice. Move-only. Thread safety: one thread at a time.
 class metrics_text {
@@ -180,4 +180,4 @@ private:
     std::vector<std::shared_ptr<detail::user_source>> values_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

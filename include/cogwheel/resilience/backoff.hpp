@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The random part of each delay.
 enum class backoff_jitter {
@@ -138,4 +138,4 @@ private:
     std::chrono::nanoseconds previous_{};
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

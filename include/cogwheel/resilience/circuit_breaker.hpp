@@ -46,7 +46,7 @@
 #include <functional>
 #include <memory>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The impl that a breaker shares with its calls. The timer holds a weak pointer to it.
 template <class WheelImpl>
@@ -168,9 +168,9 @@ private:
     bool retired_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 // The type of a deleted function, so that the compiler's first line says what to write.
 namespace mistake {
@@ -291,4 +291,4 @@ using circuit_breaker = basic_circuit_breaker<timer_wheel>;
 /// A breaker on a local_timer_wheel, for its one thread or strand.
 using local_circuit_breaker = basic_circuit_breaker<local_timer_wheel>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

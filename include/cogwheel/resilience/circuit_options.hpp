@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 enum class circuit_state {
     closed,    ///< the breaker allows calls
@@ -72,4 +72,4 @@ struct circuit_stats {
     std::uint64_t opened = 0;    ///< how many times
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A point in time, or none. As large as one time_point. All member functions are O(1) and noexcept, and saturate.
 /// Parameters: `now`: a reading of the clock. Overloads without it read the clock.
@@ -92,4 +92,4 @@ private:
 
 using deadline = basic_deadline<std::chrono::steady_clock>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 
 #include <system_error>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 enum class resilience_errc {
     circuit_open = 1, ///< for your code, when circuit_breaker::allow() refuses. is_transient() returns false for it
@@ -19,7 +19,7 @@ const detail::sys::error_category& resilience_category() noexcept;
 
 inline error_code make_error_code(resilience_errc e) noexcept { return {static_cast<int>(e), resilience_category()}; }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 template <>
 struct cogwheel::detail::sys::is_error_code_enum<cogwheel::resilience_errc> : std::true_type {};

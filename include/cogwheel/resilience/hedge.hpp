@@ -19,7 +19,7 @@
 #include <cogwheel/resilience/detail/attempt_call.hpp>
 #include <cogwheel/resilience/detail/hedge_operation.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Starts `operation`. Starts it again each time that options.delay passes or an attempt fails, until one succeeds, one
 /// fails for good (hedge_options::retryable), the hedge is cancelled, or the options allow no more.
@@ -80,4 +80,4 @@ auto async_hedge(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, O
     return async_hedge(wheel, options, std::forward<Operation>(operation), std::forward<Token>(token));
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

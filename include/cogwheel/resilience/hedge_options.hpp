@@ -11,7 +11,7 @@
 #include <functional>
 #include <system_error>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// When a hedge starts further attempts.
 struct hedge_options {
@@ -56,4 +56,4 @@ private:
     std::uint32_t number_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

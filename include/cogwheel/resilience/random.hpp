@@ -17,7 +17,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The same as std::uniform_random_bit_generator. It is here because the header <random> is large.
 template <class Generator>
@@ -89,9 +89,9 @@ inline std::uint64_t fresh_seed(const void* object, std::chrono::nanoseconds now
     return static_cast<std::uint64_t>(now.count()) * 0x9e3779b97f4a7c15 + reinterpret_cast<std::uintptr_t>(object);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Refers to a generator of any type, and is a uniform_random_bit_generator itself.
 /// Thread safety: the generator's. A generator that several threads use needs a lock of its own.
@@ -124,4 +124,4 @@ private:
     result_type (*draw_)(void*) = nullptr;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -24,7 +24,7 @@
 #include <cogwheel/resilience/detail/attempt_call.hpp>
 #include <cogwheel/resilience/detail/retry_operation.hpp>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Starts `operation`, and starts it again after a wait while the policy allows it. Completes as the last attempt did,
 /// or with an error of its own (see E).
@@ -73,4 +73,4 @@ auto async_retry(const Wheel& wheel, const basic_retry_policy<typename Wheel::cl
         initiation(wheel), token, policy, std::forward<Operation>(operation));
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

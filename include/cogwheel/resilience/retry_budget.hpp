@@ -23,7 +23,7 @@
 
 #include <atomic>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// How many retries a budget grants.
 struct retry_budget_options {
@@ -93,4 +93,4 @@ private:
     std::atomic<std::uint64_t> refused_{0};
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

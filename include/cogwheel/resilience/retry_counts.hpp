@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Why async_retry started no further attempt.
 enum class retry_end {
@@ -63,4 +63,4 @@ private:
     std::atomic<std::uint64_t> attempts_{0};
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

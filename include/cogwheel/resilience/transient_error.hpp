@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Returns true if another attempt may succeed: the peer or the way to it was unavailable, or did not answer in time.
 /// True for timed_out, connection_refused, connection_reset, connection_aborted, broken_pipe, eof, host_unreachable,
@@ -45,4 +45,4 @@ inline bool is_transient(const error_code& ec) noexcept {
            });
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

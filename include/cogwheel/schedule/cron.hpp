@@ -31,7 +31,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Says what is wrong with an expression. what() quotes the expression and marks the place on the line below it. It
 /// shows control characters as spaces, and bytes that are not UTF-8 as question marks.
@@ -116,4 +116,4 @@ std::string_view to_string(calendar_unit) noexcept; ///< the name of the constan
 ///     const auto midnight = cogwheel::start_of_each(cogwheel::calendar_unit::day).next(local); // the next day begins
 cron_expression start_of_each(calendar_unit);
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -8,7 +8,7 @@
 
 #include <system_error>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Why keyed_timers or a task_scheduler refuses an entry, or why a run or task fails although no job has failed.
 ///
@@ -32,7 +32,7 @@ const detail::sys::error_category& schedule_category() noexcept;
 
 inline error_code make_error_code(schedule_errc e) noexcept { return {static_cast<int>(e), schedule_category()}; }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 template <>
 struct cogwheel::detail::sys::is_error_code_enum<cogwheel::schedule_errc> : std::true_type {};

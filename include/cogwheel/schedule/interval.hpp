@@ -23,7 +23,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 // The type of a deleted function, so that the compiler's first line says what to write.
 namespace mistake {
@@ -154,4 +154,4 @@ using interval = basic_interval<timer_wheel>;
 /// An interval on a local_timer_wheel: use it on the wheel's thread or strand.
 using local_interval = basic_interval<local_timer_wheel>;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// What an interval counts its period from.
 enum class interval_pace {
@@ -60,4 +60,4 @@ struct interval_options {
     void validate(bool has_start = false) const;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

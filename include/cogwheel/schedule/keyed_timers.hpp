@@ -26,7 +26,7 @@
 #include <ranges>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 // The types of deleted functions, so that the compiler's first line says what to write.
 namespace mistake {
@@ -262,4 +262,4 @@ private:
     std::unique_ptr<impl_type> impl_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

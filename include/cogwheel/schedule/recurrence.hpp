@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The number of runs or ticks that means "without end".
 inline constexpr std::int64_t forever = std::numeric_limits<std::int64_t>::max();
@@ -64,9 +64,9 @@ enum class on_duplicate {
 };
 std::string_view to_string(on_duplicate) noexcept; ///< the name of the constant
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 // A grid is a series of points, one period apart.
 
@@ -83,4 +83,4 @@ constexpr std::chrono::nanoseconds point_ahead(std::chrono::nanoseconds due, std
     return saturating_add(saturating_add(due, points_passed(due, period, now) * period), period);
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -29,7 +29,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The options of a wait for a date.
 struct wall_clock_options {
@@ -47,9 +47,9 @@ struct wall_clock_options {
     }
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Holds the composed operation between two readings of the clock. The operation is in a block of its own. So if the
 /// timer of a later reading cannot be allocated, the operation still exists and completes with asio::error::no_memory.
@@ -126,9 +126,9 @@ private:
     std::unique_ptr<pending_date<Wheel, WallClock>> date_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Waits until the wall clock shows `at`. A point in the past completes in the wheel's next turn, never inline.
 /// Parameters: WallClock is the clock that the operation reads. A clock with a type `watch_type` that is like
@@ -151,4 +151,4 @@ auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> a
                                                         wheel.get_executor());
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

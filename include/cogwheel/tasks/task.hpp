@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// What happens to missed runs. A run is missed when its timer fires after the scheduler's misfire_grace, or when the
 /// next run is due as well: the process was not running, the loop was blocked, or the machine slept.
@@ -125,4 +125,4 @@ enum class task_state {
 std::string_view to_string(task_state) noexcept;
 std::string_view to_string(task_overlap) noexcept;
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

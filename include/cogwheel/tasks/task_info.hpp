@@ -17,7 +17,7 @@
 #include <system_error>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// What task_scheduler::cancel() returns.
 enum class task_cancel_result : std::uint8_t {
@@ -81,4 +81,4 @@ struct task_info {
 /// `next` is null if there is no next run, and `runs_left` if there is no end. Bytes that are not UTF-8 become U+FFFD.
 std::string to_json(std::span<const task_info>);
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

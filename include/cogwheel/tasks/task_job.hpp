@@ -28,7 +28,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Why the scheduler has told a job to stop.
 enum class task_stop_reason : std::uint8_t {
@@ -88,9 +88,9 @@ protected:
     std::stop_source stop_{std::nostopstate};                   // one for each attempt
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// A run that reports the end of its job to the scheduler.
 class reporting_run : public task_run {
@@ -119,9 +119,9 @@ struct coroutine_call {
 void start_coroutine(const coroutine_call<asio::awaitable<void>>&, const run_ptr&, const asio::any_io_executor&);
 void start_coroutine(const coroutine_call<asio::awaitable<error_code>>&, const run_ptr&, const asio::any_io_executor&);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A job of any form. Copyable: copies share the callable. When the scheduler tells a coroutine to stop, it also
 /// cancels the operation for which the coroutine waits.
@@ -187,4 +187,4 @@ private:
     void (*start_)(const std::shared_ptr<void>& callable, const detail::run_ptr&, const asio::any_io_executor&);
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

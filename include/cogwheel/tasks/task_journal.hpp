@@ -31,7 +31,7 @@
 #include <span>
 #include <thread>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The options of a task_journal.
 struct task_journal_options {
@@ -134,4 +134,4 @@ private:
     std::thread rewriter_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

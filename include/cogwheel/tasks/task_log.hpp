@@ -21,7 +21,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Returns an event as a JSON object without a line end: at (RFC 3339, UTC), event, task, run, attempt, message, and
 /// traceparent if there is one.
@@ -68,4 +68,4 @@ private:
     std::unordered_map<std::uint64_t, task_trigger::wall_point> started_; // by run
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

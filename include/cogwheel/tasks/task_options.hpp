@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// An event in the life of a task. Lifetime: the references are valid until on_event() returns.
 struct task_event {
@@ -136,4 +136,4 @@ struct task_scheduler_options {
     void validate() const;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Returns the record as one line, without a newline. Complexity: O(size). Errors: std::bad_alloc.
 std::string to_text(const task_record&);
@@ -36,4 +36,4 @@ task_record task_record_from(std::string_view text);
 /// Parses the name only, also if the other fields cannot be read. Errors: std::invalid_argument.
 std::string task_name_from(std::string_view text);
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

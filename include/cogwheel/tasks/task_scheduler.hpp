@@ -30,12 +30,12 @@
 #include <cogwheel/tasks/task_options.hpp>
 #include <cogwheel/tasks/task_stats.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 COGWHEEL_NEEDS_ASIO_OF(tasks);
 class task_scheduler_impl;
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A table of named tasks and the threads that run their jobs.
 /// Complexity: each function is O(1), unless it says otherwise, plus the time of the storage. Memory: about 800 bytes
@@ -148,4 +148,4 @@ private:
     std::shared_ptr<detail::task_scheduler_impl> impl_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

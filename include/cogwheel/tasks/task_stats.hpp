@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A snapshot of the counts of a scheduler, since it was made. At every moment
 /// runs_started = completed + failed + cancelled + tasks.jobs, and attempts = latency.total().
@@ -46,4 +46,4 @@ struct task_stats {
     duration_histogram execution;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

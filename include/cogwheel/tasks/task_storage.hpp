@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// A stored run that has not ended.
 struct task_run_record {
@@ -75,4 +75,4 @@ private:
     std::map<std::string, task_record, std::less<>> tasks_;
 };
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

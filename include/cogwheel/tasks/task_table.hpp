@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Returns a heading and one line for each task. Control characters in names and messages become spaces. Bytes that are
 /// not UTF-8 become question marks. A column is as wide as its widest text on a terminal. RUNS counts completed runs.
@@ -61,4 +61,4 @@ inline std::string task_table(std::span<const task_info> tasks, task_trigger::wa
     return table;
 }
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

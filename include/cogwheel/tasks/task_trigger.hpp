@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The points at which a task is due. A value.
 class task_trigger {
@@ -145,4 +145,4 @@ private:
 };
 std::string_view to_string(task_trigger::kind) noexcept; ///< the name of the constant
 
-} // namespace cogwheel::inline v0_1::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -27,7 +27,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace cogwheel::inline v0_1::testing::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::testing::COGWHEEL_ASIO {
 
 using manual_timer_wheel = basic_timer_wheel<manual_clock, multi_threaded>;
 using manual_local_timer_wheel = basic_timer_wheel<manual_clock, single_threaded>;
@@ -64,7 +64,7 @@ inline std::size_t run_until_idle(asio::io_context& io,
     return handlers;
 }
 
-} // namespace cogwheel::inline v0_1::testing::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::testing::COGWHEEL_ASIO
 
 /// Makes a blocking wait for this clock read it every millisecond, because another thread has to advance it.
 template <>
@@ -78,7 +78,7 @@ struct cogwheel::asio::wait_traits<cogwheel::testing::manual_clock> {
     }
 };
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The driver of a wheel on a manual_clock. The clock's advance() makes it wake the wheel.
 template <>
@@ -111,4 +111,4 @@ private:
     driver_memory* memory_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <optional>
 
-namespace cogwheel::inline v0_1::testing::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::testing::COGWHEEL_ASIO {
 
 /// A clock for tests; meets the standard's Clock requirements. Thread safety: any thread may call its
 /// functions. A process has one, which starts at 0 and is never set back: a test reads now() at its start.
@@ -33,4 +33,4 @@ public:
     static std::optional<time_point> next_wake() noexcept;
 };
 
-} // namespace cogwheel::inline v0_1::testing::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::testing::COGWHEEL_ASIO

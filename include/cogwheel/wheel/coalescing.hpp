@@ -11,7 +11,7 @@
 
 #include <bit>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// Returns the tick of [from, to] that is divisible by the highest power of two. Timers with overlapping ranges often
 /// get the same tick this way, although they do not know each other. Preconditions: from <= to.
@@ -36,4 +36,4 @@ tick coalesced(const Wheel& wheel, tick from, tick to) noexcept {
     return taken ? *taken : roundest(from, to);
 }
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

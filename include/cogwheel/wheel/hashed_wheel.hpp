@@ -17,7 +17,7 @@
 
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// A wheel with one ring of slots.
 ///
@@ -38,4 +38,4 @@ public:
 
 static_assert(timing_wheel<hashed_wheel>);
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

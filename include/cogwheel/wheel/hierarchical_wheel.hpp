@@ -16,7 +16,7 @@
 #include <cogwheel/wheel/detail/entry_wheel.hpp>
 #include <cogwheel/wheel/wheel_levels.hpp>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// A wheel with a ring of slots for each level.
 ///
@@ -46,4 +46,4 @@ private:
 
 static_assert(timing_wheel<hierarchical_wheel>);
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// A list of nodes. It does not own them. All operations are O(1). Lifetime: empty the list before you destroy it.
 ///
@@ -101,4 +101,4 @@ private:
 
 static_assert(std::is_standard_layout_v<node_list>, "so that the address of the end is that of the list");
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -28,7 +28,7 @@
 #include <memory>
 #include <vector>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// Owns blocks, each with a node, and gives embedded nodes an index.
 ///
@@ -327,7 +327,7 @@ private:
         deadline(n, reinterpret_cast<std::uintptr_t>(next));
     }
 
-    /// A trim that is under way (src/wheel/node_table_trim.cpp). Free nodes and places are in their free list, in a
+    /// A trim that is under way (src/wheel/node_table.cpp). Free nodes and places are in their free list, in a
     /// list of those that are not counted yet, or in the list of their page.
     struct trimming {
         struct counted {
@@ -369,4 +369,4 @@ private:
 
 static_assert(sizeof(std::uintptr_t) <= sizeof(std::uint64_t));
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 namespace detail {
 
@@ -123,4 +123,4 @@ private:
     [[no_unique_address]] Observer observer_;
 };
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

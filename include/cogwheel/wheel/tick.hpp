@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// A point in wheel time: whole ticks since the wheel's origin.
 struct tick {
@@ -224,4 +224,4 @@ private:
     detail::divisor length_;
 };
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

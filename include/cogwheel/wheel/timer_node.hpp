@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 class node_access;
 
@@ -127,4 +127,4 @@ public:
     static timer_node& node_of(node_links& l) noexcept { return static_cast<timer_node&>(l); }
 };
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -13,7 +13,7 @@
 #include <optional>
 #include <type_traits>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 struct advance_result {
     std::uint64_t fired = 0;
@@ -66,4 +66,4 @@ concept wheel_with_short_path = requires {
 template <class W>
 concept levelled_wheel = timing_wheel<W> && std::constructible_from<W, node_table&, const wheel_levels&, tick>;
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

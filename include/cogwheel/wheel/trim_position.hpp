@@ -4,10 +4,12 @@
 // Where a trim() in steps continues.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// The state of one trim() in steps. A new position is at the beginning. Use it with one wheel.
 ///
@@ -26,4 +28,4 @@ struct trim_position {
     bool done() const noexcept { return next == phase::done; }
 };
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// One level: a ring of 2 .. 65,536 slots, each of length `tick`. The wheel rounds `slots` up to a power of two.
 struct wheel_level {
@@ -90,4 +90,4 @@ inline constexpr wheel_levels order_levels{{std::chrono::seconds(1), 60},
                                            {std::chrono::hours(1), 24},
                                            {std::chrono::hours(24), 30}};
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

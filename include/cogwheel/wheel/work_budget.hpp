@@ -4,9 +4,11 @@
 // How much work one call may do.
 #pragma once
 
+#include <cogwheel/detail/platform.hpp>
+
 #include <cstdint>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 
 /// How much work one advance(), or one step of a trim(), may do before it returns. The last item may exceed the budget.
 /// The weights follow measured costs: about 1 ns for `slot`, 5-20 ns for `entry` (a cache miss), 30 ns plus the handler
@@ -34,4 +36,4 @@ struct work_budget {
     constexpr void spend_all() noexcept { units = 0; }
 };
 
-} // namespace cogwheel::inline v0_1
+} // namespace cogwheel::COGWHEEL_ABI

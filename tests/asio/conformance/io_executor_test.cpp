@@ -3,8 +3,8 @@
 //
 // The executor that a wheel and its timers stand on: concrete or erased, a strand, a thread pool, a context with any
 // hint.
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 
 #include <asio/strand.hpp>
 #include <asio/thread_pool.hpp>

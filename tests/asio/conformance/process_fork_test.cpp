@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // fork(): after notify_fork() parent and child each have a wheel whose waits complete.
-#include "support/asio_backend.hpp"
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 
 #if defined(__unix__)
 #include <sys/wait.h>

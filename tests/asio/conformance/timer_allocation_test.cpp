@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How often a timer object asks the heap, and what happens when the heap says no.
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 #include "support/counted_heap.hpp"
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>

@@ -3,8 +3,8 @@
 //
 // What the wheel counts of timer objects, and what its limits and its end mean for them. A timer on which several wait
 // is one.
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // How often timer objects trouble the driver, which costs a system call each time, and what happens when that fails.
-#include "support/every_wait.hpp"
-#include "support/failing_executor.hpp"
-#include "support/handler_archetypes.hpp"
-#include "support/scripted_driver.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/scripted_driver.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>

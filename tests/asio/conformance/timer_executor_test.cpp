@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Timer objects with an executor of their own: handlers without one are called there, whatever ends their wait.
-#include "support/every_wait.hpp"
-#include "support/failing_executor.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/asio/handler_archetypes.hpp"
 #include "support/tracking_allocator.hpp"
 
 #include <asio/bind_allocator.hpp>

@@ -3,8 +3,8 @@
 //
 // A timer object's expiry: how it is set, what setting it does to those who wait, and that a past one completes at
 // once.
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 
 #include <algorithm>
 #include <type_traits>

@@ -3,8 +3,8 @@
 //
 // Timer objects against the obvious model, a list of waits for each: random steps, every result and every completion
 // compared.
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 #include "support/random.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>

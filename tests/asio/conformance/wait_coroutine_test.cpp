@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Waits in coroutines: awaited, raced, joined, with default tokens and other executor types.
+#include "support/asio/every_wait.hpp"
 #include "support/asio_versions.hpp"
-#include "support/every_wait.hpp"
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>

@@ -3,8 +3,8 @@
 //
 // Deadlines anywhere on the wheel: at the edges of a slot, after many revolutions, across a long jump, at the end of
 // time.
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 
 #include <algorithm>
 #include <vector>

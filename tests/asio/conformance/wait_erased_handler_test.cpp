@@ -6,8 +6,8 @@
 
 #if ASIO_VERSION >= 102500
 
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 
 #include <asio/any_completion_handler.hpp>
 #include <asio/bind_cancellation_slot.hpp>

@@ -3,9 +3,9 @@
 //
 // Handlers run on the executor they are bound to and keep its context running meanwhile; pending waits keep the
 // wheel's.
-#include "support/asio_backend.hpp"
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <asio/strand.hpp>

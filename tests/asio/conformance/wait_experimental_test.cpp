@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Waits and timeouts with what Asio calls experimental: coro, promise, co_composed, channel.
+#include "support/asio/every_wait.hpp"
 #include "support/asio_versions.hpp"
-#include "support/every_wait.hpp"
 
 #include <cogwheel/asio/timeout_after.hpp>
 

@@ -3,9 +3,9 @@
 //
 // Any callable will do for a handler; it is invoked exactly once, never early, never inside the call that starts the
 // wait.
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 #include "support/asio_versions.hpp"
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
 
 #include <functional>
 #include <memory>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A handler's own allocator: used for its wait, given back before the handler runs, and allowed to fail.
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 #include "support/tracking_allocator.hpp"
 
 #include <asio/bind_allocator.hpp>

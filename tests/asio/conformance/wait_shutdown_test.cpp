@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The end of a wheel and of its context with waits pending: aborted by the one, destroyed uninvoked by the other.
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <asio/steady_timer.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // One wheel, many threads: each has timers of its own, all of them run the context, signals come from anywhere.
-#include "support/every_wait.hpp"
+#include "support/asio/every_wait.hpp"
 #include "support/threads.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>

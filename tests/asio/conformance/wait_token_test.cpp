@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Completion tokens other than handlers and coroutines: a wait adapts to each.
+#include "support/asio/every_wait.hpp"
+#include "support/asio/handler_archetypes.hpp"
 #include "support/asio_versions.hpp"
-#include "support/every_wait.hpp"
-#include "support/handler_archetypes.hpp"
 
 #include <asio/detached.hpp>
 #include <asio/experimental/as_single.hpp>

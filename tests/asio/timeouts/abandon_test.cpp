@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Operations that ignore cancellation: they complete at once, and their late results are destroyed.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 #include "support/threads.hpp"
 
 #include <cogwheel/asio/abandon_after.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The end of the execution context: a limited operation's handler is destroyed uninvoked, whatever it was waiting for.
-#include "support/asio_backend.hpp"
-#include "support/scripted_operation.hpp"
+#include "support/asio/asio_backend.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <asio/ip/tcp.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Timeouts and timer objects that name no wheel.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/timer_wheel_of.hpp>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // co_await timeout(...) and timeout_scope.
+#include "support/asio/scripted_operation.hpp"
 #include "support/asio_versions.hpp"
-#include "support/scripted_operation.hpp"
 
 #include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/timer_wheel_of.hpp>

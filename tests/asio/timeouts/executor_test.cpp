@@ -3,7 +3,7 @@
 //
 // Where the cancellation is emitted and where the handler is called: on the handler's executor, else on the
 // operation's.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 #include "support/threads.hpp"
 
 #include <asio/any_io_executor.hpp>

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Exceptions out of the initiating function, the allocator, the cancellation and the handler.
-#include "support/failing_executor.hpp"
-#include "support/scripted_driver.hpp"
-#include "support/scripted_operation.hpp"
+#include "support/asio/failing_executor.hpp"
+#include "support/asio/scripted_driver.hpp"
+#include "support/asio/scripted_operation.hpp"
 #include "support/tracking_allocator.hpp"
 
 #include <asio/bind_allocator.hpp>

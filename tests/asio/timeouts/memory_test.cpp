@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a limit costs in memory: one block from the handler's allocator, or nothing from the heap.
+#include "support/asio/scripted_operation.hpp"
 #include "support/counted_heap.hpp"
-#include "support/scripted_operation.hpp"
 #include "support/tracking_allocator.hpp"
 
 #include <asio/bind_allocator.hpp>

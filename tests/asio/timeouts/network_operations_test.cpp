@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Limits on real I/O over the loopback. The limit's time is virtual: it passes when the test says so.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <asio/ip/tcp.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Limits on whatever else is asynchronous: timers, channels, composed operations, other limits.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <cogwheel/asio/wheel_timer.hpp>
 

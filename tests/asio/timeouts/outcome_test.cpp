@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Who comes first, the operation or its limit, decides what the handler is told; it is told exactly once.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <doctest/doctest.h>
 

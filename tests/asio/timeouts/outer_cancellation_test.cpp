@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Cancellation of a limited operation by its user, through the slot of the user's handler.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What an operation may complete with, and which of it a limit rewrites.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <doctest/doctest.h>
 

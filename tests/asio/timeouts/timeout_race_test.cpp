@@ -3,7 +3,7 @@
 //
 // Races between an operation, its limit, its user and the wheel's end, on several threads: each completes exactly once.
 // Real time, in which nothing is measured.
-#include "support/socket_pair.hpp"
+#include "support/net/socket_pair.hpp"
 #include "support/threads.hpp"
 
 #include <cogwheel/asio/timeout.hpp>

@@ -3,7 +3,7 @@
 //
 // Timeouts on the operations of a TLS stream: a real one, over the loopback, in virtual time.
 // docs/site/recipes.md shows how to end such a stream.
-#include "support/scripted_operation.hpp"
+#include "support/asio/scripted_operation.hpp"
 #include "support/test_certificate.hpp"
 
 #include <asio/co_spawn.hpp>

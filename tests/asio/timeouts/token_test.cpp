@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A limit around each kind of completion token, and a limit that stands for the default one.
+#include "support/asio/scripted_operation.hpp"
 #include "support/asio_versions.hpp"
-#include "support/scripted_operation.hpp"
 
 #include <cogwheel/detail/platform.hpp>
 

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wheel that takes no timer, or ends while operations are limited by it.
-#include "support/handler_archetypes.hpp"
-#include "support/noted_executor.hpp"
-#include "support/scripted_operation.hpp"
+#include "support/asio/handler_archetypes.hpp"
+#include "support/asio/noted_executor.hpp"
+#include "support/asio/scripted_operation.hpp"
 
 #include <asio/bind_executor.hpp>
 #include <doctest/doctest.h>

@@ -7,8 +7,8 @@
 //     script_cost [cycles for each line, default 100000]
 #include "src/durable/attempt_calls.hpp"
 #include "src/durable/script_texts.hpp"
-#include "support/plain_redis.hpp"
-#include "support/redis_server.hpp"
+#include "support/durable/plain_redis.hpp"
+#include "support/durable/redis_server.hpp"
 
 #include <fmt/format.h>
 

@@ -12,15 +12,15 @@
 // - back_link: finds the operation of a cancellation slot, if the operation still exists.
 #pragma once
 
-#include <cogwheel/asio/detail/cancellation.hpp>
-#include <cogwheel/asio/detail/executors.hpp>
-#include <cogwheel/asio/detail/pin_bits.hpp>
-#include <cogwheel/asio/detail/timed_results.hpp>
-#include <cogwheel/asio/detail/unchecked_lock.hpp>
-#include <cogwheel/asio/detail/wheel_timer_impl.hpp>
+#include <cogwheel/asio/detail/engine/pin_bits.hpp>
+#include <cogwheel/asio/detail/engine/unchecked_lock.hpp>
+#include <cogwheel/asio/detail/engine/wheel_timer_impl.hpp>
+#include <cogwheel/asio/detail/executor/cancellation.hpp>
+#include <cogwheel/asio/detail/executor/executors.hpp>
+#include <cogwheel/asio/detail/timed/timed_results.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The impl of a wheel of this type.
 template <class Wheel>
@@ -48,4 +48,4 @@ private:
     Engine* engine_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 COGWHEEL_NEEDS_ASIO_OF(durable);
 
@@ -152,4 +152,4 @@ auto initiate(const Executor& e, Token&& token, Start start) {
     }
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -18,7 +18,7 @@
 #include <memory>
 #include <type_traits>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// An attempt under way. The worker derives from it.
 class running_delivery : public durable_delivery, public std::enable_shared_from_this<running_delivery> {
@@ -143,4 +143,4 @@ private:
     running_delivery::begin_function begin_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Thread safety: any thread.
 class task_gate {
@@ -27,4 +27,4 @@ public:
     virtual room room_of(const std::string& key) const = 0;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

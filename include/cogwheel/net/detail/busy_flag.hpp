@@ -11,7 +11,7 @@
 #include <chrono>
 #include <thread>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class busy_flag {
 public:
@@ -34,4 +34,4 @@ private:
     std::atomic<bool> busy_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

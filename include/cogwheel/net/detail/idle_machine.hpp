@@ -18,7 +18,7 @@
 #include <array>
 #include <optional>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Stands for the system's queues where nothing is known of them.
 struct no_queues {
@@ -201,4 +201,4 @@ private:
     std::uint32_t reading_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -12,7 +12,7 @@
 
 #include <memory>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The user's handler with its associations. The impl records the result before the handler is called.
 template <class Impl, bool Writes, class Handler>
@@ -166,4 +166,4 @@ struct idle_stream_impl final : idle_probe {
     bool ended = false;      // closed by the user
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

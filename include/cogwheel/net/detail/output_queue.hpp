@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <optional>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Returns the bytes in the send queue of a TCP or local stream socket (SIOCOUTQ; unix(7), tcp(7)). nullopt: the system
 /// does not report them; only Linux does. `socket`: a descriptor, or a SOCKET of Windows. Complexity: a system call.
 std::optional<std::size_t> output_queue(std::intptr_t socket) noexcept;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -22,7 +22,7 @@
 #include <atomic>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Needs the engine's lock for everything except factor().
 template <class Engine>
@@ -164,4 +164,4 @@ private:
     post_flag walk_posted_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

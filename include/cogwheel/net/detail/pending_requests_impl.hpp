@@ -27,7 +27,7 @@
 
 #include <memory>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Key, class Response, class Engine, class Hash, class Equal>
 class pending_requests_impl final
@@ -444,4 +444,4 @@ private:
     deferred_notification notification_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -26,7 +26,7 @@
 #include <optional>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Belongs to the monitor's context, except for what the wheel does with the node. It holds one look at a time.
 template <class Look, class Engine>
@@ -179,4 +179,4 @@ private:
     travelling node_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

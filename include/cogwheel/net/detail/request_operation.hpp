@@ -11,7 +11,7 @@
 
 #include <optional>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The part of a request that does not depend on the type of its handler. The impl is a pending_requests_impl.
 template <class Impl>
@@ -116,4 +116,4 @@ private:
     Handler handler_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

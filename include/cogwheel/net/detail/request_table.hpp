@@ -18,7 +18,7 @@
 #include <memory>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 enum class request_admission { accepted, duplicate_key, too_many };
 
@@ -217,4 +217,4 @@ private:
     [[no_unique_address]] Equal equal_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

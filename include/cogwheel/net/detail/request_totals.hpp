@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Needs the engine's lock.
 class request_totals final : public wheel_extension {
@@ -43,4 +43,4 @@ private:
     std::uint64_t refused_ = 0, late_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

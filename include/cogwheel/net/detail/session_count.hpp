@@ -16,7 +16,7 @@
 #include <mutex>
 #include <optional>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Count, class Handler>
 struct drain_handler {
@@ -117,4 +117,4 @@ private:
     std::optional<timer_type> timer_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

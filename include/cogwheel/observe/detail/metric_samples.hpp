@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct wheel_sample {
     wheel_snapshot wheel;
@@ -71,4 +71,4 @@ using metric_sources =
     std::tuple<metric_source_list<wheel_sample>, metric_source_list<request_stats>, metric_source_list<circuit_sample>,
                metric_source_list<retry_stats>, metric_source_list<retry_budget_stats>, metric_source_list<task_stats>>;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct page_sample : wheel_sample {
     std::optional<std::vector<handler_time>> handlers; // only of a wheel with the observer
@@ -18,4 +18,4 @@ struct page_sample : wheel_sample {
 
 using page_source = metric_source<page_sample>;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -25,7 +25,7 @@
 #include <functional>
 #include <new>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class... Signatures>
 struct signature_list {};
@@ -184,7 +184,7 @@ inline bool assign_exception(std::exception_ptr& to, const std::exception_ptr& e
     return true;
 }
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 template <class... Signatures>
 struct cogwheel::asio::async_result<cogwheel::detail::signature_probe, Signatures...> {
@@ -195,7 +195,7 @@ struct cogwheel::asio::async_result<cogwheel::detail::signature_probe, Signature
     }
 };
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// What Asio calls with a handler to start a retry or a hedge.
 /// Function: the user's function object, called with an Attempt. Operation: retry_operation or hedge_operation.
@@ -221,4 +221,4 @@ private:
     executor_type executor_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -11,7 +11,7 @@
 #include <cogwheel/resilience/circuit_options.hpp>
 #include <cogwheel/resilience/detail/call_window.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 enum class verdict { succeeded, failed, abandoned };
 
@@ -130,4 +130,4 @@ private:
     circuit_stats stats_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

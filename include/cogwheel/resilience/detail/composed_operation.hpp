@@ -16,7 +16,7 @@
 #include <new>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The executor of a composed operation's steps: the one associated with its handler, else the wheel's. If the
 /// handler's runs functions anywhere, the wheel's serves, too.
@@ -168,4 +168,4 @@ private:
     allocator_type allocator_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

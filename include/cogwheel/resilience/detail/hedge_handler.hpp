@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Operation>
 struct branch_token {
@@ -58,7 +58,7 @@ private:
 template <class Operation>
 using branch_handler = with_user_allocator<branch_handler_base<Operation>, Operation>;
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 template <class Operation, class... Signatures>
 struct cogwheel::asio::async_result<cogwheel::detail::branch_token<Operation>, Signatures...> {

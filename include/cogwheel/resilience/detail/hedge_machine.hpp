@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 class hedge_machine {
 public:
@@ -60,4 +60,4 @@ private:
     error_code last_error_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

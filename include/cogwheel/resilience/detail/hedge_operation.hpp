@@ -27,7 +27,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Impl, class Executor, class Function, class Signature, class Handler>
 class hedge_operation {
@@ -453,4 +453,4 @@ private:
     Handler handler_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

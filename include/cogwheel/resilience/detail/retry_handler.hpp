@@ -7,7 +7,7 @@
 #include <cogwheel/asio/timeout_after.hpp>
 #include <cogwheel/resilience/detail/composed_operation.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The handler of an attempt or of a wait: one pointer. It has the associations of the user's handler, except for the
 /// slot.
@@ -54,7 +54,7 @@ struct attempt_token {
     Operation* operation;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 // Starts the attempt, with a timeout as by timeout_at() if it has one.
 template <class Operation, class... Signatures>

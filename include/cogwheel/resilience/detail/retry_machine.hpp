@@ -8,7 +8,7 @@
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/resilience/retry_policy.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 enum class retry_act {
     attempt, ///< start an attempt, to be cancelled at attempt().deadline()
@@ -114,4 +114,4 @@ private:
     bool cancelled_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

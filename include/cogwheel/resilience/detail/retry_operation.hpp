@@ -13,7 +13,7 @@
 #include <cogwheel/resilience/detail/retry_handler.hpp>
 #include <cogwheel/resilience/detail/retry_machine.hpp>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Impl: the wheel's. Signature: the operation's (only_signature).
 template <class Impl, class Executor, class Function, class Signature, class Handler>
@@ -317,4 +317,4 @@ private:
     Handler handler_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -21,7 +21,7 @@
 #include <optional>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Needs the engine's lock.
 template <class Engine, class Watch>
@@ -166,4 +166,4 @@ private:
     typename waits::member member_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

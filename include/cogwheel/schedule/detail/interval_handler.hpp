@@ -16,7 +16,7 @@
 #include <optional>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Impl, class Handler>
 struct tick_handler {
@@ -95,4 +95,4 @@ struct interval_impl {
     std::optional<std::chrono::nanoseconds> after_this; // of reset(), while a tick that has expired is on its way
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

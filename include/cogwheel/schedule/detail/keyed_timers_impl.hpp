@@ -25,7 +25,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The executor of a table whose jobs do not run in the wheel's turn. A node of the wheel may outlive the table, when
 /// the caller cancelled all timers or stopped the wheel, and then also the executor's context. So only this object
@@ -261,4 +261,4 @@ private:
     table table_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

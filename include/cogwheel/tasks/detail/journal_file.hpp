@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// A file and its path. The destructor closes the file.
 class journal_file {
@@ -82,4 +82,4 @@ private:
 /// Writes a directory to the disk, so that a file created or renamed in it exists after a loss of power.
 void sync_directory(const std::filesystem::path&);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

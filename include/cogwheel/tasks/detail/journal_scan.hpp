@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 inline constexpr std::string_view journal_header = "cogwheel-journal 2\n";
 inline constexpr std::string_view journal_header_1 = "cogwheel-journal 1\n";
@@ -91,4 +91,4 @@ journal_scan scan_journal(std::string_view file);
 /// Returns the version that the first line names, if this library cannot read that version.
 std::optional<std::string> other_journal_version(std::string_view file);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -22,7 +22,7 @@
 #include <variant>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Receives the end of a timer. `number` names the timer, so the target can distinguish a timer that was cancelled too
 /// late from the next one.
@@ -165,4 +165,4 @@ private:
     std::conditional_t<watched, std::optional<watch_type>, std::monostate> watch_;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

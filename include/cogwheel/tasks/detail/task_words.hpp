@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// The units of a duration in words, the largest first.
 struct duration_unit {
@@ -34,4 +34,4 @@ std::string words(std::chrono::nanoseconds);
 /// are zero.
 std::string date_text(std::chrono::sys_time<std::chrono::nanoseconds>);
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

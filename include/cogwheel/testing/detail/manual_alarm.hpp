@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 /// Rings once, when the clock has come to a point. The clock's mutex guards it.
 class manual_alarm {
@@ -50,4 +50,4 @@ private:
     bool armed_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::detail::inline COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Tells the wheel to look at node `index` at `tick` (the low 32 bits of a 64-bit tick). It is only a hint: the node
 /// decides.
@@ -180,4 +180,4 @@ struct entry_chain {
     std::uint32_t append_sorted(chunk_pool& pool, entry_chain& from, std::uint32_t base, unsigned bits) noexcept;
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

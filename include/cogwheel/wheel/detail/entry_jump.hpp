@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The state of a jump: of an advance() by more than a revolution, from the tick `base` to the wheel's walked_. A jump
-// has two phases, which can stop after any entry (src/wheel/entry_wheel_jump.cpp):
+// has two phases, which can stop after any entry (src/wheel/entry_wheel.cpp):
 //
 // 1. It gathers the entries of all slots that hold a due one. Due entries go to 256 buckets, by the highest bits of
 //    their distance from `base`. The other entries go back to slots.
@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Entries in buckets of distances. The first level has 256 buckets. Each further level holds what was one bucket of
 /// the level before it, in 64 buckets.
@@ -128,4 +128,4 @@ struct entry_jump {
     due_buckets due;
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -30,11 +30,11 @@
 #include <memory>
 #include <vector>
 
-namespace cogwheel::inline v0_1 {
+namespace cogwheel::COGWHEEL_ABI {
 struct wheel_access; // lets tests set counters that take long to wrap
 }
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// The functions that hashed_wheel and hierarchical_wheel share. Thread safety: none; one caller at a time.
 class entry_wheel : private node_access {
@@ -262,7 +262,7 @@ private:
     void sweep_overdue() noexcept;
     void keep_living_overdue(entry_chain&, std::uint32_t position) noexcept;
 
-    // A jump (entry_wheel_jump.cpp). While it gathers, reach_ is zero, so that no new entry takes the fast way.
+    // A jump (entry_wheel.cpp). While it gathers, reach_ is zero, so that no new entry takes the fast way.
     enum class jump_phase : std::uint8_t { none, gathering, sorting };
     bool gathering() const noexcept { return phase_ == jump_phase::gathering; }
     std::uint64_t reach() const noexcept { return outer_.empty() ? horizon : near_.size(); }
@@ -366,4 +366,4 @@ private:
     bool interrupted_ = false;
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Cuts page-aligned pieces from slabs, which come from operator new. The slabs grow with footprint(). Not thread-safe.
 class slab_memory {
@@ -90,4 +90,4 @@ private:
     std::size_t footprint_ = 0;
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace cogwheel::inline v0_1::detail {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// A bitmap of the slots that hold entries. A search reads 64 slots at a time.
 class occupancy {
@@ -117,4 +117,4 @@ struct slot_ring {
     std::uint64_t cascades = 0; // slots whose entries have moved to nearer rings
 };
 
-} // namespace cogwheel::inline v0_1::detail
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Cogwheel authors
+//
+// The functions of the usual wheels that files of a program call, and no handler's type enters. With
+// COGWHEEL_SEPARATE_COMPILATION, only the file that includes <cogwheel/src.hpp> compiles them; else each file compiles
+// those that it uses. Wheels of other types are compiled where they are used, in either case.
+#pragma once
+
+#include <cogwheel/asio/timer_wheel.hpp>
+
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
+
+template <class Locking, class Wheel>
+using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
+
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
+
+// NOLINTBEGIN(bugprone-macro-parentheses): types cannot have any
+// One by one: a program that links the whole class would contain functions that it never calls. What only these call is
+// compiled with them, and mostly into them. `how` is extern, or nothing, to compile them. `...` is the engine's type.
+#define COGWHEEL_SEPARATE_ENGINE(how, ...)                                                                             \
+    how template void __VA_ARGS__::close(__VA_ARGS__::lock_type&) noexcept;                                            \
+    how template void __VA_ARGS__::shutdown(__VA_ARGS__::lock_type&);                                                  \
+    how template void __VA_ARGS__::recycle_unless_used(__VA_ARGS__::lock_type&) noexcept;                              \
+    how template void __VA_ARGS__::request_turn();                                                                     \
+    how template void __VA_ARGS__::let_run_return() noexcept;                                                          \
+    how template void __VA_ARGS__::wake_earlier_by(due_tick);                                                          \
+    how template void __VA_ARGS__::cancel_wait() noexcept;
+
+/// For both locking policies of a wheel of the core.
+#define COGWHEEL_SEPARATE_FUNCTIONS(how, wheel)                                                                        \
+    COGWHEEL_SEPARATE_ENGINE(how, wheel_engine<std::chrono::steady_clock, multi_threaded, wheel>)                      \
+    COGWHEEL_SEPARATE_ENGINE(how, wheel_engine<std::chrono::steady_clock, single_threaded, wheel>)                     \
+    how template usual_impl<multi_threaded, wheel>& open_wheel<usual_impl<multi_threaded, wheel>>(                     \
+        asio::execution_context&, const asio::any_io_executor&, const wheel_options&);                                 \
+    how template usual_impl<single_threaded, wheel>& open_wheel<usual_impl<single_threaded, wheel>>(                   \
+        asio::execution_context&, const asio::any_io_executor&, const wheel_options&);
+
+// NOLINTEND(bugprone-macro-parentheses)
+
+#ifdef COGWHEEL_SEPARATE_COMPILATION
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
+COGWHEEL_SEPARATE_FUNCTIONS(extern, hashed_wheel)
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
+#endif
