@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSL-1.0
  * Copyright (c) 2026 The Cogwheel authors
  *
- * A model of include/cogwheel/asio/detail/biased_mutex.hpp for Spin, with the store buffers of x86 for the flags that
+ * A model of include/cogwheel/asio/detail/engine/biased_mutex.hpp for Spin, with the store buffers of x86 for the flags that
  * say "inside". Each of N threads locks the mutex `rounds` times, and may become the owner each time, `grants` times in
  * all. The assertion: never two threads inside.
  *
