@@ -53,7 +53,7 @@ public:
 
         /// Expires `delay` from now; a timer that is pending moves there, as a rule by one store.
         void start(std::chrono::nanoseconds delay) {
-            const cogwheel::tick due = loop_.scale_.due(cogwheel::saturating_add(loop_.elapsed(), delay));
+            const cogwheel::tick due = loop_.scale_.due(cogwheel::detail::saturating_add(loop_.elapsed(), delay));
             if (armed())
                 loop_.wheel_.reschedule(*this, due);
             else

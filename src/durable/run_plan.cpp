@@ -46,7 +46,7 @@ std::int64_t due_of(const task_trigger& t, nanoseconds point, std::string_view i
     if (t.jitter() <= nanoseconds::zero()) return ms_of(point);
     small_random random(hash_of(id) ^ static_cast<std::uint64_t>(point.count()));
     const auto delay = scale_bits(random(), static_cast<std::uint64_t>(t.jitter().count()));
-    return ms_of(saturating_add(point, nanoseconds(static_cast<std::int64_t>(delay))));
+    return ms_of(detail::saturating_add(point, nanoseconds(static_cast<std::int64_t>(delay))));
 }
 
 std::optional<nanoseconds> first_point(const task_trigger& t, nanoseconds now) {
@@ -66,7 +66,7 @@ run_plan plan_runs(const recurring_part& part, std::string_view id, std::int64_t
     while (point > first && due_at(point) > due) point = t.before(point).value_or(first); // its jitter is long
     if (!is_due_time(t, due, id)) {
         // The nearest point is meant: its run has been moved to or fro.
-        point = t.before(saturating_add(ns_of(due), std::chrono::seconds(1))).value_or(first);
+        point = t.before(detail::saturating_add(ns_of(due), std::chrono::seconds(1))).value_or(first);
         const auto next = t.after(point);
         if (next && !ended(t, *next) && due_at(*next) - due < due - due_at(point)) {
             point = *next;

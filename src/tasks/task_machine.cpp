@@ -51,16 +51,17 @@ std::optional<nanoseconds> task_machine::nearest_to(nanoseconds stored) const {
 bool task_machine::resume(std::optional<nanoseconds> next, std::int64_t left, std::size_t active,
                           std::list<nanoseconds> waiting, nanoseconds now) {
     const bool moved = next && when_.what() == task_trigger::kind::cron &&
-                       when_.before(saturating_add(*next, std::chrono::seconds(1))) != next;
+                       when_.before(detail::saturating_add(*next, std::chrono::seconds(1))) != next;
     if (moved) next = nearest_to(*next);
     at_.next = up_to_end(next);
     at_.left = left;
     at_.active = active;
     at_.waiting = std::move(waiting);
-    at_.done = saturating_add(now, nanoseconds(1)); // a point that is due now may have been due in the process before
+    at_.done =
+        detail::saturating_add(now, nanoseconds(1)); // a point that is due now may have been due in the process before
     std::optional<nanoseconds> furthest = when_.first(at_.done);
     if (when_.what() == task_trigger::kind::periodic)
-        furthest = saturating_add(at_.done, std::max(when_.first_delay(), when_.period()));
+        furthest = detail::saturating_add(at_.done, std::max(when_.first_delay(), when_.period()));
     if (!at_.next || !furthest || *at_.next <= *furthest || when_.what() == task_trigger::kind::date) return moved;
     at_.next = up_to_end(furthest);
     return true;
@@ -71,7 +72,8 @@ bool task_machine::clock_put_back(nanoseconds by, nanoseconds elapsed, nanosecon
     const cron_schedule& cron = when_.schedule();
     const bool again = by >= std::chrono::hours(3) || cron.expression().follows_the_clock() ||
                        cron.policy() == dst_policy::follow_clock;
-    nanoseconds from = saturating_add(now, -elapsed); // the earliest point to which the clock may have been put back
+    nanoseconds from =
+        detail::saturating_add(now, -elapsed); // the earliest point to which the clock may have been put back
     if (at_.done <= now || (at_.was_due && !again)) from = std::max(from, at_.done);
     const std::optional<nanoseconds> point = up_to_end(at_.was_due ? when_.after(from) : when_.first(from));
     if (!point || *point >= *at_.next) return false;
@@ -101,7 +103,7 @@ task_machine::decision task_machine::expired(nanoseconds now) {
 // Returns the points that get a run. The last point is in time within the grace. All points before it are missed,
 // because a later one is due.
 std::vector<nanoseconds> task_machine::due_by(nanoseconds first, nanoseconds last, nanoseconds now) {
-    const bool in_time = saturating_add(now, -std::max(last, -nanoseconds::max())) <= grace_;
+    const bool in_time = detail::saturating_add(now, -std::max(last, -nanoseconds::max())) <= grace_;
     std::uint64_t most = in_time ? 1 : 0;
     if (misfire_.what() == task_misfire::kind::fire_once) most = 1;
     if (misfire_.what() == task_misfire::kind::catch_up) most += misfire_.most();

@@ -199,7 +199,7 @@ task_stats task_scheduler_impl::stats() const {
         for (const active_ptr& run : entry->runs)
             if (run->at == phase::queued || (run->at == phase::on_its_way && run->in_pool)) ++s.queue;
         if (state != task_state::pending || entry->timer_number == 0) continue;
-        const nanoseconds ahead = saturating_add(entry->timer_due, -now);
+        const nanoseconds ahead = detail::saturating_add(entry->timer_due, -now);
         std::size_t level = 0;
         while (level + 1 < reaches.size() && reaches[level] < ahead) ++level;
         ++by_level[level];

@@ -20,7 +20,7 @@ namespace {
 // Returns a date as nanoseconds, or nothing if it lies beyond their range.
 std::optional<nanoseconds> point(const std::optional<sys_seconds>& at) {
     if (!at) return std::nullopt;
-    const nanoseconds ns = saturate_to_ns(at->time_since_epoch());
+    const nanoseconds ns = detail::saturate_to_ns(at->time_since_epoch());
     return ns == nanoseconds::max() || ns == nanoseconds::min() ? std::nullopt : std::optional(ns);
 }
 
@@ -50,7 +50,7 @@ nanoseconds period_of(std::string_view text) {
                 "a unit must come here, after a whole number: ns, us, ms, s, m, h or d, as in @every 1h30m");
         if (number.ec != std::errc() || n > nanoseconds::max().count() / known->size)
             throw cron_error(text, at, "the period must not exceed 106751d (292 years)");
-        sum = saturating_add(sum, nanoseconds(n * known->size));
+        sum = detail::saturating_add(sum, nanoseconds(n * known->size));
         at = unit_at + unit.size();
     } while (at != end);
     if (sum == nanoseconds::zero()) throw cron_error(text, 0, "the period is 0s, but must be above zero");
@@ -102,7 +102,7 @@ std::string task_trigger::text() const {
 
 std::optional<nanoseconds> task_trigger::first(nanoseconds now) const {
     if (kind_ == kind::date) return first_;
-    const nanoseconds earliest = saturating_add(now, std::max(first_, nanoseconds::zero()));
+    const nanoseconds earliest = detail::saturating_add(now, std::max(first_, nanoseconds::zero()));
     if (kind_ != kind::cron) return earliest;
     // A point that is now counts as well, but next() returns later points only: so this starts one second earlier.
     return point(cron_->next(sys_seconds(std::chrono::ceil<seconds>(earliest)) - seconds(1)));

@@ -37,7 +37,7 @@ manual_clock::time_point manual_clock::now() noexcept {
 void manual_clock::advance(duration by) {
     dial& d = dial::the();
     const std::lock_guard lock(d.mutex);
-    d.now = saturating_add(d.now, by);
+    d.now = detail::saturating_add(d.now, by);
     for (auto* alarm : d.alarms) alarm->notify(time_point(d.now));
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("delay_from_any_reading_of_a_steady_clock_is_due_at_their_sum") {
                                  clock::duration::max() - 1ns, clock::duration::max()}) {
             CAPTURE(now.time_since_epoch().count());
             CAPTURE(delay.count());
-            const auto sum = saturating_add(now.time_since_epoch(), delay);
+            const auto sum = detail::saturating_add(now.time_since_epoch(), delay);
             const timer_token by_sum = wheel.schedule_at(time_point(sum), nothing);
             const timer_token by_delay = wheel.schedule_from(now, delay, nothing);
             const auto expiry = by_sum.expiry();

@@ -90,8 +90,8 @@ struct counts_calls : hashed_wheel {
 } // namespace
 
 static_assert(timing_wheel<observed_wheel<hashed_wheel, sees_nothing>>);
-static_assert(levelled_wheel<observed_wheel<hierarchical_wheel, sees_nothing>>);
-static_assert(counted_wheel<observed_wheel<hashed_wheel, sees_nothing>>);
+static_assert(detail::levelled_wheel<observed_wheel<hierarchical_wheel, sees_nothing>>);
+static_assert(detail::counted_wheel<observed_wheel<hashed_wheel, sees_nothing>>);
 static_assert(sizeof(observed_wheel<hashed_wheel, sees_nothing>) == sizeof(hashed_wheel) + sizeof(std::uint64_t),
               "an observer without members takes no room");
 

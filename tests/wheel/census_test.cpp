@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // What a wheel tells of its entries, slots and levels, against what a script put there.
+#include <cogwheel/wheel/detail/level_census.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
 #include <cogwheel/wheel/hierarchical_wheel.hpp>
-#include <cogwheel/wheel/level_census.hpp>
 
 #include <doctest/doctest.h>
 
@@ -14,8 +14,8 @@
 
 using namespace cogwheel;
 
-static_assert(counted_wheel<hashed_wheel>);
-static_assert(counted_wheel<hierarchical_wheel>);
+static_assert(detail::counted_wheel<hashed_wheel>);
+static_assert(detail::counted_wheel<hierarchical_wheel>);
 
 namespace {
 
@@ -46,8 +46,8 @@ struct census_bench {
     advance_result advance(std::uint64_t to, work_budget budget = work_budget::unlimited()) {
         return wheel.advance(tick{to}, budget, this);
     }
-    level_census census(std::size_t level) const {
-        level_census c;
+    detail::level_census census(std::size_t level) const {
+        detail::level_census c;
         CHECK_FALSE(wheel.count_slots(level, 0, wheel_levels::max_slots, c));
         return c;
     }
@@ -60,7 +60,7 @@ TEST_CASE("census_counts_slots_and_the_fullest") {
     census_bench<hashed_wheel> b(8U);
     CHECK(b.census(0).occupied == 0);
     for (const std::uint64_t due : {1U, 2U, 2U, 2U, 9U, 5U}) b.add(due);
-    const level_census c = b.census(0);
+    const detail::level_census c = b.census(0);
     CHECK(c.slots == 8);
     CHECK(c.slot_ticks == 1);
     CHECK(c.occupied == 3); // 1 and 9 share a slot
@@ -76,7 +76,7 @@ TEST_CASE("census_counts_slots_and_the_fullest") {
 TEST_CASE("census_in_slices_says_when_it_ends") {
     census_bench<hashed_wheel> b(8U);
     b.add(7);
-    level_census c;
+    detail::level_census c;
     CHECK(b.wheel.count_slots(0, 0, 4, c));
     CHECK(c.occupied == 0);
     CHECK_FALSE(b.wheel.count_slots(0, 4, 4, c));

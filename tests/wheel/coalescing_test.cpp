@@ -5,7 +5,7 @@
 #include "support/random.hpp"
 #include "support/wheel/wheel_fixture.hpp"
 
-#include <cogwheel/wheel/coalescing.hpp>
+#include <cogwheel/wheel/detail/coalescing.hpp>
 
 #include <doctest/doctest.h>
 
@@ -19,21 +19,21 @@ TEST_CASE("roundest_is_the_tick_that_most_powers_of_two_divide") {
     const auto zeros = [](std::uint64_t t) { return t == 0 ? 64 : std::countr_zero(t); };
     for (std::uint64_t from = 0; from < 130; ++from)
         for (std::uint64_t to = from; to < 200; ++to) {
-            const tick chosen = roundest({from}, {to});
+            const tick chosen = detail::roundest({from}, {to});
             int most = -1;
             for (std::uint64_t t = from; t <= to; ++t) most = std::max(most, zeros(t));
             if (chosen.value < from || chosen.value > to || zeros(chosen.value) != most)
                 FAIL("of " << from << " .. " << to << ": " << chosen.value);
         }
-    CHECK(roundest(tick::max(), tick::max()) == tick::max());
-    CHECK(roundest({1}, tick::max()) == tick{std::uint64_t{1} << 62});
+    CHECK(detail::roundest(tick::max(), tick::max()) == tick::max());
+    CHECK(detail::roundest({1}, tick::max()) == tick{std::uint64_t{1} << 62});
 }
 
 TEST_CASE("round_up_to_a_multiple_saturates") {
-    CHECK(round_up({0}, 10) == tick{0});
-    CHECK(round_up({1}, 10) == tick{10});
-    CHECK(round_up({10}, 10) == tick{10});
-    CHECK(round_up(tick::max(), 10) == tick::max());
+    CHECK(detail::round_up({0}, 10) == tick{0});
+    CHECK(detail::round_up({1}, 10) == tick{10});
+    CHECK(detail::round_up({10}, 10) == tick{10});
+    CHECK(detail::round_up(tick::max(), 10) == tick::max());
 }
 
 TEST_CASE_TEMPLATE("occupied_names_a_tick_of_the_range_that_was_filed", Wheel, EVERY_WHEEL) {

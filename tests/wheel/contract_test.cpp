@@ -47,7 +47,7 @@ static_assert(hashed_wheel::max_slots == 65536);
 
 static_assert(tick_scale(10ms).due(20ms) == tick{2} && tick_scale(10ms).now(20ms) == tick{2});
 static_assert(tick::max() + 1 == tick::max());
-static_assert(saturate_to_ns(std::chrono::hours::max()) == std::chrono::nanoseconds::max());
+static_assert(detail::saturate_to_ns(std::chrono::hours::max()) == std::chrono::nanoseconds::max());
 static_assert(timer_id{} == timer_id{0, 0});
 
 } // namespace

@@ -134,62 +134,62 @@ TEST_CASE("tick_plus_saturates") {
 
 TEST_CASE("saturate_to_ns_of_a_float_is_not_early") {
     using seconds = std::chrono::duration<float>;
-    CHECK(saturate_to_ns(seconds(604'800)) == 168h);
-    CHECK(saturate_to_ns(seconds(0.1F)) == 100'000'002ns); // this float lies above 0.1
-    CHECK(saturate_to_ns(seconds(-604'800)) == -168h);
-    CHECK(saturate_to_ns(seconds::max()) == std::chrono::nanoseconds::max());
-    CHECK(saturate_to_ns(seconds::min()) == std::chrono::nanoseconds::min());
-    CHECK(saturate_to_ns(seconds(std::numeric_limits<float>::quiet_NaN())) == 0ns);
-    CHECK(saturate_to_ns(std::chrono::duration<float, std::ratio<3600>>(1'000'000)) == 1'000'000h);
+    CHECK(detail::saturate_to_ns(seconds(604'800)) == 168h);
+    CHECK(detail::saturate_to_ns(seconds(0.1F)) == 100'000'002ns); // this float lies above 0.1
+    CHECK(detail::saturate_to_ns(seconds(-604'800)) == -168h);
+    CHECK(detail::saturate_to_ns(seconds::max()) == std::chrono::nanoseconds::max());
+    CHECK(detail::saturate_to_ns(seconds::min()) == std::chrono::nanoseconds::min());
+    CHECK(detail::saturate_to_ns(seconds(std::numeric_limits<float>::quiet_NaN())) == 0ns);
+    CHECK(detail::saturate_to_ns(std::chrono::duration<float, std::ratio<3600>>(1'000'000)) == 1'000'000h);
 }
 
 TEST_CASE("saturate_to_ns_keeps_what_fits_and_rounds_up") {
-    CHECK(saturate_to_ns(3ns) == 3ns);
-    CHECK(saturate_to_ns(-3s) == -3s);
-    CHECK(saturate_to_ns(8h) == 8h);
-    CHECK(saturate_to_ns(duration<double>(0.5)) == 500ms);
-    CHECK(saturate_to_ns(duration<double>(-0.5)) == -500ms);
-    CHECK(saturate_to_ns(duration<double>(1e-10)) == 1ns);
-    CHECK(saturate_to_ns(duration<std::int64_t, std::pico>(1001)) == 2ns);
-    CHECK(saturate_to_ns(duration<std::int64_t, std::pico>(-1999)) == -1ns);
-    CHECK(saturate_to_ns(duration<std::int64_t, std::ratio<1, 3>>(2)) == 666'666'667ns);
-    CHECK(saturate_to_ns(duration<std::uint8_t, std::ratio<3600>>(200)) == 200h);
+    CHECK(detail::saturate_to_ns(3ns) == 3ns);
+    CHECK(detail::saturate_to_ns(-3s) == -3s);
+    CHECK(detail::saturate_to_ns(8h) == 8h);
+    CHECK(detail::saturate_to_ns(duration<double>(0.5)) == 500ms);
+    CHECK(detail::saturate_to_ns(duration<double>(-0.5)) == -500ms);
+    CHECK(detail::saturate_to_ns(duration<double>(1e-10)) == 1ns);
+    CHECK(detail::saturate_to_ns(duration<std::int64_t, std::pico>(1001)) == 2ns);
+    CHECK(detail::saturate_to_ns(duration<std::int64_t, std::pico>(-1999)) == -1ns);
+    CHECK(detail::saturate_to_ns(duration<std::int64_t, std::ratio<1, 3>>(2)) == 666'666'667ns);
+    CHECK(detail::saturate_to_ns(duration<std::uint8_t, std::ratio<3600>>(200)) == 200h);
 }
 
 TEST_CASE("saturate_to_ns_saturates_at_both_ends") {
-    CHECK(saturate_to_ns(std::chrono::hours::max()) == nanoseconds::max());
-    CHECK(saturate_to_ns(std::chrono::hours::min()) == nanoseconds::min());
-    CHECK(saturate_to_ns(std::chrono::milliseconds::max()) == nanoseconds::max());
-    CHECK(saturate_to_ns(std::chrono::microseconds::min()) == nanoseconds::min());
-    CHECK(saturate_to_ns(nanoseconds::max()) == nanoseconds::max());
-    CHECK(saturate_to_ns(duration<std::uint64_t, std::nano>(~std::uint64_t{0})) == nanoseconds::max());
-    CHECK(saturate_to_ns(duration<std::int64_t, std::ratio<1, 3>>(int64_max)) == nanoseconds::max());
-    CHECK(saturate_to_ns(duration<std::int64_t, std::ratio<1, 3>>(27'000'000'000)) == 9'000'000'000s);
-    CHECK(saturate_to_ns(9'199'999'999s) == nanoseconds(9'199'999'999'000'000'000));
-    CHECK(saturate_to_ns(-9'199'999'999s) == nanoseconds(-9'199'999'999'000'000'000));
-    CHECK(saturate_to_ns(9'200'000'000s) == nanoseconds::max());
-    CHECK(saturate_to_ns(-9'200'000'000s) == nanoseconds::min());
-    CHECK(saturate_to_ns(std::chrono::hours(2'555'555)) == 9'199'998'000s);
-    CHECK(saturate_to_ns(std::chrono::hours(-2'555'555)) == -9'199'998'000s);
-    CHECK(saturate_to_ns(std::chrono::hours(2'555'556)) == nanoseconds::max());
-    CHECK(saturate_to_ns(duration<int, std::ratio<9'210'000'000>>(0)) == 0s);
-    CHECK(saturate_to_ns(duration<int, std::ratio<9'210'000'000>>(1)) == nanoseconds::max());
-    CHECK(saturate_to_ns(duration<std::int64_t, std::pico>::max()) == nanoseconds(int64_max / 1000 + 1));
-    CHECK(saturate_to_ns(duration<double>(infinity)) == nanoseconds::max());
-    CHECK(saturate_to_ns(duration<double>(-infinity)) == nanoseconds::min());
-    CHECK(saturate_to_ns(duration<double>(1e300)) == nanoseconds::max());
-    CHECK(saturate_to_ns(duration<float>(1e30F)) == nanoseconds::max());
-    CHECK(saturate_to_ns(duration<double>(not_a_number)) == nanoseconds::zero());
-    CHECK(saturate_to_ns(duration<double, std::nano>(not_a_number)) == nanoseconds::zero());
+    CHECK(detail::saturate_to_ns(std::chrono::hours::max()) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(std::chrono::hours::min()) == nanoseconds::min());
+    CHECK(detail::saturate_to_ns(std::chrono::milliseconds::max()) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(std::chrono::microseconds::min()) == nanoseconds::min());
+    CHECK(detail::saturate_to_ns(nanoseconds::max()) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(duration<std::uint64_t, std::nano>(~std::uint64_t{0})) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(duration<std::int64_t, std::ratio<1, 3>>(int64_max)) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(duration<std::int64_t, std::ratio<1, 3>>(27'000'000'000)) == 9'000'000'000s);
+    CHECK(detail::saturate_to_ns(9'199'999'999s) == nanoseconds(9'199'999'999'000'000'000));
+    CHECK(detail::saturate_to_ns(-9'199'999'999s) == nanoseconds(-9'199'999'999'000'000'000));
+    CHECK(detail::saturate_to_ns(9'200'000'000s) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(-9'200'000'000s) == nanoseconds::min());
+    CHECK(detail::saturate_to_ns(std::chrono::hours(2'555'555)) == 9'199'998'000s);
+    CHECK(detail::saturate_to_ns(std::chrono::hours(-2'555'555)) == -9'199'998'000s);
+    CHECK(detail::saturate_to_ns(std::chrono::hours(2'555'556)) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(duration<int, std::ratio<9'210'000'000>>(0)) == 0s);
+    CHECK(detail::saturate_to_ns(duration<int, std::ratio<9'210'000'000>>(1)) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(duration<std::int64_t, std::pico>::max()) == nanoseconds(int64_max / 1000 + 1));
+    CHECK(detail::saturate_to_ns(duration<double>(infinity)) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(duration<double>(-infinity)) == nanoseconds::min());
+    CHECK(detail::saturate_to_ns(duration<double>(1e300)) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(duration<float>(1e30F)) == nanoseconds::max());
+    CHECK(detail::saturate_to_ns(duration<double>(not_a_number)) == nanoseconds::zero());
+    CHECK(detail::saturate_to_ns(duration<double, std::nano>(not_a_number)) == nanoseconds::zero());
 }
 
 TEST_CASE("saturating_add_saturates_at_both_ends") {
-    CHECK(saturating_add(2s, 3s) == 5s);
-    CHECK(saturating_add(2s, -3s) == -1s);
-    CHECK(saturating_add(nanoseconds::max(), 1ns) == nanoseconds::max());
-    CHECK(saturating_add(1ns, nanoseconds::max()) == nanoseconds::max());
-    CHECK(saturating_add(nanoseconds::min(), -1ns) == nanoseconds::min());
-    CHECK(saturating_add(-1ns, nanoseconds::min()) == nanoseconds::min());
-    CHECK(saturating_add(nanoseconds::min(), nanoseconds::max()) == -1ns);
-    CHECK(saturating_add(nanoseconds::max(), 0ns) == nanoseconds::max());
+    CHECK(detail::saturating_add(2s, 3s) == 5s);
+    CHECK(detail::saturating_add(2s, -3s) == -1s);
+    CHECK(detail::saturating_add(nanoseconds::max(), 1ns) == nanoseconds::max());
+    CHECK(detail::saturating_add(1ns, nanoseconds::max()) == nanoseconds::max());
+    CHECK(detail::saturating_add(nanoseconds::min(), -1ns) == nanoseconds::min());
+    CHECK(detail::saturating_add(-1ns, nanoseconds::min()) == nanoseconds::min());
+    CHECK(detail::saturating_add(nanoseconds::min(), nanoseconds::max()) == -1ns);
+    CHECK(detail::saturating_add(nanoseconds::max(), 0ns) == nanoseconds::max());
 }

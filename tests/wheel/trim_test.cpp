@@ -253,7 +253,7 @@ TEST_CASE_TEMPLATE("trim_in_steps_does_no_more_than_its_budget_pays_for", Wheel,
     for (std::size_t i = 0; i < timers; ++i)
         if (i % 1000 != 0) b.cancel(ids[i]);
     constexpr std::int64_t units = 2'000;
-    trim_position at;
+    detail::trim_position at;
     std::size_t steps = 1, entries = b.wheel.entries();
     for (; b.wheel.trim(at, units) && steps < 10'000; ++steps) {
         CHECK(entries - b.wheel.entries() <= units / work_budget::entry + 1024); // the last slot may exceed the budget
@@ -274,7 +274,7 @@ TEST_CASE_TEMPLATE("trim_in_steps_a_full_slot_is_cleaned_chunk_by_chunk", Wheel,
     for (std::size_t i = 0; i < timers; ++i) ids.push_back(b.arm(3));
     for (std::size_t i = 0; i < timers; ++i)
         if (i % 100 != 0) b.cancel(ids[i]);
-    trim_position at;
+    detail::trim_position at;
     std::size_t steps = 1;
     for (; b.wheel.trim(at, 300) && steps < 10'000; ++steps) CHECK(b.wheel.check_invariants() == nullptr);
     CHECK(steps >= timers * work_budget::entry / 300 / 2);
@@ -315,7 +315,7 @@ TEST_CASE_TEMPLATE("trim_in_steps_timers_fire_meanwhile", Wheel, EVERY_WHEEL) {
     blocks<Wheel> b;
     std::size_t armed = 0;
     for (; armed < timers; ++armed) b.arm(1 + armed % 3'000);
-    trim_position at;
+    detail::trim_position at;
     std::uint64_t now = 0;
     while (b.wheel.trim(at, 500) || now < 3'000) {
         if (now < 2'500 && armed < 3 * timers) b.arm(now + 1 + armed++ % 400);
@@ -333,7 +333,7 @@ TEST_CASE_TEMPLATE("trim_in_steps_while_a_timer_is_due_does_nothing", Wheel, EVE
     blocks<Wheel> b;
     for (int i = 0; i < 100; ++i) b.arm(4);
     b.wheel.advance({4}, work_budget::expiries(1), &b);
-    trim_position at;
+    detail::trim_position at;
     CHECK_FALSE(b.wheel.trim(at, 100));
     CHECK_FALSE(at.done());
     b.advance(4);

@@ -66,24 +66,24 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 /// Errors: std::bad_alloc when the operation starts; it has then not started.
 template <any_timer_wheel Wheel, class Rep, class Period, class Token>
 auto abandon_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Token&& token) {
-    return detail::timed(detail::abandon_spec_on(wheel, saturate_to_ns(delay)), std::forward<Token>(token));
+    return detail::timed(detail::abandon_spec_on(wheel, detail::saturate_to_ns(delay)), std::forward<Token>(token));
 }
 /// The same with the operation's default token.
 template <any_timer_wheel Wheel, class Rep, class Period>
 auto abandon_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
-    return detail::timed(detail::abandon_spec_on(wheel, saturate_to_ns(delay)));
+    return detail::timed(detail::abandon_spec_on(wheel, detail::saturate_to_ns(delay)));
 }
 /// The same two on the wheel of the context of the operation's executor (timer_wheel_of.hpp).
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, class Token>
     requires(!std::same_as<std::decay_t<Token>, detail::call_site>)
 auto abandon_after(std::chrono::duration<Rep, Period> delay, Token&& token,
                    detail::call_site where = detail::call_site::here()) {
-    return detail::timed(detail::abandon_spec<detail::context_wheel<Wheel>>{{where}, saturate_to_ns(delay)},
+    return detail::timed(detail::abandon_spec<detail::context_wheel<Wheel>>{{where}, detail::saturate_to_ns(delay)},
                          std::forward<Token>(token));
 }
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period>
 auto abandon_after(std::chrono::duration<Rep, Period> delay, detail::call_site where = detail::call_site::here()) {
-    return detail::timed(detail::abandon_spec<detail::context_wheel<Wheel>>{{where}, saturate_to_ns(delay)});
+    return detail::timed(detail::abandon_spec<detail::context_wheel<Wheel>>{{where}, detail::saturate_to_ns(delay)});
 }
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

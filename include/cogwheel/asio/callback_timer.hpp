@@ -114,12 +114,12 @@ public:
     /// Errors: std::bad_alloc; nothing changes.
     template <class Rep, class Period>
     COGWHEEL_ALWAYS_INLINE bool schedule(std::chrono::duration<Rep, Period> delay) {
-        return schedule_on(*engine_, detail::from_present{saturate_to_ns(delay)});
+        return schedule_on(*engine_, detail::from_present{detail::saturate_to_ns(delay)});
     }
     /// The same, counted from `now`, the caller's clock reading. This saves a reading.
     template <class Rep, class Period>
     COGWHEEL_ALWAYS_INLINE bool schedule(std::chrono::duration<Rep, Period> delay, time_point now) {
-        return schedule_on(*engine_, detail::from_now<clock_type>{saturate_to_ns(delay), now});
+        return schedule_on(*engine_, detail::from_now<clock_type>{detail::saturate_to_ns(delay), now});
     }
     /// The same, with a point in time.
     COGWHEEL_ALWAYS_INLINE bool schedule_at(time_point at) { return schedule_on(*engine_, at); }
@@ -132,11 +132,11 @@ public:
     /// Preconditions: it is the timer's wheel.
     template <class Rep, class Period>
     COGWHEEL_ALWAYS_INLINE bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
-        return schedule_on(detail::impl_of(wheel), detail::from_present{saturate_to_ns(delay)});
+        return schedule_on(detail::impl_of(wheel), detail::from_present{detail::saturate_to_ns(delay)});
     }
     template <class Rep, class Period>
     COGWHEEL_ALWAYS_INLINE bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, time_point now) {
-        return schedule_on(detail::impl_of(wheel), detail::from_now<clock_type>{saturate_to_ns(delay), now});
+        return schedule_on(detail::impl_of(wheel), detail::from_now<clock_type>{detail::saturate_to_ns(delay), now});
     }
     COGWHEEL_ALWAYS_INLINE bool cancel(const Wheel& wheel) noexcept { return cancel_on(detail::impl_of(wheel)); }
 

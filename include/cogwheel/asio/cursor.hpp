@@ -9,8 +9,8 @@
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
-#include <cogwheel/wheel/level_census.hpp>
-#include <cogwheel/wheel/trim_position.hpp>
+#include <cogwheel/wheel/detail/level_census.hpp>
+#include <cogwheel/wheel/detail/trim_position.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ private:
     friend detail::cursor_access;
     std::size_t level_ = 0, slot_ = 0;
     bool counted_ = false;              // the counts have been read; then come the levels
-    level_census census_;               // of level_, as far as slot_
+    detail::level_census census_;       // of level_, as far as slot_
     std::size_t most_groups_ = 0;       // 0: none
     std::vector<std::uint64_t> groups_; // of level_
 };
@@ -49,7 +49,7 @@ public:
 
 private:
     friend detail::cursor_access;
-    trim_position position_; // in the core wheel
+    detail::trim_position position_; // in the core wheel
     bool begun_ = false;
     bool waits_ = false; // the core wheel is done; then comes the table of waits
     bool done_ = false;

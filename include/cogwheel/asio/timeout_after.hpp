@@ -94,27 +94,27 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 template <any_timer_wheel Wheel, class Rep, class Period, detail::not_a_type Token>
 auto timeout_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Token&& token,
                    asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::timed(detail::spec_on(wheel, saturate_to_ns(delay), type, true), std::forward<Token>(token));
+    return detail::timed(detail::spec_on(wheel, detail::saturate_to_ns(delay), type, true), std::forward<Token>(token));
 }
 /// The same with the operation's default token.
 template <any_timer_wheel Wheel, class Rep, class Period>
 auto timeout_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
                    asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::timed(detail::spec_on(wheel, saturate_to_ns(delay), type, true));
+    return detail::timed(detail::spec_on(wheel, detail::saturate_to_ns(delay), type, true));
 }
 /// The same two on the wheel of the operation's context.
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, detail::not_a_type Token>
 auto timeout_after(std::chrono::duration<Rep, Period> delay, Token&& token,
                    asio::cancellation_type type = asio::cancellation_type::terminal,
                    detail::call_site where = detail::call_site::here()) {
-    return detail::timed(detail::spec_in_context<Wheel>(saturate_to_ns(delay), type, true, where),
+    return detail::timed(detail::spec_in_context<Wheel>(detail::saturate_to_ns(delay), type, true, where),
                          std::forward<Token>(token));
 }
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period>
 auto timeout_after(std::chrono::duration<Rep, Period> delay,
                    asio::cancellation_type type = asio::cancellation_type::terminal,
                    detail::call_site where = detail::call_site::here()) {
-    return detail::timed(detail::spec_in_context<Wheel>(saturate_to_ns(delay), type, true, where));
+    return detail::timed(detail::spec_in_context<Wheel>(detail::saturate_to_ns(delay), type, true, where));
 }
 
 template <std::integral N, class... More>
@@ -152,27 +152,28 @@ auto timeout_at(typename Wheel::time_point at, asio::cancellation_type type = as
 template <any_timer_wheel Wheel, class Rep, class Period, detail::not_a_type Token>
 auto cancel_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Token&& token,
                   asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::timed(detail::spec_on(wheel, saturate_to_ns(delay), type, false), std::forward<Token>(token));
+    return detail::timed(detail::spec_on(wheel, detail::saturate_to_ns(delay), type, false),
+                         std::forward<Token>(token));
 }
 /// The same with the operation's default token.
 template <any_timer_wheel Wheel, class Rep, class Period>
 auto cancel_after(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
                   asio::cancellation_type type = asio::cancellation_type::terminal) {
-    return detail::timed(detail::spec_on(wheel, saturate_to_ns(delay), type, false));
+    return detail::timed(detail::spec_on(wheel, detail::saturate_to_ns(delay), type, false));
 }
 /// The same two on the wheel of the operation's context.
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, detail::not_a_type Token>
 auto cancel_after(std::chrono::duration<Rep, Period> delay, Token&& token,
                   asio::cancellation_type type = asio::cancellation_type::terminal,
                   detail::call_site where = detail::call_site::here()) {
-    return detail::timed(detail::spec_in_context<Wheel>(saturate_to_ns(delay), type, false, where),
+    return detail::timed(detail::spec_in_context<Wheel>(detail::saturate_to_ns(delay), type, false, where),
                          std::forward<Token>(token));
 }
 template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period>
 auto cancel_after(std::chrono::duration<Rep, Period> delay,
                   asio::cancellation_type type = asio::cancellation_type::terminal,
                   detail::call_site where = detail::call_site::here()) {
-    return detail::timed(detail::spec_in_context<Wheel>(saturate_to_ns(delay), type, false, where));
+    return detail::timed(detail::spec_in_context<Wheel>(detail::saturate_to_ns(delay), type, false, where));
 }
 
 /// The same as cancel_after(), with a point in time.

@@ -71,12 +71,13 @@ public:
     /// Errors: std::bad_alloc; the timer keeps its expiry.
     template <class Rep, class Period>
     COGWHEEL_ALWAYS_INLINE bool reschedule(std::chrono::duration<Rep, Period> delay) const {
-        return target_ != nullptr && target_->reschedule(id_, detail::from_present{saturate_to_ns(delay)});
+        return target_ != nullptr && target_->reschedule(id_, detail::from_present{detail::saturate_to_ns(delay)});
     }
     /// The same, counted from `now`, the caller's clock reading. This saves a reading, which is most of the cost.
     template <class Rep, class Period>
     COGWHEEL_ALWAYS_INLINE bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
-        return target_ != nullptr && target_->reschedule(id_, detail::from_now<Clock>{saturate_to_ns(delay), now});
+        return target_ != nullptr &&
+               target_->reschedule(id_, detail::from_now<Clock>{detail::saturate_to_ns(delay), now});
     }
     /// The same, with a point in time.
     COGWHEEL_ALWAYS_INLINE bool reschedule_at(time_point at) const {

@@ -129,7 +129,7 @@ public:
     /// Thread safety: any thread, also while the context runs.
     [[gnu::cold]] explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {})
         : executor_(executor) {
-        options.validate(levelled_wheel<Wheel>);
+        options.validate(detail::levelled_wheel<Wheel>);
         impl_ = &detail::open_wheel<impl_type>(detail::context_of(executor), executor, options);
     }
 
@@ -182,7 +182,8 @@ public:
     /// Complexity: O(1). Errors: std::bad_alloc; the handler is then destroyed. Thread safety: as Locking says.
     template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_wait(std::chrono::duration<Rep, Period> delay, Token&& token = {}) {
-        return asio::async_initiate<Token, void(error_code)>(initiate_wait(*this), token, saturate_to_ns(delay));
+        return asio::async_initiate<Token, void(error_code)>(initiate_wait(*this), token,
+                                                             detail::saturate_to_ns(delay));
     }
 
     /// The same with a point in time. For a past point, the wait completes in the next turn, or at the end of the
@@ -204,15 +205,15 @@ public:
     COGWHEEL_ALWAYS_INLINE token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f,
                                                const detail::error_output& ec = {}) {
         impl_type& s = impl();
-        return s.schedule(detail::from_present{saturate_to_ns(delay)}, std::forward<F>(f), detail::no_callable(),
-                          ec.get());
+        return s.schedule(detail::from_present{detail::saturate_to_ns(delay)}, std::forward<F>(f),
+                          detail::no_callable(), ec.get());
     }
     /// The same, with a callable that runs if the timer is cancelled (see on_cancel).
     template <class Rep, class Period, detail::schedulable<token_type> F, class G>
     token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, on_cancel<G> cancelled,
                         const detail::error_output& ec = {}) {
         impl_type& s = impl();
-        return s.schedule(detail::from_present{saturate_to_ns(delay)}, std::forward<F>(f),
+        return s.schedule(detail::from_present{detail::saturate_to_ns(delay)}, std::forward<F>(f),
                           std::move(cancelled.callable), ec.get());
     }
 
@@ -270,7 +271,8 @@ public:
     template <class Rep, class Period, std::invocable F>
     COGWHEEL_ALWAYS_INLINE token_type schedule_from(time_point now, std::chrono::duration<Rep, Period> delay, F&& f) {
         impl_type& s = impl();
-        return s.schedule(from_now{saturate_to_ns(delay), now}, std::forward<F>(f), detail::no_callable(), nullptr);
+        return s.schedule(from_now{detail::saturate_to_ns(delay), now}, std::forward<F>(f), detail::no_callable(),
+                          nullptr);
     }
 
     /// Runs `f()` between `earliest` and `latest` from now, so that timers that need not be exact share wake-ups.
@@ -296,7 +298,7 @@ public:
     token_type schedule_coarse(std::chrono::duration<Rep, Period> delay,
                                std::chrono::duration<GrainRep, GrainPeriod> grain, F&& f) {
         return impl().schedule(
-            detail::coarse_delay<Clock>{{saturate_to_ns(delay), Clock::now()}, saturate_to_ns(grain)},
+            detail::coarse_delay<Clock>{{detail::saturate_to_ns(delay), Clock::now()}, detail::saturate_to_ns(grain)},
             std::forward<F>(f), detail::no_callable(), nullptr);
     }
 

@@ -104,7 +104,7 @@ template <any_timer_wheel Wheel = timer_wheel, detail::any_executor Executor, cl
 auto async_wait(const Executor& executor, std::chrono::duration<Rep, Period> delay, Token&& token = {},
                 detail::call_site where = detail::call_site::here()) {
     return asio::async_initiate<Token, void(error_code)>(
-        detail::initiate_context_wait<Wheel, Executor>(executor, where), token, saturate_to_ns(delay));
+        detail::initiate_context_wait<Wheel, Executor>(executor, where), token, detail::saturate_to_ns(delay));
 }
 /// The same with the executor of a context.
 template <any_timer_wheel Wheel = timer_wheel, detail::any_context Context, class Rep, class Period,

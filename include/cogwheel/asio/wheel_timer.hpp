@@ -179,7 +179,7 @@ public:
     bool reschedule(std::chrono::duration<Rep, Period> delay) {
         prefetch();
         if (delay <= delay.zero()) return reschedule(delay, Clock::now());
-        const bool pending = impl_.reschedule(saturate_to_ns(delay), expiry_);
+        const bool pending = impl_.reschedule(detail::saturate_to_ns(delay), expiry_);
         at_once_ = false;
         return pending;
     }

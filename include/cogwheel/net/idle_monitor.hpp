@@ -384,7 +384,9 @@ private:
         return limits;
     }
     time_point tick_time() noexcept { return timer_.wheel().not_before_unlocked(); }
-    static std::chrono::nanoseconds since_epoch(time_point t) noexcept { return saturate_to_ns(t.time_since_epoch()); }
+    static std::chrono::nanoseconds since_epoch(time_point t) noexcept {
+        return detail::saturate_to_ns(t.time_since_epoch());
+    }
     static time_point point(std::chrono::nanoseconds at) noexcept { return detail::point_after(time_point(), at); }
     static std::chrono::nanoseconds present() noexcept { return detail::present<Clock>(); }
 

@@ -45,7 +45,7 @@ public:
     /// Makes a timeout that counts from the start of the request.
     template <class Rep, class Period>
     constexpr basic_request_timeout(std::chrono::duration<Rep, Period> timeout) noexcept
-        : timeout_(saturate_to_ns(timeout)) {}
+        : timeout_(detail::saturate_to_ns(timeout)) {}
 
     /// Makes a timeout that passes at a deadline. With deadline_type() it never passes.
     constexpr basic_request_timeout(deadline_type until) noexcept : until_(until) {}

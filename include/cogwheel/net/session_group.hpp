@@ -99,7 +99,8 @@ public:
     ///   session, success comes when the time has passed.
     template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_drain(std::chrono::duration<Rep, Period> at_most, Token&& token = {}) {
-        return asio::async_initiate<Token, void(error_code)>(initiate_drain(count_), token, saturate_to_ns(at_most));
+        return asio::async_initiate<Token, void(error_code)>(initiate_drain(count_), token,
+                                                             detail::saturate_to_ns(at_most));
     }
 
 private:

@@ -40,24 +40,24 @@ public:
     /// Returns a backoff whose delays are all equal. `delay`: zero or more.
     template <class Rep, class Period>
     static backoff constant(std::chrono::duration<Rep, Period> delay) {
-        return backoff(saturate_to_ns(delay), nanoseconds::zero(), 1);
+        return backoff(detail::saturate_to_ns(delay), nanoseconds::zero(), 1);
     }
     /// Returns a backoff with the delays first, first + step, first + 2 step ... Both values: zero or more.
     template <class Rep, class Period, class StepRep, class StepPeriod>
     static backoff linear(std::chrono::duration<Rep, Period> first, std::chrono::duration<StepRep, StepPeriod> step) {
-        return backoff(saturate_to_ns(first), saturate_to_ns(step), 1);
+        return backoff(detail::saturate_to_ns(first), detail::saturate_to_ns(step), 1);
     }
     /// Returns a backoff with the delays first, first x factor, first x factor^2 ...
     /// Parameters: `first`: above zero. `factor`: 1 or more, and finite.
     template <class Rep, class Period>
     static backoff exponential(std::chrono::duration<Rep, Period> first, double factor = 2) {
-        return growing(saturate_to_ns(first), factor);
+        return growing(detail::saturate_to_ns(first), factor);
     }
 
     /// Returns a copy whose delays are at most `longest`. `longest`: at least the first delay. Default: 2^63 - 1 ns.
     template <class Rep, class Period>
     backoff cap(std::chrono::duration<Rep, Period> longest) const {
-        return capped(saturate_to_ns(longest));
+        return capped(detail::saturate_to_ns(longest));
     }
     /// Returns a copy with this jitter. backoff_jitter::decorrelated needs a first delay above zero.
     backoff jitter(backoff_jitter kind) const;
@@ -91,7 +91,9 @@ private:
     static backoff growing(nanoseconds first, double factor);
     backoff capped(nanoseconds longest) const;
 
-    static constexpr nanoseconds times_three(nanoseconds d) noexcept { return saturating_add(d, saturating_add(d, d)); }
+    static constexpr nanoseconds times_three(nanoseconds d) noexcept {
+        return detail::saturating_add(d, detail::saturating_add(d, d));
+    }
     template <class Generator>
     static nanoseconds between(nanoseconds least, nanoseconds most, Generator& random) {
         const auto span = static_cast<std::uint64_t>((most - least).count());

@@ -41,7 +41,8 @@ public:
     template <class Rep, class Period>
     static constexpr basic_deadline after(std::chrono::duration<Rep, Period> delay, time_point now) noexcept {
         using std::chrono::nanoseconds;
-        const nanoseconds at = saturating_add(saturate_to_ns(now.time_since_epoch()), saturate_to_ns(delay));
+        const nanoseconds at =
+            detail::saturating_add(detail::saturate_to_ns(now.time_since_epoch()), detail::saturate_to_ns(delay));
         if (at == nanoseconds::max()) return {};
         return basic_deadline(time_point(detail::ceil_to<duration>(at)));
     }
@@ -64,8 +65,8 @@ public:
         if (expired(now)) return duration::zero();
         if (!*this) return duration::max();
         std::int64_t left = 0;
-        if (detail::sub_overflow(saturate_to_ns(expiry_.time_since_epoch()).count(),
-                                 saturate_to_ns(now.time_since_epoch()).count(), left))
+        if (detail::sub_overflow(detail::saturate_to_ns(expiry_.time_since_epoch()).count(),
+                                 detail::saturate_to_ns(now.time_since_epoch()).count(), left))
             return duration::max();
         return detail::ceil_to<duration>(std::chrono::nanoseconds(left));
     }

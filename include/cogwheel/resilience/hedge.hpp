@@ -76,7 +76,7 @@ template <any_timer_wheel Wheel, class Rep, class Period, class Operation,
 auto async_hedge(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, Operation&& operation,
                  Token&& token = {}) {
     hedge_options options;
-    options.delay = saturate_to_ns(delay);
+    options.delay = detail::saturate_to_ns(delay);
     return async_hedge(wheel, options, std::forward<Operation>(operation), std::forward<Token>(token));
 }
 

@@ -66,13 +66,13 @@ public:
     /// Takes a token for a retry. Returns false if there is none: do not retry.
     template <class Clock, class Duration>
     bool withdraw(std::chrono::time_point<Clock, Duration> now) noexcept {
-        return withdraw_at(saturate_to_ns(now.time_since_epoch()));
+        return withdraw_at(detail::saturate_to_ns(now.time_since_epoch()));
     }
 
     /// Returns the tokens in the bucket.
     template <class Clock, class Duration>
     double balance(std::chrono::time_point<Clock, Duration> now) noexcept {
-        return balance_at(saturate_to_ns(now.time_since_epoch()));
+        return balance_at(detail::saturate_to_ns(now.time_since_epoch()));
     }
 
     retry_budget_stats stats() const noexcept;

@@ -91,7 +91,7 @@ public:
     /// answer would retry together. The last call in an attempt counts. Less than zero counts as zero.
     template <class Rep, class Period>
     void retry_after(std::chrono::duration<Rep, Period> delay) noexcept {
-        hint_ = delay > delay.zero() ? saturate_to_ns(delay) : std::chrono::nanoseconds::zero();
+        hint_ = delay > delay.zero() ? detail::saturate_to_ns(delay) : std::chrono::nanoseconds::zero();
     }
 
 private:

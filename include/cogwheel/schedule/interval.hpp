@@ -108,11 +108,11 @@ public:
     /// The same with another delay to the next tick. Zero or less: now.
     template <class Rep, class Period>
     void reset(std::chrono::duration<Rep, Period> first_delay) {
-        impl_->reset(saturating_add(detail::present<clock_type>(),
-                                    std::max(saturate_to_ns(first_delay), std::chrono::nanoseconds::zero())));
+        impl_->reset(detail::saturating_add(detail::present<clock_type>(), std::max(detail::saturate_to_ns(first_delay),
+                                                                                    std::chrono::nanoseconds::zero())));
     }
     /// The same with the point of the next tick.
-    void reset_at(time_point first) { impl_->reset(saturate_to_ns(first.time_since_epoch())); }
+    void reset_at(time_point first) { impl_->reset(detail::saturate_to_ns(first.time_since_epoch())); }
 
     /// Returns the number of ticks that have completed with success.
     std::uint64_t count() const noexcept { return impl_->machine.count(); }

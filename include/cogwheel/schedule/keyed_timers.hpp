@@ -97,7 +97,7 @@ public:
     template <class Rep, class Period, detail::keyed_job<Key> F>
     error_code add(Key key, std::chrono::duration<Rep, Period> delay, F job,
                    on_duplicate policy = on_duplicate::reject) {
-        return add(std::move(key), recurrence::once(saturate_to_ns(delay)), std::move(job), policy);
+        return add(std::move(key), recurrence::once(detail::saturate_to_ns(delay)), std::move(job), policy);
     }
 
     /// The same two with the point of the first run. If it is past, that run comes in the next turn, or at the end of
@@ -180,7 +180,7 @@ public:
     template <class K, class Rep, class Period>
     bool touch(const K& key, std::chrono::duration<Rep, Period> delay) {
         const auto at = impl_->all().find(key);
-        return at != impl_->all().end() && impl_->touch(**at, impl_type::from_present(saturate_to_ns(delay)));
+        return at != impl_->all().end() && impl_->touch(**at, impl_type::from_present(detail::saturate_to_ns(delay)));
     }
 
     /// The same with a point; for a past one, as add_at().
@@ -246,7 +246,7 @@ public:
 
 private:
     static std::chrono::nanoseconds since_epoch(time_point at) noexcept {
-        return saturate_to_ns(at.time_since_epoch());
+        return detail::saturate_to_ns(at.time_since_epoch());
     }
 
     template <class F>

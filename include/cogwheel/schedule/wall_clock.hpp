@@ -146,7 +146,7 @@ auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> a
                            const wall_clock_options& options = {}) {
     using wait = detail::wall_clock_wait<Wheel, WallClock>;
     options.validate();
-    const typename wait::point point(saturate_to_ns(at.time_since_epoch()));
+    const typename wait::point point(detail::saturate_to_ns(at.time_since_epoch()));
     return asio::async_compose<Token, void(error_code)>(wait(wheel, point, options.recheck), token,
                                                         wheel.get_executor());
 }

@@ -39,20 +39,20 @@ public:
     /// Returns a trigger with one run, after `delay`.
     template <class Rep, class Period>
     static task_trigger once(std::chrono::duration<Rep, Period> delay) {
-        return task_trigger(kind::once, saturate_to_ns(delay), {}, 1);
+        return task_trigger(kind::once, detail::saturate_to_ns(delay), {}, 1);
     }
 
     /// Returns a trigger with one run, at a date of the wall clock; a date after 2262 is the last one of 2262.
     template <class Duration>
     static task_trigger at(std::chrono::sys_time<Duration> date) {
-        return task_trigger(kind::date, saturate_to_ns(date.time_since_epoch()), {}, 1);
+        return task_trigger(kind::date, detail::saturate_to_ns(date.time_since_epoch()), {}, 1);
     }
 
     /// Returns a trigger with runs on a grid that does not drift. The first run comes after one period, unless
     /// first_after() sets another delay.
     template <class Rep, class Period>
     static task_trigger every(std::chrono::duration<Rep, Period> period) {
-        return task_trigger(kind::periodic, saturate_to_ns(period), saturate_to_ns(period), forever);
+        return task_trigger(kind::periodic, detail::saturate_to_ns(period), detail::saturate_to_ns(period), forever);
     }
 
     /// Returns a trigger with a run at each match of the expression. "TZ=Europe/Berlin " or "CRON_TZ=Europe/Berlin "
@@ -70,7 +70,7 @@ public:
     template <class Rep, class Period>
     task_trigger first_after(std::chrono::duration<Rep, Period> delay) const {
         task_trigger changed = *this;
-        if (kind_ != kind::date) changed.first_ = saturate_to_ns(delay);
+        if (kind_ != kind::date) changed.first_ = detail::saturate_to_ns(delay);
         return changed;
     }
 
@@ -81,7 +81,7 @@ public:
     template <class Rep, class Period>
     task_trigger jitter(std::chrono::duration<Rep, Period> most) const {
         task_trigger changed = *this;
-        changed.jitter_ = saturate_to_ns(most);
+        changed.jitter_ = detail::saturate_to_ns(most);
         return changed;
     }
 
@@ -91,7 +91,7 @@ public:
     template <class Duration>
     task_trigger until(std::chrono::sys_time<Duration> date) const {
         task_trigger changed = *this;
-        changed.until_ = wall_point(saturate_to_ns(date.time_since_epoch()));
+        changed.until_ = wall_point(detail::saturate_to_ns(date.time_since_epoch()));
         return changed;
     }
 

@@ -140,8 +140,6 @@ constexpr Duration ceil_to(std::chrono::nanoseconds ns) noexcept {
     }
 }
 
-} // namespace detail
-
 /// Converts any std::chrono duration to nanoseconds, rounded up. NaN becomes zero. Saturates: 9.2e9 s (291 years)
 /// or more become nanoseconds::max(), -9.2e9 s or less nanoseconds::min(). A nanoseconds argument stays as it is.
 /// An implicit conversion of hours::max() would overflow. A timer that should never fire could then fire at once.
@@ -156,22 +154,24 @@ saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
         return d;
     } else if constexpr (std::is_integral_v<Rep> && factor::den == 1) {
         using wide = std::common_type_t<Rep, std::intmax_t>;
-        constexpr auto half = static_cast<wide>(detail::most_seconds / 2 * Period::den / Period::num);
+        constexpr auto half = static_cast<wide>(most_seconds / 2 * Period::den / Period::num);
         if constexpr (half > 0)
             if (d.count() > 0 && d.count() < half) [[likely]]
                 return nanoseconds(static_cast<std::int64_t>(wide{d.count()} * factor::num));
     }
-    return detail::saturated(d);
+    return saturated(d);
 }
 
 /// Returns a + b; saturates at both ends.
 constexpr std::chrono::nanoseconds saturating_add(std::chrono::nanoseconds a, std::chrono::nanoseconds b) noexcept {
     using std::chrono::nanoseconds;
     std::int64_t sum = 0;
-    if (detail::add_overflow(a.count(), b.count(), sum)) [[unlikely]]
+    if (add_overflow(a.count(), b.count(), sum)) [[unlikely]]
         return b.count() > 0 ? nanoseconds::max() : nanoseconds::min();
     return nanoseconds(sum);
 }
+
+} // namespace detail
 
 /// Converts the time since the wheel's origin to ticks, and back. All ticks have the same length.
 ///

@@ -26,14 +26,20 @@ struct timer_id {
     friend constexpr bool operator==(timer_id, timer_id) = default;
 };
 
+class timer_node;
+
+namespace detail {
+
 /// Two words of a node. In a wheel they hold its deadline and the tick of its entry, in a list or a queue its links.
 class node_links {
-    friend class node_access;
-    friend class timer_node;
+    friend node_access;
+    friend timer_node;
 
     std::uint64_t deadline_ = 0;
     std::uint64_t filed_ = 0;
 };
+
+} // namespace detail
 
 /// A timer, as the core sees it.
 /// Lifetime: detach() an attached node, or relocate() it to another one, before you destroy it. A node_table owns the
@@ -43,7 +49,7 @@ class node_links {
 ///         static void expired(cogwheel::timer_node& node, void* context);
 ///         cogwheel::timer_node idle{&expired};
 ///     };
-class timer_node : private node_links {
+class timer_node : private detail::node_links {
 public:
     /// Completes the timer. The wheel calls this function at expiry, after it has disarmed the node. The function may
     /// schedule the node again, release its block, or detach and destroy it. `context` is the argument of advance().
@@ -103,16 +109,16 @@ public:
 
     // The setters store into a member. As far as the compiler knows, a store through a reference to the word can change
     // any integer of the wheel, so it would have to load these integers again.
-    static std::uint64_t deadline(const node_links& n) noexcept { return n.deadline_; }
+    static std::uint64_t deadline(const detail::node_links& n) noexcept { return n.deadline_; }
     static std::uint64_t deadline(const timer_node& n) noexcept { return n.deadline_; }
-    static void deadline(node_links& n, std::uint64_t value) noexcept { n.deadline_ = value; }
+    static void deadline(detail::node_links& n, std::uint64_t value) noexcept { n.deadline_ = value; }
     static void deadline(timer_node& n, std::uint64_t value) noexcept { n.deadline_ = value; }
 
     /// The tick of the entry that covers the node; in entry_wheel, a serial number if the timer is overdue. The value
     /// stays after the timer has ended, so that the node's next timer can use the entry.
-    static std::uint64_t filed(const node_links& n) noexcept { return n.filed_; }
+    static std::uint64_t filed(const detail::node_links& n) noexcept { return n.filed_; }
     static std::uint64_t filed(const timer_node& n) noexcept { return n.filed_; }
-    static void filed(node_links& n, std::uint64_t value) noexcept { n.filed_ = value; }
+    static void filed(detail::node_links& n, std::uint64_t value) noexcept { n.filed_ = value; }
     static void filed(timer_node& n, std::uint64_t value) noexcept { n.filed_ = value; }
 
     static std::uint32_t generation(const timer_node& n) noexcept { return n.generation_; }
@@ -122,9 +128,9 @@ public:
     static std::uint32_t index(const timer_node& n) noexcept { return n.index_; }
     static void index(timer_node& n, std::uint32_t value) noexcept { n.index_ = value; }
 
-    static node_links& links(timer_node& n) noexcept { return n; }
+    static detail::node_links& links(timer_node& n) noexcept { return n; }
     /// Preconditions: the links belong to a node.
-    static timer_node& node_of(node_links& l) noexcept { return static_cast<timer_node&>(l); }
+    static timer_node& node_of(detail::node_links& l) noexcept { return static_cast<timer_node&>(l); }
 };
 
 } // namespace cogwheel::COGWHEEL_ABI

@@ -21,26 +21,41 @@ struct advance_result {
     bool spent = false; ///< the reason for `more` is the budget
 };
 
-/// A wheel over a node_table. Its guarantees, except complexity, must be those of hashed_wheel; detail/entry_wheel.hpp
-/// documents the functions. It holds the indices of its nodes and not their addresses: node_table::relocate() moves
-/// armed nodes. basic_timer_wheel runs any wheel that models this concept.
+/// A wheel over a node_table: what basic_timer_wheel needs of one. `node` is in the table, `due` at most tick::max().
+/// The wheel holds the indices of its nodes and not their addresses: node_table::relocate() moves armed nodes. The
+/// complexities are those of hashed_wheel; another wheel may have others.
 template <class W>
 concept timing_wheel =
-    std::constructible_from<W, node_table&, std::size_t, tick> &&
-    requires(W wheel, const W& const_wheel, timer_node& node, tick t, work_budget budget, void* context) {
-        wheel.schedule(node, t);
-        wheel.reschedule(node, t);
+    std::constructible_from<W, node_table&, std::size_t, tick> && // the table, the number of slots, the present tick
+    requires(W wheel, const W& const_wheel, timer_node& node, tick due, work_budget budget, void* context) {
+        // Arms a node that is not armed. A timer due at or before now() fires in the next advance(). O(1).
+        // Errors: std::bad_alloc; the node stays disarmed.
+        wheel.schedule(node, due);
+        // Changes the deadline of an armed node. O(1). Errors: std::bad_alloc; the timer keeps its deadline.
+        wheel.reschedule(node, due);
+        // Disarms an armed node; its id becomes stale. O(1).
         { wheel.cancel(node) } noexcept;
-        { wheel.advance(t, budget, context) } -> std::same_as<advance_result>;
+        // Moves now() to `due`, but never back. Disarms the due nodes in order of their ticks, and calls for each its
+        // completion function with `context`. This function may call all functions except advance(); what it arms
+        // fires in a later advance(). Returns with `more` if the budget is spent. Errors: std::bad_alloc, and what a
+        // completion function throws; the next call goes on.
+        { wheel.advance(due, budget, context) } -> std::same_as<advance_result>;
+        // Makes advance() return after the completion function that calls this.
         { wheel.interrupt() } noexcept;
+        // Returns a tick at which to call advance() next; no timer is due before it. Returns now() if a timer is due,
+        // and nothing if none is pending.
         { wheel.next_due() } -> std::same_as<std::optional<tick>>;
-        { const_wheel.occupied(t, t) } noexcept -> std::same_as<std::optional<tick>>;
+        // Returns a tick of a range at which advance() looks at some timer in any case, or nothing.
+        { const_wheel.occupied(due, due) } noexcept -> std::same_as<std::optional<tick>>;
+        // Return the tick that advance() has reached, and the number of pending timers.
         { const_wheel.now() } noexcept -> std::same_as<tick>;
         { const_wheel.size() } noexcept -> std::same_as<std::size_t>;
+        // Allocates what so many pending timers need.
         wheel.reserve(std::size_t{});
+        // Disarms all nodes, and calls the function for each.
         wheel.clear(static_cast<void (*)(timer_node&)>(nullptr));
+        // Gives unused memory back to the system. Returns false and does nothing while a timer is due.
         { wheel.trim() } noexcept -> std::same_as<bool>;
-        { const_wheel.check_invariants() } -> std::same_as<const char*>;
     };
 
 namespace detail {
@@ -60,10 +75,10 @@ concept wheel_with_short_path = requires {
                           typename class_with<decltype(&W::postpone)>::type>;
 };
 
-} // namespace detail
-
 /// A timing_wheel that can also be constructed from wheel_levels.
 template <class W>
 concept levelled_wheel = timing_wheel<W> && std::constructible_from<W, node_table&, const wheel_levels&, tick>;
+
+} // namespace detail
 
 } // namespace cogwheel::COGWHEEL_ABI

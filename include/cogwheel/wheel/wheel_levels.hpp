@@ -80,14 +80,4 @@ inline constexpr wheel_levels clock_hands{{std::chrono::milliseconds(10), 100},
                                           {std::chrono::hours(1), 24},
                                           {std::chrono::hours(24), 30}};
 
-/// Levels for games: 100 slots of 10 ms, 60 of a second, 60 of a minute. Effects of milliseconds to an hour.
-inline constexpr wheel_levels game_levels{
-    {std::chrono::milliseconds(10), 100}, {std::chrono::seconds(1), 60}, {std::chrono::minutes(1), 60}};
-
-/// Levels for orders, reservations and subscriptions: 60 slots of a second, 60 of a minute, 24 of an hour, 30 of a day.
-inline constexpr wheel_levels order_levels{{std::chrono::seconds(1), 60},
-                                           {std::chrono::minutes(1), 60},
-                                           {std::chrono::hours(1), 24},
-                                           {std::chrono::hours(24), 30}};
-
 } // namespace cogwheel::COGWHEEL_ABI

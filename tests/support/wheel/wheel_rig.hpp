@@ -122,7 +122,7 @@ private:
             if (op.raw[2] % 4 == 0)
                 wheel_.trim();
             else
-                trimming_ = cogwheel::trim_position{}; // in steps, of which each later operation takes one
+                trimming_ = cogwheel::detail::trim_position{}; // in steps, of which each later operation takes one
             break;
         case verb::advance_to_next:
             if (const auto next = wheel_.next_due()) advance(next->value, op.budget());
@@ -324,7 +324,7 @@ private:
         expect(broken == nullptr, broken);
         if (op.asks_next_due()) compare_next_due();
         if (!op.compares_all()) return;
-        if constexpr (cogwheel::counted_wheel<Wheel>) compare_counts(op);
+        if constexpr (cogwheel::detail::counted_wheel<Wheel>) compare_counts(op);
         for (const timer& t : timers_) {
             if (t.node == nullptr) continue;
             expect(t.node->armed() == pending(t), "armed() is wrong");
@@ -339,9 +339,9 @@ private:
 
     // What the wheel counts of its entries and slots.
     void compare_counts(const script_op& op) {
-        cogwheel::level_census all;
+        cogwheel::detail::level_census all;
         for (std::size_t level = 0; level < wheel_.levels(); ++level) {
-            cogwheel::level_census whole, sliced;
+            cogwheel::detail::level_census whole, sliced;
             expect(!wheel_.count_slots(level, 0, cogwheel::wheel_levels::max_slots, whole), "a census without an end");
             const std::size_t slice = 1 + op.raw[1] % 5;
             for (std::size_t first = 0; wheel_.count_slots(level, first, slice, sliced); first += slice) {
@@ -401,7 +401,7 @@ private:
     std::uint64_t lives_ = 0;
     std::uint64_t fired_ = 0;
     std::uint64_t cascades_ = 0, sweeps_ = 0;
-    std::optional<cogwheel::trim_position> trimming_; // a trim in steps that is under way
+    std::optional<cogwheel::detail::trim_position> trimming_; // a trim in steps that is under way
     bool advancing_ = false, leftover_ = false, overdue_armed_ = false;
     std::string fault_;
 };

@@ -22,10 +22,10 @@
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/platform.hpp>
 #include <cogwheel/wheel/detail/entry_jump.hpp>
+#include <cogwheel/wheel/detail/level_census.hpp>
 #include <cogwheel/wheel/detail/slot_ring.hpp>
-#include <cogwheel/wheel/level_census.hpp>
+#include <cogwheel/wheel/detail/trim_position.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
-#include <cogwheel/wheel/trim_position.hpp>
 
 #include <memory>
 #include <vector>

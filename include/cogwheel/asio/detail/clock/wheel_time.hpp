@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/clock/tick_clock.hpp>
-#include <cogwheel/wheel/coalescing.hpp>
+#include <cogwheel/wheel/detail/coalescing.hpp>
 #include <cogwheel/wheel/tick.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 

@@ -6,7 +6,7 @@
 
 #include <cogwheel/asio/detail/engine/operation.hpp>
 #include <cogwheel/detail/linked_list.hpp>
-#include <cogwheel/wheel/node_queue.hpp>
+#include <cogwheel/wheel/detail/node_queue.hpp>
 #include <cogwheel/wheel/timer_node.hpp>
 
 #include <array>

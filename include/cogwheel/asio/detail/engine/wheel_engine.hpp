@@ -32,7 +32,7 @@
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/post_flag.hpp>
-#include <cogwheel/wheel/level_census.hpp>
+#include <cogwheel/wheel/detail/level_census.hpp>
 #include <cogwheel/wheel/observed_wheel.hpp>
 #include <cogwheel/wheel/timing_wheel.hpp>
 

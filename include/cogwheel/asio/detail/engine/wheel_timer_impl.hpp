@@ -15,8 +15,8 @@
 #include <cogwheel/asio/detail/executor/sent_handler.hpp>
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
-#include <cogwheel/wheel/node_list.hpp>
-#include <cogwheel/wheel/node_queue.hpp>
+#include <cogwheel/wheel/detail/node_list.hpp>
+#include <cogwheel/wheel/detail/node_queue.hpp>
 
 #include COGWHEEL_ASIO_HEADER(associated_cancellation_slot.hpp)
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
-#include <cogwheel/wheel/node_list.hpp>
+#include <cogwheel/wheel/detail/node_list.hpp>
 #include <cogwheel/wheel/node_table.hpp>
 
 #include COGWHEEL_ASIO_HEADER(cancellation_type.hpp)

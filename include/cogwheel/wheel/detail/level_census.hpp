@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::COGWHEEL_ABI {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// One level of a wheel, as far as its slots have been counted.
 struct level_census {
@@ -40,4 +40,4 @@ concept counted_wheel = timing_wheel<W> && requires(const W& wheel, std::size_t 
     { wheel.count_slots(n, n, n, census) } noexcept -> std::same_as<bool>;
 };
 
-} // namespace cogwheel::COGWHEEL_ABI
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -14,14 +14,14 @@
 #include <type_traits>
 #include <utility>
 
-namespace cogwheel::COGWHEEL_ABI {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// A list of nodes. It does not own them. All operations are O(1). Lifetime: empty the list before you destroy it.
 ///
-///     cogwheel::node_list waits;
+///     cogwheel::detail::node_list waits;
 ///     waits.push_back(node);
 ///     const cogwheel::timer_id id = node.id();
-///     if (cogwheel::timer_node* n = nodes.find(id)) cogwheel::node_list::erase(*n);
+///     if (cogwheel::timer_node* n = nodes.find(id)) cogwheel::detail::node_list::erase(*n);
 class node_list {
 public:
     node_list() noexcept { link(end_, end_); }
@@ -101,4 +101,4 @@ private:
 
 static_assert(std::is_standard_layout_v<node_list>, "so that the address of the end is that of the list");
 
-} // namespace cogwheel::COGWHEEL_ABI
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -9,11 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cogwheel::COGWHEEL_ABI {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// The state of one trim() in steps. A new position is at the beginning. Use it with one wheel.
 ///
-///     cogwheel::trim_position at;
+///     cogwheel::detail::trim_position at;
 ///     while (wheel.trim(at, cogwheel::work_budget(10'000))) do_something_else();
 ///     if (!at.done()) { /* a timer was due */ }
 struct trim_position {
@@ -28,4 +28,4 @@ struct trim_position {
     bool done() const noexcept { return next == phase::done; }
 };
 
-} // namespace cogwheel::COGWHEEL_ABI
+} // namespace cogwheel::COGWHEEL_ABI::detail

@@ -3,7 +3,7 @@
 //
 // Chooses the tick of a timer that may expire anywhere in a range, so that fewer wake-ups serve more timers.
 //
-//     const cogwheel::tick due = cogwheel::coalesced(wheel, cogwheel::tick{500}, cogwheel::tick{520});
+//     const cogwheel::tick due = cogwheel::detail::coalesced(wheel, cogwheel::tick{500}, cogwheel::tick{520});
 //     wheel.schedule(node, due); // at a tick of the range where the wheel looks at a timer anyway, or at tick 512
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include <bit>
 
-namespace cogwheel::COGWHEEL_ABI {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Returns the tick of [from, to] that is divisible by the highest power of two. Timers with overlapping ranges often
 /// get the same tick this way, although they do not know each other. Preconditions: from <= to.
@@ -36,4 +36,4 @@ tick coalesced(const Wheel& wheel, tick from, tick to) noexcept {
     return taken ? *taken : roundest(from, to);
 }
 
-} // namespace cogwheel::COGWHEEL_ABI
+} // namespace cogwheel::COGWHEEL_ABI::detail

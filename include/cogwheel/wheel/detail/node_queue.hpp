@@ -12,7 +12,7 @@
 #include <array>
 #include <cstddef>
 
-namespace cogwheel::COGWHEEL_ABI {
+namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// A queue of nodes, first in, first out. It does not own them. All operations are O(1).
 ///
@@ -83,4 +83,4 @@ private:
     std::size_t first_ = 0, end_ = 0; // both only grow; an index is taken mod `distance`
 };
 
-} // namespace cogwheel::COGWHEEL_ABI
+} // namespace cogwheel::COGWHEEL_ABI::detail
