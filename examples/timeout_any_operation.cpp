@@ -45,8 +45,7 @@ asio::awaitable<void> client(cogwheel::local_timer_wheel& wheel, tcp::endpoint s
 
     std::array<char, 16> buffer{};
     try {
-        co_await socket.async_read_some(asio::buffer(buffer),
-                                        cogwheel::timeout_after(wheel, 50ms, asio::use_awaitable));
+        co_await socket.async_read_some(asio::buffer(buffer), cogwheel::timeout(wheel, 50ms, asio::use_awaitable));
     } catch (const std::system_error& e) {
         report("a read", e);
     }
@@ -58,8 +57,7 @@ asio::awaitable<void> client(cogwheel::local_timer_wheel& wheel, tcp::endpoint s
     }
 
     // The same with a callback: the socket is as good as before, so the next read may wait anew.
-    socket.async_read_some(asio::buffer(buffer),
-                           cogwheel::timeout_after(wheel, 50ms, [](std::error_code ec, std::size_t) {
+    socket.async_read_some(asio::buffer(buffer), cogwheel::timeout(wheel, 50ms, [](std::error_code ec, std::size_t) {
                                std::printf("a callback: %s\n", ec == asio::error::timed_out ? "timed out" : "??");
                            }));
     co_await wheel.async_wait(100ms, asio::use_awaitable);

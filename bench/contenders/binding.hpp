@@ -46,7 +46,7 @@ public:
     }
     bool cancel(handle& h) { return h.cancel(); }
     void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(delay); }
-    void move_to(handle& h, std::uint32_t, time_point at) { h.reschedule_at(at); }
+    void move_to(handle& h, std::uint32_t, time_point at) { h.reschedule(at); }
 
     std::size_t pending() const { return this->wheel_.pending(); }
 
@@ -67,7 +67,7 @@ public:
     static constexpr std::string_view name = "cogwheel-local-now";
 
     void schedule(handle& h, std::uint32_t number, milliseconds delay) {
-        h = wheel_.schedule_from(turn_, delay, callable(number));
+        h = wheel_.schedule(turn_ + delay, callable(number));
     }
     void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(delay, turn_); }
 };
@@ -88,7 +88,7 @@ public:
     }
     void move_to(handle& h, std::uint32_t number, time_point at) {
         cancel(h);
-        this->wheel_.async_wait_until(at, asio::bind_cancellation_slot(h.slot(), this->note_start(number)));
+        this->wheel_.async_wait(at, asio::bind_cancellation_slot(h.slot(), this->note_start(number)));
     }
 
     std::size_t pending() const { return this->unless_it_differs(this->wheel_.pending()); }

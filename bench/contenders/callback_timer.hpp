@@ -38,7 +38,7 @@ public:
     }
     bool cancel(handle& h) { return h.timer.cancel(this->wheel_); }
     void move(handle& h, std::uint32_t, milliseconds delay) { h.timer.schedule(this->wheel_, delay); }
-    void move_to(handle& h, std::uint32_t, time_point at) { h.timer.schedule_at(at); }
+    void move_to(handle& h, std::uint32_t, time_point at) { h.timer.schedule(at); }
 
     std::size_t pending() const { return this->wheel_.pending(); }
 };

@@ -8,7 +8,7 @@
 
 #include "contenders/asio_loop.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 
 #include <asio/awaitable.hpp>
 #include <asio/co_spawn.hpp>
@@ -110,7 +110,7 @@ struct limited {
 
     template <class Ready, class Handler>
     void start(Ready ready, Handler handler) {
-        ready(cogwheel::timeout_after(wheel, std::chrono::seconds(5), handler));
+        ready(cogwheel::timeout(wheel, std::chrono::seconds(5), handler));
     }
     Wheel wheel;
 };
@@ -122,7 +122,7 @@ struct limited_by_context {
 
     template <class Ready, class Handler>
     void start(Ready ready, Handler handler) {
-        ready(cogwheel::timeout_after(std::chrono::seconds(5), handler));
+        ready(cogwheel::timeout(std::chrono::seconds(5), handler));
     }
 };
 
@@ -133,7 +133,7 @@ struct asio_cancel_after {
 
     template <class Ready, class Handler>
     void start(Ready ready, Handler handler) {
-        ready(asio::cancel_after(std::chrono::seconds(5), handler));
+        ready(asio::timeout(std::chrono::seconds(5), {.own_error = true}, handler));
     }
 };
 #endif
@@ -185,7 +185,7 @@ struct limited_awaited {
 
     template <class Ready>
     auto await(each&, Ready ready) {
-        return ready(cogwheel::timeout_after(wheel, std::chrono::seconds(5), asio::use_awaitable));
+        return ready(cogwheel::timeout(wheel, std::chrono::seconds(5), asio::use_awaitable));
     }
     cogwheel::timer_wheel wheel;
 };

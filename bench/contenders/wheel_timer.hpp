@@ -30,7 +30,7 @@ public:
     }
     bool cancel(handle& h) { return h.cancel() == 1; }
     void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(delay); }
-    void move_to(handle& h, std::uint32_t, time_point at) { h.reschedule_at(at); }
+    void move_to(handle& h, std::uint32_t, time_point at) { h.reschedule(at); }
 
     std::size_t pending() const { return this->unless_it_differs(this->wheel_.pending()); }
 };

@@ -179,14 +179,14 @@ int main(int argc, char** argv) {
             (void)wheel.stats();
             counts.note(thread_time() - began);
             cogwheel::wheel_snapshot s;
-            cogwheel::snapshot_cursor cursor;
+            cogwheel::wheel_cursor cursor;
             for (bool more = true, first = true; more; first = false) {
                 began = thread_time();
                 more = wheel.snapshot(cursor, s);
                 if (!first) slots.note(thread_time() - began);
             }
         }
-        cogwheel::pending_cursor cursor;
+        cogwheel::wheel_cursor cursor;
         std::size_t seen = 0;
         for (bool more = true; more;) {
             const auto began = thread_time();

@@ -10,7 +10,7 @@
 #include "system_calls.hpp"
 #include "workloads/live_set.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
 #include <asio/post.hpp>
@@ -145,7 +145,7 @@ struct lone_timeout_after : lone_on_wheel<Wheel> {
     explicit lone_timeout_after(asio::io_context& context) : lone_on_wheel<Wheel>(context), io(context) {}
     template <class Count>
     void round(Count count) {
-        asio::post(io, cogwheel::timeout_after(this->wheel, usual_delay, count));
+        asio::post(io, cogwheel::timeout(this->wheel, usual_delay, count));
     }
 };
 
@@ -158,7 +158,7 @@ struct lone_cancel_after {
     explicit lone_cancel_after(asio::io_context& context) : io(context) {}
     template <class Count>
     void round(Count count) {
-        asio::post(io, asio::cancel_after(usual_delay, count));
+        asio::post(io, asio::timeout(usual_delay, {.own_error = true}, count));
     }
 };
 #endif

@@ -4,7 +4,7 @@
 // What a connection does: requests, and after an upgrade messages. Each wait for the client has its limit.
 #include "server.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
 
 #include <boost/asio/redirect_error.hpp>
@@ -108,7 +108,7 @@ asio::awaitable<void> server::serve_http(connection& c) {
             c.end = [&c, &ec] { c.socket.cancel(ec); };
             co_await c.socket.async_wait(
                 asio::ip::tcp::socket::wait_read,
-                cogwheel::timeout_after(wheel_, limits_.keep_alive, redirect_error(use_awaitable, ec)));
+                cogwheel::timeout(wheel_, limits_.keep_alive, redirect_error(use_awaitable, ec)));
             c.end = nullptr;
             if (ec) {
                 timed_out_ += ec == asio::error::timed_out ? 1 : 0;
@@ -119,7 +119,7 @@ asio::awaitable<void> server::serve_http(connection& c) {
         parser.header_limit(static_cast<std::uint32_t>(limits_.head_bytes));
         parser.body_limit(limits_.body_bytes);
         co_await http::async_read(c.socket, buffer, parser,
-                                  cogwheel::timeout_after(wheel_, limits_.request, redirect_error(use_awaitable, ec)));
+                                  cogwheel::timeout(wheel_, limits_.request, redirect_error(use_awaitable, ec)));
         std::optional<response> a;
         if (ec) {
             timed_out_ += ec == asio::error::timed_out ? 1 : 0;
@@ -136,7 +136,7 @@ asio::awaitable<void> server::serve_http(connection& c) {
         if (stopping_) a->keep_alive(false);
         open = a->keep_alive();
         co_await http::async_write(c.socket, *a,
-                                   cogwheel::timeout_after(wheel_, limits_.write, redirect_error(use_awaitable, ec)));
+                                   cogwheel::timeout(wheel_, limits_.write, redirect_error(use_awaitable, ec)));
         if (ec) {
             timed_out_ += ec == asio::error::timed_out ? 1 : 0;
             co_return;
@@ -147,7 +147,7 @@ asio::awaitable<void> server::serve_http(connection& c) {
     char rest[1024];
     for (std::size_t read = 0; !ec && read < limits_.body_bytes; read += sizeof rest)
         co_await c.socket.async_read_some(
-            asio::buffer(rest), cogwheel::timeout_after(wheel_, limits_.request, redirect_error(use_awaitable, ec)));
+            asio::buffer(rest), cogwheel::timeout(wheel_, limits_.request, redirect_error(use_awaitable, ec)));
 }
 
 template <class Request>
@@ -155,8 +155,7 @@ asio::awaitable<void> server::serve_websocket(connection& c, const Request& upgr
     error_code ec;
     websocket_stream ws(c.socket);
     ws.read_message_max(limits_.body_bytes);
-    co_await ws.async_accept(upgrade,
-                             cogwheel::timeout_after(wheel_, limits_.write, redirect_error(use_awaitable, ec)));
+    co_await ws.async_accept(upgrade, cogwheel::timeout(wheel_, limits_.write, redirect_error(use_awaitable, ec)));
     if (ec) co_return;
 
     silence_guard guard(wheel_, c.socket, ws, limits_.silence, timed_out_);
@@ -169,7 +168,7 @@ asio::awaitable<void> server::serve_websocket(connection& c, const Request& upgr
         ++messages_;
         ws.text(ws.got_text());
         co_await ws.async_write(message.data(),
-                                cogwheel::timeout_after(wheel_, limits_.write, redirect_error(use_awaitable, ec)));
+                                cogwheel::timeout(wheel_, limits_.write, redirect_error(use_awaitable, ec)));
         if (ec) {
             timed_out_ += ec == asio::error::timed_out ? 1 : 0;
             break;

@@ -19,7 +19,7 @@
 // idle connections keep the context running.
 #pragma once
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/resilience/deadline.hpp>
 
@@ -177,8 +177,8 @@ private:
     asio::awaitable<void> open(tcp::socket& socket, deadline until) {
         const auto limit = until.min(options_.connect_limit).expiry();
         std::error_code ec;
-        co_await socket.async_connect(
-            endpoint_, cogwheel::timeout_at(wheel_, limit, asio::redirect_error(asio::use_awaitable, ec)));
+        co_await socket.async_connect(endpoint_,
+                                      cogwheel::timeout(wheel_, limit, asio::redirect_error(asio::use_awaitable, ec)));
         if (!ec) co_return;
         close(socket);
         throw std::system_error{ec};
@@ -206,10 +206,10 @@ private:
         const std::uint64_t number = ++rests_;
         idle_.emplace(number, socket);
         socket->async_wait(tcp::socket::wait_read,
-                           cogwheel::timeout_after(wheel_, options_.idle_limit,
-                                                   [weak = this->weak_from_this(), number, socket](std::error_code ec) {
-                                                       if (const auto pool = weak.lock()) pool->end_rest(number, ec);
-                                                   }));
+                           cogwheel::timeout(wheel_, options_.idle_limit,
+                                             [weak = this->weak_from_this(), number, socket](std::error_code ec) {
+                                                 if (const auto pool = weak.lock()) pool->end_rest(number, ec);
+                                             }));
     }
     void end_rest(std::uint64_t number, std::error_code ec) {
         const auto place = idle_.find(number);

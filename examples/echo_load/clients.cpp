@@ -51,7 +51,7 @@ const results& clients::run() {
         connecting_ = false;
         end_if_done();
     });
-    last_resort_ = wheel_.schedule_at(end_ + grace, [this] {
+    last_resort_ = wheel_.schedule(end_ + grace, [this] {
         abandoned_ = true;
         std::error_code ignored;
         for (const auto& one : clients_) one->socket.close(ignored);
@@ -113,7 +113,7 @@ asio::awaitable<bool> clients::chat(client& self, clock::time_point end) {
         if (!co_await exchange(self)) co_return false;
         if (next >= end) co_return true;
         std::error_code ec;
-        co_await wheel_.async_wait_until(next, asio::redirect_error(asio::use_awaitable, ec));
+        co_await wheel_.async_wait(next, asio::redirect_error(asio::use_awaitable, ec));
         if (ec) co_return false;
     }
 }

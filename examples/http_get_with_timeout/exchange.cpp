@@ -64,12 +64,13 @@ void exchange::check(std::error_code ec, const char* what, limit step, cogwheel:
 asio::awaitable<tcp::resolver::results_type> exchange::look_up(const target& to, cogwheel::deadline until) {
     struct question {
         tcp::resolver resolver;
-        cogwheel::local_wheel_timer answered;
+        cogwheel::basic_wheel_timer<cogwheel::local_timer_wheel> answered;
         std::error_code ec{asio::error::timed_out};
         tcp::resolver::results_type results{};
     };
     const auto asked = std::make_shared<question>(
-        question{tcp::resolver{stream_.get_executor()}, cogwheel::local_wheel_timer{timers_, until.expiry()}});
+        question{tcp::resolver{stream_.get_executor()},
+                 cogwheel::basic_wheel_timer<cogwheel::local_timer_wheel>{timers_, until.expiry()}});
     asked->resolver.async_resolve(to.host, to.port, [asked](std::error_code ec, tcp::resolver::results_type results) {
         asked->ec = ec;
         asked->results = std::move(results);
@@ -85,7 +86,7 @@ asio::awaitable<void> exchange::connect(const target& to, cogwheel::deadline unt
     const auto endpoints = co_await look_up(to, until);
     std::error_code ec;
     co_await asio::async_connect(stream_.next_layer(), endpoints,
-                                 timeout_at(timers_, until.expiry(), redirect_error(use_awaitable, ec)));
+                                 timeout(timers_, until.expiry(), redirect_error(use_awaitable, ec)));
     check(ec, "the connection", limit::connect, until);
 }
 
@@ -96,10 +97,10 @@ asio::awaitable<void> exchange::ask(const target& to, cogwheel::deadline until) 
                     to.path, is_v6 ? "[" : "", to.host, is_v6 ? "]" : "", to.port);
     std::error_code ec;
     co_await asio::async_write(stream_, asio::buffer(request),
-                               timeout_at(timers_, until.expiry(), redirect_error(use_awaitable, ec)));
+                               timeout(timers_, until.expiry(), redirect_error(use_awaitable, ec)));
     check(ec, "the request", limit::first_byte, until);
     co_await asio::async_read(stream_, asio::dynamic_buffer(data_, longest_head), asio::transfer_at_least(1),
-                              timeout_at(timers_, until.expiry(), redirect_error(use_awaitable, ec)));
+                              timeout(timers_, until.expiry(), redirect_error(use_awaitable, ec)));
     check(ec, "the wait for the response", limit::first_byte, until);
 }
 
@@ -107,7 +108,7 @@ asio::awaitable<std::string> exchange::head(cogwheel::deadline until) {
     std::error_code ec;
     const std::size_t size =
         co_await asio::async_read_until(stream_, asio::dynamic_buffer(data_, longest_head), std::string{"\r\n\r\n"},
-                                        timeout_at(timers_, until.expiry(), redirect_error(use_awaitable, ec)));
+                                        timeout(timers_, until.expiry(), redirect_error(use_awaitable, ec)));
     if (ec == asio::error::not_found) throw bad_response{"its header has no end within 64 KiB"};
     check(ec, "the header", limit::header, until);
     std::string text = data_.substr(0, size);
@@ -140,7 +141,7 @@ asio::awaitable<void> exchange::pass(std::optional<std::uint64_t> left, const bo
         data_.erase(0, now);
         if (left && (*left -= now) == 0) co_return;
         co_await asio::async_read(stream_, asio::dynamic_buffer(data_), asio::transfer_at_least(1),
-                                  timeout_at(timers_, total_.expiry(), redirect_error(use_awaitable, ec)));
+                                  timeout(timers_, total_.expiry(), redirect_error(use_awaitable, ec)));
         if (ec == asio::error::eof && !left) co_return;
         check(ec, "the body", limit::total, total_);
     }
@@ -151,7 +152,7 @@ asio::awaitable<std::string> exchange::line() {
     std::error_code ec;
     const std::size_t size = co_await asio::async_read_until(
         stream_, asio::dynamic_buffer(data_, data_.size() + longest_line), std::string{"\r\n"},
-        timeout_at(timers_, total_.expiry(), redirect_error(use_awaitable, ec)));
+        timeout(timers_, total_.expiry(), redirect_error(use_awaitable, ec)));
     if (ec == asio::error::not_found) throw bad_response{"a line within its body has no end"};
     check(ec, "the body", limit::total, total_);
     std::string text = data_.substr(0, size - 2);

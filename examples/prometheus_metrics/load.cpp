@@ -5,7 +5,7 @@
 
 #include "support/spawned.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
 #include <cogwheel/resilience/error.hpp>
 #include <cogwheel/resilience/retry.hpp>
@@ -76,7 +76,7 @@ asio::awaitable<std::error_code> load::call_backend() {
     std::error_code ec;
     const auto answer_after = backend_is_down_ ? 1000ms : between(5, 35);
     const auto token = redirect_error(use_awaitable, ec);
-    co_await wheel_.async_wait(answer_after, cogwheel::timeout_after(wheel_, 30ms, token));
+    co_await wheel_.async_wait(answer_after, cogwheel::timeout(wheel_, 30ms, token));
     call.ended(ec);
     co_return ec;
 }

@@ -63,9 +63,8 @@ asio::awaitable<void> client::run() {
 asio::awaitable<std::shared_ptr<channel>> client::connect() {
     tcp::socket socket{co_await asio::this_coro::executor};
     co_await socket.async_connect(
-        options_.server,
-        cogwheel::timeout_after(wheel_, options_.connect,
-                                asio::bind_cancellation_slot(stop_connecting_.slot(), asio::use_awaitable)));
+        options_.server, cogwheel::timeout(wheel_, options_.connect,
+                                           asio::bind_cancellation_slot(stop_connecting_.slot(), asio::use_awaitable)));
     socket.set_option(tcp::no_delay{true});
     const cogwheel::idle_timeouts idle{.reader = 2 * options_.heartbeat, .ping = options_.heartbeat, .jitter = 0.2};
     const auto made = std::make_shared<channel>(wheel_, channel_limits{.idle = idle}, std::move(socket));

@@ -123,9 +123,9 @@ int run(const options& o) {
         for (std::size_t i = 0; i < o.connections; ++i) {
             start(i);
             if (o.ramp.count() != 0)
-                co_await wheel.async_wait_until(begin + o.ramp * static_cast<std::int64_t>(i + 1) /
-                                                            static_cast<std::int64_t>(o.connections),
-                                                asio::use_awaitable);
+                co_await wheel.async_wait(begin + o.ramp * static_cast<std::int64_t>(i + 1) /
+                                                      static_cast<std::int64_t>(o.connections),
+                                          asio::use_awaitable);
         }
     };
     asio::co_spawn(io, start_all(), rethrow);

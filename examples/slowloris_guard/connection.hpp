@@ -47,7 +47,7 @@ private:
     void move_to(clock::time_point at, bool closes) {
         fired_ = false;
         closes_ = closes;
-        timer_.schedule_at(at);
+        timer_.schedule(at);
     }
     void fire();
 

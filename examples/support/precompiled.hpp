@@ -16,7 +16,7 @@
 #include "support/steady_write.hpp"
 #include "support/watch_endpoint.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
@@ -49,8 +49,8 @@ asio::awaitable<void> coroutine(Wheel& wheel, asio::ip::tcp::socket& socket) {
     const std::size_t n = co_await socket.async_read_some(asio::buffer(bytes), asio::use_awaitable);
     co_await asio::async_write(socket, asio::buffer(bytes, n), asio::use_awaitable);
     co_await asio::async_write(socket, asio::buffer(bytes, n), token());
-    co_await socket.async_read_some(asio::buffer(bytes), cogwheel::timeout_after(wheel, 5s, token()));
-    co_await asio::async_write(socket, asio::buffer(bytes, n), cogwheel::timeout_after(wheel, 5s, token()));
+    co_await socket.async_read_some(asio::buffer(bytes), cogwheel::timeout(wheel, 5s, token()));
+    co_await asio::async_write(socket, asio::buffer(bytes, n), cogwheel::timeout(wheel, 5s, token()));
 }
 
 inline void everything(asio::io_context& io) {

@@ -118,10 +118,9 @@ public:
         if (!arrived_.empty() && !frame_due_) frame_due_ = cogwheel::deadline::after(limits_.frame);
         std::array<char, piece_size> piece;
         const std::size_t bytes =
-            frame_due_
-                ? co_await stream_.async_read_some(
-                      asio::buffer(piece), cogwheel::timeout_at(wheel_, frame_due_.expiry(), asio::use_awaitable))
-                : co_await stream_.async_read_some(asio::buffer(piece), asio::use_awaitable);
+            frame_due_ ? co_await stream_.async_read_some(
+                             asio::buffer(piece), cogwheel::timeout(wheel_, frame_due_.expiry(), asio::use_awaitable))
+                       : co_await stream_.async_read_some(asio::buffer(piece), asio::use_awaitable);
         arrived_.append(piece.data(), bytes);
     }
 

@@ -19,7 +19,7 @@
 #include "support/spawned.hpp"
 #include "support/steady_write.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/observe/debug_page.hpp>
 #include <cogwheel/observe/metrics.hpp>
 
@@ -261,8 +261,8 @@ private:
         for (std::size_t size = 0; size != c.data.size();) {
             std::error_code ec;
             const auto token = asio::redirect_error(asio::use_awaitable, ec);
-            const std::size_t bytes = co_await c.socket.async_read_some(asio::buffer(c.data) + size,
-                                                                        cogwheel::timeout_at(wheel_, until, token));
+            const std::size_t bytes =
+                co_await c.socket.async_read_some(asio::buffer(c.data) + size, cogwheel::timeout(wheel_, until, token));
             size += bytes;
             if (ec) co_return ec == asio::error::timed_out ? 408 : gone;
             if (const int status = head.look({c.data.data(), size}); status != 0) co_return status;
@@ -283,12 +283,12 @@ private:
         std::error_code ec;
         const auto token = asio::redirect_error(asio::use_awaitable, ec);
         const std::array<asio::const_buffer, 2> both{asio::buffer(head), asio::buffer(body)};
-        co_await asio::async_write(c.socket, both, cogwheel::timeout_at(wheel_, until, token));
+        co_await asio::async_write(c.socket, both, cogwheel::timeout(wheel_, until, token));
         if (!ec) c.socket.shutdown(tcp::socket::shutdown_send, ec);
         // Closed with bytes unread, the connection would be reset, and the answer perhaps lost.
         for (std::size_t drained = 0; !ec && drained < max_drained;) {
             const std::size_t bytes =
-                co_await c.socket.async_read_some(asio::buffer(c.data), cogwheel::timeout_at(wheel_, until, token));
+                co_await c.socket.async_read_some(asio::buffer(c.data), cogwheel::timeout(wheel_, until, token));
             drained += bytes;
         }
         co_return ec == asio::error::eof;

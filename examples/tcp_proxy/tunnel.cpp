@@ -6,7 +6,6 @@
 
 #include "tunnel.hpp"
 
-#include <cogwheel/asio/abandon_after.hpp>
 #include <cogwheel/asio/timeout.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
@@ -48,8 +47,8 @@ asio::awaitable<std::error_code> tunnel::connect(const std::string& host, const 
     tcp::resolver resolver{client_.get_executor()};
     const auto found = co_await resolver.async_resolve(
         host, service,
-        cogwheel::abandon_after(wheel_, within.remaining(),
-                                asio::bind_cancellation_slot(resolving_.slot(), redirect_error(use_awaitable, ec))));
+        cogwheel::abandon(wheel_, within.remaining(),
+                          asio::bind_cancellation_slot(resolving_.slot(), redirect_error(use_awaitable, ec))));
     if (closed_) co_return asio::error::operation_aborted;
     if (!ec) co_await asio::async_connect(target_, found, within(redirect_error(use_awaitable, ec)));
     co_return ec;

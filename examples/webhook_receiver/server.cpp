@@ -7,7 +7,7 @@
 #include "support/listen.hpp"
 #include "support/spawned.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 
 #include <asio/co_spawn.hpp>
 #include <asio/redirect_error.hpp>
@@ -163,7 +163,7 @@ asio::awaitable<bool> server::read_more(client& c, clock::time_point until) {
     if (until == clock::time_point::max())
         bytes = co_await c.stream.async_read_some(asio::buffer(c.piece), token);
     else
-        bytes = co_await c.stream.async_read_some(asio::buffer(c.piece), cogwheel::timeout_at(wheel_, until, token));
+        bytes = co_await c.stream.async_read_some(asio::buffer(c.piece), cogwheel::timeout(wheel_, until, token));
     c.received.append(c.piece.data(), bytes);
     c.timed_out = ec == asio::error::timed_out && c.stream.lowest_layer().is_open();
     co_return !ec;
@@ -182,7 +182,7 @@ asio::awaitable<bool> server::answer(client& c, verdict v, bool keep_alive) {
         fmt::format("HTTP/1.1 {} {}\r\n{}{}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{}\n", v.status,
                     reason(v.status), keep_alive ? "" : "Connection: close\r\n",
                     wait ? "Retry-After: " + options_.retry_after + "\r\n" : "", v.words.size() + 1, v.words);
-    co_await asio::async_write(c.stream, asio::buffer(text), cogwheel::timeout_after(wheel_, options_.within, token));
+    co_await asio::async_write(c.stream, asio::buffer(text), cogwheel::timeout(wheel_, options_.within, token));
     co_return !ec;
 }
 

@@ -5,7 +5,7 @@
 
 #include "support/spawned.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 
 #include <asio/co_spawn.hpp>
 #include <asio/redirect_error.hpp>
@@ -86,5 +86,5 @@ asio::awaitable<void> work::make_requests() {
 asio::awaitable<void> work::request() {
     std::error_code ec;
     const auto token = redirect_error(use_awaitable, ec);
-    co_await server_.async_wait(between(10, 110), cogwheel::timeout_after(server_, 100ms, token));
+    co_await server_.async_wait(between(10, 110), cogwheel::timeout(server_, 100ms, token));
 }

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "http/connection.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 
 #include <fmt/format.h>
 
@@ -156,7 +156,7 @@ asio::awaitable<bool> http_server::connection::read_some(clock::time_point until
     std::error_code ec;
     const auto token = asio::redirect_error(asio::use_awaitable, ec);
     const std::size_t bytes =
-        co_await socket_.async_read_some(asio::buffer(piece_), cogwheel::timeout_at(server_.wheel_, until, token));
+        co_await socket_.async_read_some(asio::buffer(piece_), cogwheel::timeout(server_.wheel_, until, token));
     rest_ = {piece_.data(), bytes};
     timed_out_ = ec == asio::error::timed_out && socket_.is_open();
     co_return !ec;

@@ -69,7 +69,7 @@ debug_page::~debug_page() {
     for (const auto& source : sources_) end(*source);
 }
 
-void debug_page::add_source(std::string&& name, std::function<bool(snapshot_cursor&, detail::page_sample&)>&& step) {
+void debug_page::add_source(std::string&& name, std::function<bool(wheel_cursor&, detail::page_sample&)>&& step) {
     auto source = std::make_shared<detail::page_source>();
     source->name = std::move(name);
     source->step = std::move(step);

@@ -124,7 +124,7 @@ void metrics::add_value(detail::user_metric what, std::string name, std::functio
     auto source = std::make_shared<detail::user_source>();
     source->name = std::move(name);
     source->what = std::move(what);
-    source->step = [f = std::move(f)](snapshot_cursor&, detail::user_sample& s) {
+    source->step = [f = std::move(f)](wheel_cursor&, detail::user_sample& s) {
         s.value = f();
         return false;
     };

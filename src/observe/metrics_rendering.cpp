@@ -17,7 +17,7 @@ std::string label(std::string_view name, std::string_view value) {
 
 /// Calls the source, unless it has been removed. Returns false after the last step.
 template <class Sample>
-bool step(metric_source<Sample>& source, snapshot_cursor& cursor, Sample& sample, bool& present) {
+bool step(metric_source<Sample>& source, wheel_cursor& cursor, Sample& sample, bool& present) {
     const std::lock_guard lock(source.mutex);
     if (source.removed) return present = false;
     return source.step(cursor, sample);
@@ -31,7 +31,7 @@ public:
     }
 
     std::size_t sources() const noexcept override { return sources_.size(); }
-    bool sample(std::size_t i, snapshot_cursor& cursor) override {
+    bool sample(std::size_t i, wheel_cursor& cursor) override {
         source& s = sources_[i];
         return step(*s.of, cursor, s.sample, s.present);
     }
@@ -80,7 +80,7 @@ public:
     }
 
     std::size_t sources() const noexcept override { return values_.size(); }
-    bool sample(std::size_t i, snapshot_cursor& cursor) override {
+    bool sample(std::size_t i, wheel_cursor& cursor) override {
         value& v = values_[i];
         return step<user_sample>(*v.of, cursor, v.sample, v.present);
     }

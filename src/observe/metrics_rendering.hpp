@@ -21,7 +21,7 @@ public:
     virtual ~metric_group() = default;
     virtual std::size_t sources() const noexcept = 0;
     /// Takes one step of the sample of source `i`. Returns false after the last one.
-    virtual bool sample(std::size_t i, snapshot_cursor& cursor) = 0;
+    virtual bool sample(std::size_t i, wheel_cursor& cursor) = 0;
 
     virtual std::string_view json_name() const noexcept = 0;
     virtual std::string_view source_name(std::size_t i) const noexcept = 0;
@@ -61,7 +61,7 @@ private:
     // The place where the next slice continues.
     bool sampled_ = false;
     std::size_t group_ = 0, family_ = 0, source_ = 0;
-    snapshot_cursor cursor_;
+    wheel_cursor cursor_;
     bool begun_ = false; // JSON: the document, or the object of the group, is open
 };
 

@@ -173,7 +173,7 @@ bool page_rendering::next(std::string& out) {
     if (present_) write_wheel();
     out += json_.take();
     ++source_;
-    cursor_ = snapshot_cursor(debug_page::most_groups);
+    cursor_ = wheel_cursor(debug_page::most_groups);
     sample_ = {};
     present_ = true;
     return true;

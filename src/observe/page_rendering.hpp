@@ -30,7 +30,7 @@ private:
     json_writer json_;
     std::size_t source_ = 0; // where the next slice continues
     bool begun_ = false;
-    snapshot_cursor cursor_{debug_page::most_groups};
+    wheel_cursor cursor_{debug_page::most_groups};
     page_sample sample_;
     bool present_ = true;
 };

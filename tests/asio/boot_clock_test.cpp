@@ -6,7 +6,7 @@
 #include "support/threads.hpp"
 
 #include <cogwheel/asio/boot_clock.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/strand.hpp>
@@ -74,7 +74,7 @@ TEST_CASE("boot_wheel_timers_fire_in_order_and_never_early") {
     std::vector<int> fired;
     const auto start = cogwheel::boot_clock::now();
     for (const int ms : {9, 3, 6}) {
-        wheel.schedule_at(start + std::chrono::milliseconds(ms), [&fired, ms, start] {
+        wheel.schedule(start + std::chrono::milliseconds(ms), [&fired, ms, start] {
             CHECK(cogwheel::boot_clock::now() - start >= std::chrono::milliseconds(ms));
             fired.push_back(ms);
         });
@@ -109,11 +109,11 @@ TEST_CASE("boot_wheel_rearms_for_an_earlier_timer_and_moves_to_a_later_one") {
     std::vector<int> fired;
     const auto start = cogwheel::boot_clock::now(); // all from here: this thread may lose the processor meanwhile
     const auto late = wheel.schedule(1h, [&] { fired.push_back(2); });
-    wheel.schedule_at(start + 2ms, [&] {
+    wheel.schedule(start + 2ms, [&] {
         fired.push_back(1);
         late.reschedule(1ms);
     });
-    cogwheel::boot_wheel_timer timer(wheel, start + 1ms);
+    cogwheel::basic_wheel_timer<cogwheel::boot_timer_wheel> timer(wheel, start + 1ms);
     timer.async_wait([&](std::error_code ec) { fired.push_back(ec ? -1 : 0); });
     io.run();
     CHECK(fired == std::vector<int>{0, 1, 2});

@@ -19,7 +19,7 @@ TEST_CASE("emit_aborts_a_wait_for_a_time_point_not_inline") {
     virtual_wheel w;
     cancellation_signal signal;
     bool done = false;
-    w.wheel.async_wait_until(manual_clock::now() + 1h, bind_cancellation_slot(signal.slot(), must_abort(&done)));
+    w.wheel.async_wait(manual_clock::now() + 1h, bind_cancellation_slot(signal.slot(), must_abort(&done)));
     signal.emit(cancellation_type::terminal);
     CHECK_FALSE(done);
     CHECK(w.wheel.pending() == 0); // removed at once

@@ -50,17 +50,13 @@ TEST_CASE("coalescing_keeps_its_range_and_saves_wakeups") {
     CHECK(exact.early + exact.late == 0);
     for (const auto slack : std::initializer_list<std::chrono::nanoseconds>{100ms, 1s, 5s}) {
         const auto in_range = run_thousand(
-            slack, [&](auto& wheel, auto delay, auto f) { wheel.schedule_in_range(delay, delay + slack, f); });
-        const auto of_a_class =
-            run_thousand(slack, [&](auto& wheel, auto delay, auto f) { wheel.schedule_coarse(delay, slack, f); });
+            slack, [&](auto& wheel, auto delay, auto f) { wheel.schedule(between(delay, delay + slack), f); });
         MESSAGE("slack " << slack.count() / 1'000'000 << " ms: wake-ups " << exact.wakeups << " exact, "
-                         << in_range.wakeups << " in range, " << of_a_class.wakeups << " of a class");
-        for (const coalescing_outcome& o : {in_range, of_a_class}) {
-            CHECK(o.fired == 1000);
-            CHECK(o.early == 0);
-            CHECK(o.late == 0);
-            CHECK(o.wakeups < exact.wakeups);
-        }
+                         << in_range.wakeups << " in range");
+        CHECK(in_range.fired == 1000);
+        CHECK(in_range.early == 0);
+        CHECK(in_range.late == 0);
+        CHECK(in_range.wakeups < exact.wakeups);
     }
 }
 
@@ -68,40 +64,23 @@ TEST_CASE("coalescing_odd_ranges_are_as_exact_timers") {
     virtual_wheel at({.tick = 10ms});
     int fired = 0;
     const auto count = [&] { ++fired; };
-    at.wheel.schedule_in_range(-1s, -1s, count);
-    at.wheel.schedule_in_range(1ms, 5ms, count);
+    at.wheel.schedule(between(-1s, -1s), count);
+    at.wheel.schedule(between(1ms, 5ms), count);
     at.run();
     CHECK(fired == 1);
     at.pass(10ms);
     CHECK(fired == 2);
-    at.wheel.schedule_in_range(50ms, 20ms, count); // upside down: the earliest counts
+    at.wheel.schedule(between(50ms, 20ms), count); // upside down: the earliest counts
     at.pass(40ms);
     CHECK(fired == 2);
     at.pass(10ms);
     CHECK(fired == 3);
-    at.wheel.schedule_coarse(15ms, 1ms, count); // finer than a tick
-    at.wheel.schedule_coarse(-5ms, 1s, count);  // overdue: at once
-    at.run();
-    CHECK(fired == 4);
-    at.pass(20ms);
-    CHECK(fired == 5);
-    auto far = at.wheel.schedule_in_range(1h, 2h, count);
+    auto far = at.wheel.schedule(between(1h, 2h), count);
     at.wheel.schedule(90min, count);
     CHECK(far.cancel());
-    at.wheel.schedule_in_range(1h, 2h, count); // with the one at 90 min
+    at.wheel.schedule(between(1h, 2h), count); // with the one at 90 min
     at.pass(90min - 10ms);
-    CHECK(fired == 5);
+    CHECK(fired == 3);
     at.pass(10ms);
-    CHECK(fired == 7);
-}
-
-// 25 ms of 10 ms ticks: three ticks, for all of the class.
-TEST_CASE("slack_that_is_no_multiple_of_the_tick_groups_by_the_next_one") {
-    virtual_wheel at({.tick = 10ms, .slots = 512});
-    int fired = 0;
-    for (int i = 1; i <= 30; ++i) at.wheel.schedule_coarse(10ms * i, 25ms, [&] { ++fired; });
-    for (int i = 0; i < 33; ++i) at.pass(10ms);
-    CHECK(fired == 30);
-    CHECK(at.wheel.stats().wakeups <= 11);
-    CHECK(at.wheel.stats().lateness.max < 10ms); // by the rounded deadline
+    CHECK(fired == 5);
 }

@@ -6,7 +6,7 @@
 #include "support/asio/handler_archetypes.hpp"
 #include "support/asio/virtual_wheel.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/detail/platform.hpp>
 
@@ -39,7 +39,7 @@ TEST_CASE("context_stopped_by_a_handler_the_rest_of_the_turn_waits_for_restart")
     };
     const auto wait_stop = [stop](std::error_code) { stop(); };
     constexpr int count = 5;
-    basic_wheel_timer<manual_clock, multi_threaded> timer(w.wheel, 10ms);
+    basic_wheel_timer<testing::manual_timer_wheel> timer(w.wheel, 10ms);
     SUBCASE("callables") {
         for (int i = 0; i < count; ++i) w.wheel.schedule(10ms, stop);
         manual_clock::advance(10ms);

@@ -20,7 +20,7 @@ TEST_CASE("as_default_on_token_of_a_wait_for_a_time_point_may_be_left_out") {
     co_spawn(
         io,
         [&]() -> asio::awaitable<void> {
-            co_await wheel.async_wait_until(manual_clock::now() + 10ms);
+            co_await wheel.async_wait(manual_clock::now() + 10ms);
             done = true;
         },
         asio::detached);

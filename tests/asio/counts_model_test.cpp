@@ -119,7 +119,7 @@ private:
     static constexpr std::uint32_t work = 5;
     using milliseconds = std::chrono::milliseconds;
     using token = typename Wheel::token_type;
-    using object_type = basic_wheel_timer<manual_clock, multi_threaded, hashed_wheel>;
+    using object_type = basic_wheel_timer<basic_timer_wheel<manual_clock, multi_threaded, hashed_wheel>>;
 
     struct timer {
         timer_kind kind;

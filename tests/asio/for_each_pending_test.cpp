@@ -7,7 +7,7 @@
 #include "support/random.hpp"
 #include "support/threads.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
 #include <cogwheel/net/pending_requests.hpp>
@@ -29,7 +29,7 @@ TEST_CASE("for_each_pending_visits_each_with_its_expiry_and_token") {
     const auto start = manual_clock::now();
     const auto a = w.wheel.schedule(50ms, must_not_run());
     w.wheel.async_wait(70ms, must_abort());
-    basic_wheel_timer<manual_clock, multi_threaded> object(w.wheel, 90ms);
+    basic_wheel_timer<testing::manual_timer_wheel> object(w.wheel, 90ms);
     object.async_wait(must_abort());
     object.async_wait(must_abort());
     w.wheel.schedule(60ms, must_not_run()).cancel();
@@ -53,7 +53,7 @@ TEST_CASE("for_each_pending_visits_each_with_its_expiry_and_token") {
 TEST_CASE("token_of_any_timer_cancels_it_and_counts_it_once") {
     virtual_wheel w;
     virtual_wheel other; // on which operations wait for ever
-    basic_wheel_timer<manual_clock, multi_threaded> object(w.wheel, 90ms);
+    basic_wheel_timer<testing::manual_timer_wheel> object(w.wheel, 90ms);
     object.async_wait(must_abort());
     object.async_wait(must_abort());
     basic_idle_monitor<manual_clock, multi_threaded> idle(w.wheel, {.reader = 1s});
@@ -69,7 +69,7 @@ TEST_CASE("token_of_any_timer_cancels_it_and_counts_it_once") {
         ++request_ends;
     });
     w.wheel.async_wait(1h, must_abort());
-    other.wheel.async_wait(1h, timeout_after(w.wheel, 10min, must_abort()));
+    other.wheel.async_wait(1h, timeout(w.wheel, 10min, must_abort()));
     w.wheel.schedule(1h, must_not_run());
     CHECK(w.wheel.pending() == 6);
     int cancelled = 0;
@@ -107,7 +107,7 @@ TEST_CASE("for_each_pending_empty_wheel_visits_none") {
     w.wheel.for_each_pending([](manual_clock::time_point) { FAIL_CHECK("nothing is pending"); });
     w.wheel.schedule(1ms, [] {});
     w.pass(10ms);
-    pending_cursor cursor;
+    wheel_cursor cursor;
     CHECK_FALSE(w.wheel.for_each_pending(cursor, [](manual_clock::time_point) { FAIL_CHECK("it has fired"); }));
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("for_each_pending_in_slices_while_timers_come_and_go") {
         walking = true;
         std::size_t slices = 1;
         const auto visit = [&](manual_clock::time_point, const token& t) { ++lives[numbers.at(name(t))].visits; };
-        for (pending_cursor cursor; w.wheel.for_each_pending(cursor, visit); ++slices) {
+        for (wheel_cursor cursor; w.wheel.for_each_pending(cursor, visit); ++slices) {
             for (std::uint64_t n = random.below(300); n != 0; --n) {
                 const std::size_t i = random.below(tokens.size());
                 switch (random.below(3)) {

@@ -7,7 +7,7 @@
 #include "support/random.hpp"
 
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/wheel/observed_wheel.hpp>
 
@@ -126,7 +126,7 @@ TEST_CASE("observer_learns_the_name_of_the_handler") {
     wheel.schedule(10ms, lambda);
     wheel.schedule(10ms, the_handler_of_this_test());
     wheel.async_wait(10ms, the_handler_of_this_test());
-    other.async_wait(1h, timeout_after(wheel, 10ms, the_handler_of_this_test()));
+    other.async_wait(1h, timeout(wheel, 10ms, the_handler_of_this_test()));
     pass(io, 10ms);
     const ledger_of_timers l = ledger(wheel);
     REQUIRE(l.expired.size() == 4);

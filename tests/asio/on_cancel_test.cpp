@@ -15,7 +15,7 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-TEST_CASE("on_cancel_after_cancel_posted_once_not_inline") {
+TEST_CASE("on_own_error_cancel_posted_once_not_inline") {
     virtual_wheel w;
     int cancelled = 0;
     const auto token = w.wheel.schedule(10ms, must_not_run(), on_cancel([&] { ++cancelled; }));
@@ -29,7 +29,7 @@ TEST_CASE("on_cancel_after_cancel_posted_once_not_inline") {
     CHECK(counts_agree(w.wheel.stats()));
 }
 
-TEST_CASE("on_cancel_after_firing_does_not_run") {
+TEST_CASE("on_own_error_firing_does_not_run") {
     virtual_wheel w;
     int runs = 0;
     const auto token = w.wheel.schedule(10ms, [&] { ++runs; }, on_cancel(must_not_run()));

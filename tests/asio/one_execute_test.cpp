@@ -68,7 +68,7 @@ TEST_CASE("handler_bound_to_a_queueing_executor_is_executed_once") {
         q.w.run();
     }
     SUBCASE("timer object") {
-        basic_wheel_timer<manual_clock, multi_threaded> timer(q.w.wheel, 10ms);
+        basic_wheel_timer<testing::manual_timer_wheel> timer(q.w.wheel, 10ms);
         timer.async_wait(q.bound(must_complete({}, &done)));
         q.w.pass(10ms);
     }
@@ -96,7 +96,7 @@ TEST_CASE("abort_of_a_limited_operation_is_executed_once") {
     queued q;
     scripted_read read(q.w.io.get_executor());
     read_result result;
-    read.async_run(timeout_after(q.w.wheel, 10ms, q.bound(result.handler())));
+    read.async_run(timeout(q.w.wheel, 10ms, q.bound(result.handler())));
     q.w.pass(10ms);
     q.expect_one(); // the signal is emitted where the handler runs
     CHECK(read.cancelled.size() == 1);

@@ -5,7 +5,7 @@
 #include "support/asio/ordered_wheel.hpp"
 #include "support/asio/virtual_wheel.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 namespace {
 
 using own_timer_wheel = basic_timer_wheel<manual_clock, multi_threaded, ordered_wheel>;
-using own_wheel_timer = basic_wheel_timer<manual_clock, multi_threaded, ordered_wheel>;
+using own_wheel_timer = basic_wheel_timer<basic_timer_wheel<manual_clock, multi_threaded, ordered_wheel>>;
 
 } // namespace
 

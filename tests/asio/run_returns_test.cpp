@@ -7,7 +7,7 @@
 #include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/asio/callback_timer.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
@@ -24,7 +24,7 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-using manual_timer = basic_wheel_timer<manual_clock, multi_threaded>;
+using manual_timer = basic_wheel_timer<testing::manual_timer_wheel>;
 
 TEST_CASE("run_returns_at_once_when_the_last_timer_has_gone") {
     asio::io_context io;
@@ -88,7 +88,7 @@ TEST_CASE("run_returns_at_once_when_the_last_timer_has_gone") {
             timer.async_wait(must_abort());
         }
         SUBCASE("operation that ends before its limit") {
-            asio::post(io, timeout_after(*wheel, 30h, [] {}));
+            asio::post(io, timeout(*wheel, 30h, [] {}));
         }
         SUBCASE("in a handler, beside one that fires") {
             const auto far = wheel->schedule(30h, must_not_run());
@@ -144,7 +144,7 @@ TEST_CASE("lone_timer_that_comes_and_goes_costs_one_arming_and_one_handler_a_rou
             CHECK(io.poll() == 1); // the wait that was called off is the turn in which the abort is delivered
         }
         SUBCASE("timer object") {
-            basic_wheel_timer<scripted_clock, single_threaded> timer(wheel, 30s);
+            basic_wheel_timer<basic_timer_wheel<scripted_clock, single_threaded>> timer(wheel, 30s);
             timer.async_wait(must_abort());
             CHECK(timer.cancel() == 1);
         }

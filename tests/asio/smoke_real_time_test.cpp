@@ -76,7 +76,7 @@ TEST_CASE_TEMPLATE("smoke_blocking_wait_returns_when_the_expiry_has_come", Clock
                    std::chrono::system_clock) {
     asio::io_context io;
     basic_timer_wheel<Clock, multi_threaded> wheel(io);
-    basic_wheel_timer<Clock, multi_threaded> timer(wheel, 5ms);
+    basic_wheel_timer<basic_timer_wheel<Clock, multi_threaded>> timer(wheel, 5ms);
     std::error_code ec = asio::error::operation_aborted;
     SUBCASE("wait()") {
         timer.wait();
@@ -92,7 +92,7 @@ TEST_CASE_TEMPLATE("smoke_blocking_wait_returns_when_the_expiry_has_come", Clock
 TEST_CASE("smoke_blocking_wait_follows_a_clock_that_another_thread_turns") {
     asio::io_context io;
     testing::manual_timer_wheel wheel(io);
-    basic_wheel_timer<testing::manual_clock, multi_threaded> timer(wheel, 1h);
+    basic_wheel_timer<testing::manual_timer_wheel> timer(wheel, 1h);
     std::thread hand([] { testing::manual_clock::advance(1h); });
     timer.wait();
     hand.join();

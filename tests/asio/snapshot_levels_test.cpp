@@ -43,7 +43,7 @@ TEST_CASE("snapshot_in_steps_equals_the_whole") {
     for (int i = 1; i < 100; ++i) w.wheel.schedule(std::chrono::milliseconds(i * 300), must_not_run());
     const wheel_snapshot whole = w.wheel.snapshot();
     wheel_snapshot s;
-    snapshot_cursor cursor;
+    wheel_cursor cursor;
     int steps = 1;
     while (w.wheel.snapshot(cursor, s)) ++steps;
     CHECK(steps >= 8); // of 4,096 slots
@@ -65,7 +65,7 @@ TEST_CASE("snapshot_groups_hold_the_entries_of_neighbouring_slots") {
     for (const auto due : {1ms, 2ms, 63ms, 64ms, 16'383ms}) w.wheel.schedule(due, must_not_run());
     const auto groups = [&](std::size_t most) {
         wheel_snapshot s;
-        for (snapshot_cursor cursor(most); w.wheel.snapshot(cursor, s);) {
+        for (wheel_cursor cursor(most); w.wheel.snapshot(cursor, s);) {
         }
         return s.levels[0].groups;
     };
@@ -86,9 +86,9 @@ TEST_CASE("snapshot_groups_also_with_a_cursor_that_is_copied_or_moved") {
     virtual_wheel w({.tick = 1ms, .slots = 16'384});
     for (int i = 0; i < 16'384; i += 64) w.wheel.schedule(1ms * i, must_not_run());
     wheel_snapshot s;
-    snapshot_cursor cursor(256);
+    wheel_cursor cursor(256);
     for (bool more = true; more;) {
-        snapshot_cursor next = cursor;
+        wheel_cursor next = cursor;
         more = w.wheel.snapshot(next, s);
         cursor = std::move(next);
     }
@@ -104,7 +104,7 @@ TEST_CASE("snapshot_groups_of_each_level") {
     wheel.schedule(20ms, must_not_run());
     wheel.schedule(5s, must_not_run());
     wheel_snapshot s;
-    for (snapshot_cursor cursor(8); wheel.snapshot(cursor, s);) {
+    for (wheel_cursor cursor(8); wheel.snapshot(cursor, s);) {
     }
     for (const level_stats& level : s.levels) {
         CHECK((level.slots == 0 || level.groups.size() == 8));
@@ -128,7 +128,7 @@ TEST_CASE("hand_is_the_slot_of_the_present_tick") {
     const auto before = hand();
     w.wheel.schedule(10ms, must_not_run());
     wheel_snapshot s;
-    for (snapshot_cursor cursor(8); w.wheel.snapshot(cursor, s);) {
+    for (wheel_cursor cursor(8); w.wheel.snapshot(cursor, s);) {
     }
     // Rounded up: the timer is due two ticks later, or one if the tick has just begun.
     CHECK((s.levels[0].groups[(before + 2) % 8] == 1 || s.levels[0].groups[(before + 1) % 8] == 1));

@@ -6,9 +6,8 @@
 #include "support/asio/virtual_wheel.hpp"
 #include "support/threads.hpp"
 
-#include <cogwheel/asio/abandon_after.hpp>
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
@@ -29,11 +28,11 @@ TEST_CASE("kinds_each_operation_counts_as_its_own") {
     w.wheel.async_wait(10ms, must_complete());
     w.wheel.schedule(10ms, [] {});
     w.wheel.schedule(1h, must_not_run()).cancel();
-    basic_wheel_timer<manual_clock, multi_threaded> object(w.wheel, 10ms);
+    basic_wheel_timer<testing::manual_timer_wheel> object(w.wheel, 10ms);
     object.async_wait(must_complete());
-    other.wheel.async_wait(1h, timeout_after(w.wheel, 10ms, must_complete(asio::error::timed_out)));
-    other.wheel.async_wait(5ms, timeout_after(w.wheel, 1h, must_complete()));
-    other.wheel.async_wait(1h, abandon_after(w.wheel, 10ms, must_complete(asio::error::timed_out)));
+    other.wheel.async_wait(1h, timeout(w.wheel, 10ms, must_complete(asio::error::timed_out)));
+    other.wheel.async_wait(5ms, timeout(w.wheel, 1h, must_complete()));
+    other.wheel.async_wait(1h, abandon(w.wheel, 10ms, must_complete(asio::error::timed_out)));
     wheel_stats s = w.wheel.stats();
     CHECK((s.of(timer_kind::wait) == timer_counts{1, 0, 0}));
     CHECK((s.of(timer_kind::callable) == timer_counts{2, 0, 1}));
@@ -67,9 +66,9 @@ TEST_CASE("kinds_collected_timers_count_as_cancelled") {
     virtual_wheel other;
     w.wheel.async_wait(1h, must_abort());
     w.wheel.schedule(1h, must_not_run());
-    basic_wheel_timer<manual_clock, multi_threaded> object(w.wheel, 1h);
+    basic_wheel_timer<testing::manual_timer_wheel> object(w.wheel, 1h);
     object.async_wait(must_abort());
-    other.wheel.async_wait(1h, timeout_after(w.wheel, 1h, must_abort()));
+    other.wheel.async_wait(1h, timeout(w.wheel, 1h, must_abort()));
     CHECK(w.wheel.cancel_all() == 4);
     const wheel_stats s = w.wheel.stats();
     CHECK(s.cancelled == 4);

@@ -132,7 +132,7 @@ TEST_CASE("race_stale_tokens_against_new_wheels_with_the_same_impl") {
                 for (const auto& t : tokens) {
                     CHECK_FALSE(t.pending());
                     CHECK_FALSE(t.reschedule(1h));
-                    CHECK_FALSE(t.reschedule_at(manual_clock::now()));
+                    CHECK_FALSE(t.reschedule(manual_clock::now()));
                     CHECK_FALSE(t.cancel());
                     CHECK(t.remaining() == 0ns);
                 }
@@ -163,7 +163,7 @@ TEST_CASE("race_trim_against_handlers_that_throw") {
     std::atomic<bool> done{false};
     constexpr int count = 2'000;
     manual_timer_wheel wheel(io, {.tick = 1ms, .work_per_turn = 4});
-    basic_wheel_timer<manual_clock, multi_threaded> timer(wheel);
+    basic_wheel_timer<testing::manual_timer_wheel> timer(wheel);
     const auto fail = [&] {
         ++ran;
         throw std::runtime_error("on purpose");
@@ -173,7 +173,7 @@ TEST_CASE("race_trim_against_handlers_that_throw") {
     for (int i = 0; i < 100; ++i) timer.async_wait([fail](std::error_code) { fail(); });
     scripted_read read(io.get_executor());
     read.on_cancel = [&](asio::cancellation_type) { read.complete(asio::error::operation_aborted, 0); };
-    read.async_run(timeout_after(wheel, 1ms, [fail](std::error_code, std::size_t) { fail(); }));
+    read.async_run(timeout(wheel, 1ms, [fail](std::error_code, std::size_t) { fail(); }));
     manual_clock::advance(1ms);
     on_threads(2, [&](int i) {
         if (i == 0) {

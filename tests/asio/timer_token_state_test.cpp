@@ -147,35 +147,12 @@ TEST_CASE("callable_that_takes_its_token_gets_it") {
                                      CHECK(self.state() == timer_state::fired);
                                      expire(self);
                                  }));
-    all["c"] =
-        at.wheel.schedule_at(manual_clock::now() + 30ms, expire, on_cancel([&] { gone.push_back("cancelled"); }));
+    all["c"] = at.wheel.schedule(manual_clock::now() + 30ms, expire, on_cancel([&] { gone.push_back("cancelled"); }));
     at.pass(60ms);
     CHECK(gone == std::vector<std::string>{"a", "b", "c"});
     CHECK(all.empty());
     at.wheel.schedule(10ms, std::function<void(manual_token)>(expire)); // a copy that the wheel owns
     at.pass(30ms);
-}
-
-TEST_CASE("schedule_or_reschedule_moves_the_pending_timer_or_starts_one") {
-    virtual_wheel at({.max_pending = 1});
-    int ran = 0;
-    manual_token t;
-    t = at.wheel.schedule_or_reschedule(t, 20ms, [&] { ++ran; });
-    const manual_token first = t;
-    at.pass(10ms);
-    t = at.wheel.schedule_or_reschedule(t, 30ms, [&] { ran += 10; }); // keeps the callable that it has
-    CHECK(t == first);
-    at.pass(20ms);
-    CHECK(ran == 0);
-    at.pass(30ms);
-    CHECK(ran == 1);
-    t = at.wheel.schedule_or_reschedule(t, 20ms, [&] { ++ran; });
-    CHECK(t != first);
-    std::error_code ec;
-    CHECK_FALSE(at.wheel.schedule_or_reschedule(first, 20ms, [] {}, ec));
-    CHECK(ec == errc::too_many_timers);
-    CHECK(at.wheel.schedule_or_reschedule(t, 20ms, [] {}, ec) == t);
-    CHECK_FALSE(ec);
 }
 
 TEST_CASE("stop_tells_the_tokens_that_it_cancels") {
@@ -219,33 +196,6 @@ TEST_CASE("schedule_all_starts_a_batch_from_one_reading_of_the_clock") {
     CHECK(counts_agree(at.wheel.stats()));
 }
 
-TEST_CASE("cancel_all_of_a_range_of_tokens") {
-    virtual_wheel at, other;
-    std::vector<manual_token> tokens;
-    bool destroyed_outside_lock = false;
-    struct user_of_the_wheel { // its destructor may use the wheel
-        manual_timer_wheel* wheel;
-        bool* done;
-        ~user_of_the_wheel() { *done = wheel->pending() <= 4; }
-    };
-    tokens.push_back(at.wheel.schedule(10ms, [] {}));
-    tokens.push_back(at.wheel.schedule(10ms, [] {}, on_cancel([] {})));
-    tokens.push_back(at.wheel.schedule(
-        10ms, [u = std::make_shared<user_of_the_wheel>(&at.wheel, &destroyed_outside_lock)] { CHECK(u); }));
-    tokens.push_back(other.wheel.schedule(10ms, [] {}));
-    tokens.emplace_back();            // empty
-    tokens.push_back(tokens.front()); // twice
-    const manual_token kept = at.wheel.schedule(10ms, [] {});
-    CHECK(at.wheel.cancel_all_of(tokens) == 4);
-    CHECK(destroyed_outside_lock);
-    CHECK(kept.pending());
-    CHECK(at.wheel.pending() == 1);
-    CHECK(other.wheel.pending() == 0);
-    CHECK(at.wheel.cancel_all_of(std::array{kept}) == 1);
-    at.run();
-    CHECK(counts_agree(at.wheel.stats()));
-}
-
 TEST_CASE("batch_that_is_computed_may_use_the_wheel") {
     virtual_wheel at;
     std::vector<manual_token> tokens;
@@ -267,13 +217,7 @@ TEST_CASE("batch_that_is_computed_may_use_the_wheel") {
         CHECK(ec == errc::too_many_timers);
         for (int i = 0; i < 3; ++i) tokens.push_back(at.wheel.schedule(1s, [] {}));
     }
-    std::size_t left = 3;
-    const auto one = [&](const manual_token& t) {
-        CHECK(at.wheel.pending() == left--);
-        return t;
-    };
-    CHECK(at.wheel.cancel_all_of(tokens | std::views::transform(one)) == 3);
-    CHECK(at.wheel.pending() == 0);
+    CHECK(at.wheel.pending() == 3);
     CHECK(counts_agree(at.wheel.stats()));
 }
 

@@ -41,9 +41,12 @@ struct context_in_place {
 
 } // namespace
 
+template <class Wheel>
+concept can_stop = requires(Wheel w) { w.stop(); } || requires(Wheel w) { w.cancel_all(); };
+
 TEST_CASE("timer_wheel_of_every_executor_of_a_context_is_the_same") {
     asio::io_context io;
-    manual& wheel = timer_wheel_of<manual>(io);
+    const manual& wheel = timer_wheel_of<manual>(io);
     const asio::any_io_executor erased = io.get_executor();
     CHECK(&timer_wheel_of<manual>(io.get_executor()) == &wheel);
     CHECK(&timer_wheel_of<manual>(erased) == &wheel);
@@ -54,7 +57,7 @@ TEST_CASE("timer_wheel_of_every_executor_of_a_context_is_the_same") {
     CHECK(&timer_wheel_of<manual>(asio::require(io.get_executor(), asio::execution::blocking.never)) == &wheel);
     asio::io_context other;
     CHECK(&timer_wheel_of<manual>(other) != &wheel);
-    CHECK(static_cast<void*>(&timer_wheel_of<manual_local>(io)) != &wheel); // another type, another wheel
+    CHECK(static_cast<const void*>(&timer_wheel_of<manual_local>(io)) != &wheel); // another type, another wheel
 }
 
 TEST_CASE("timer_wheel_of_whose_first_executor_is_a_strand_runs_on_the_context") {
@@ -112,9 +115,8 @@ TEST_CASE("make_timer_wheel_of_gives_the_options_once") {
     make_timer_wheel_of<manual>(other, {}); // the failure left nothing behind
 }
 
-TEST_CASE("make_timer_wheel_of_after_the_first_use_says_where_that_was") {
+TEST_CASE("make_timer_wheel_of_after_the_first_use_says_what_to_do") {
     asio::io_context io;
-    const unsigned line = __LINE__ + 1;
     timer_wheel_of<manual>(io);
     std::string message;
     try {
@@ -122,15 +124,25 @@ TEST_CASE("make_timer_wheel_of_after_the_first_use_says_where_that_was") {
     } catch (const std::logic_error& e) {
         message = e.what();
     }
-    CHECK(message.find("timer_wheel_of_test.cpp:" + std::to_string(line)) != message.npos);
-    CHECK(message.find("before the first use") != message.npos);
+    CHECK(message.find("call make_timer_wheel_of() before the first use") != message.npos);
+}
+
+// All libraries of the process share it.
+TEST_CASE("timer_wheel_of_gives_a_wheel_that_cannot_be_stopped_or_moved") {
+    asio::io_context io;
+    using shared = decltype(timer_wheel_of<manual>(io));
+    static_assert(!can_stop<shared> && can_stop<manual&>);
+    static_assert(!std::constructible_from<manual, shared>);
+    manual& own = make_timer_wheel_of<manual>(io, {});
+    timer_wheel_of<manual>(io).schedule(1h, [] {});
+    CHECK(own.stop() == 1);
 }
 
 TEST_CASE("timer_wheel_of_a_context_where_another_one_was_is_a_new_one") {
     context_in_place place;
     for (int i = 0; i < 3; ++i) {
         asio::io_context& io = place.make();
-        manual& wheel = timer_wheel_of<manual>(io);
+        const manual& wheel = timer_wheel_of<manual>(io);
         CHECK(wheel.pending() == 0);
         CHECK(wheel.stats().scheduled == 0);
         bool fired = false;
@@ -145,7 +157,7 @@ TEST_CASE("timer_wheel_of_a_context_where_another_one_was_is_a_new_one") {
 
 TEST_CASE("timer_wheel_of_more_contexts_than_the_cache_holds") {
     std::deque<asio::io_context> contexts(300);
-    std::set<manual*> wheels;
+    std::set<const manual*> wheels;
     for (asio::io_context& io : contexts) wheels.insert(&timer_wheel_of<manual>(io));
     CHECK(wheels.size() == contexts.size());
     for (asio::io_context& io : contexts) {
@@ -161,12 +173,12 @@ TEST_CASE("timer_wheel_of_more_contexts_than_the_cache_holds") {
 TEST_CASE("timer_wheel_of_first_used_by_many_threads_is_made_once") {
     for (int round = 0; round < 20; ++round) {
         asio::io_context io;
-        std::atomic<manual*> first = nullptr;
+        std::atomic<const manual*> first = nullptr;
         std::atomic<int> others = 0;
         on_threads(4, [&](auto) {
             for (int i = 0; i < 100; ++i) {
-                manual* none = nullptr;
-                manual& wheel = timer_wheel_of<manual>(io.get_executor());
+                const manual* none = nullptr;
+                const manual& wheel = timer_wheel_of<manual>(io.get_executor());
                 if (!first.compare_exchange_strong(none, &wheel) && none != &wheel) ++others;
             }
         });
@@ -213,7 +225,7 @@ TEST_CASE("timer_wheel_of_local_wheels_belong_to_an_executor") {
     asio::io_context io;
     const auto one = asio::make_strand(io);
     const auto two = asio::make_strand(io);
-    manual_local& wheel = timer_wheel_of<manual_local>(one);
+    const manual_local& wheel = timer_wheel_of<manual_local>(one);
     CHECK(&timer_wheel_of<manual_local>(two) != &wheel);
     CHECK(&timer_wheel_of<manual_local>(io) != &wheel);
     CHECK(&timer_wheel_of<manual_local>(asio::any_io_executor(one)) == &wheel);
@@ -224,40 +236,4 @@ TEST_CASE("timer_wheel_of_local_wheels_belong_to_an_executor") {
     wheel.schedule(1ms, [&] { on_strand = one.running_in_this_thread(); });
     pass(io, 20ms);
     CHECK(on_strand);
-}
-
-TEST_CASE("async_wait_on_an_executor_completes_there") {
-    asio::io_context io;
-    const auto strand = asio::make_strand(io);
-    int waits = 0;
-    cogwheel::async_wait<manual>(strand, 10ms, [&](std::error_code ec) {
-        CHECK_FALSE(ec);
-        CHECK(strand.running_in_this_thread());
-        ++waits;
-    });
-    cogwheel::async_wait<manual>(io, 10ms, [&](std::error_code ec) {
-        CHECK_FALSE(ec);
-        CHECK_FALSE(strand.running_in_this_thread());
-        ++waits;
-    });
-    cogwheel::async_wait<manual>(strand, 10ms, asio::bind_executor(io.get_executor(), [&](std::error_code) {
-                                     CHECK_FALSE(strand.running_in_this_thread());
-                                     ++waits;
-                                 }));
-    CHECK(timer_wheel_of<manual>(io).pending() == 3);
-    pass(io, 9ms);
-    CHECK(waits == 0);
-    pass(io, 11ms);
-    CHECK(waits == 3);
-}
-
-TEST_CASE("async_wait_on_an_executor_takes_its_slot_and_its_default_token") {
-    asio::io_context io;
-    asio::cancellation_signal signal;
-    std::error_code result;
-    cogwheel::async_wait<manual>(asio::make_strand(io), 1h,
-                                 asio::bind_cancellation_slot(signal.slot(), [&](std::error_code ec) { result = ec; }));
-    signal.emit(asio::cancellation_type::total);
-    run_ready(io);
-    CHECK(result == asio::error::operation_aborted);
 }

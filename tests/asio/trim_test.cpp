@@ -66,7 +66,7 @@ TEST_CASE("trim_by_cursor_other_calls_are_legal_between_its_slices") {
     for (int i = 0; i < 20'000; ++i) tokens.push_back(w.wheel.schedule(1s, [&] { ++fired; }));
     for (int i = 0; i < 20'000; i += 2) tokens[static_cast<std::size_t>(i)].cancel();
     CHECK(w.wheel.stats().dead_entries == 10'000);
-    trim_cursor cursor;
+    wheel_cursor cursor;
     int slices = 1;
     for (; w.wheel.trim(cursor); ++slices) {
         CHECK_FALSE(cursor.done());
@@ -84,7 +84,7 @@ TEST_CASE("trim_by_cursor_while_a_timer_is_due_does_nothing") {
     virtual_wheel w;
     w.wheel.schedule(10ms, [] {});
     manual_clock::advance(10ms);
-    trim_cursor cursor;
+    wheel_cursor cursor;
     CHECK_FALSE(w.wheel.trim(cursor));
     CHECK_FALSE(cursor.done());
     w.run();

@@ -5,7 +5,7 @@
 // this file, which is written for either.
 #pragma once
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/visible_text.hpp>
 #include <cogwheel/tasks/task_journal.hpp>
@@ -34,7 +34,7 @@ static report live(const std::string& name, const std::string& file) {
     auto cancelled = wheel.schedule(1h, [] {}, cogwheel::on_cancel([&] { ++seen.cancelled; }));
     cancelled.cancel();
     cogwheel::asio::steady_timer operation(io, 1h);
-    operation.async_wait(cogwheel::timeout_after(
+    operation.async_wait(cogwheel::timeout(
         wheel, 3ms, [&](cogwheel::error_code ec) { seen.timed_out += ec == cogwheel::asio::error::timed_out; }));
     io.run();
 

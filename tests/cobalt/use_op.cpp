@@ -3,7 +3,7 @@
 //
 // Coroutines of Boost.Cobalt wait for a wheel, and for an operation with a limit of time. `./dev compat --boost` builds
 // it with sid's Boost.
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -27,7 +27,7 @@ cobalt::main co_main(int, char**) {
     cogwheel::timer_wheel wheel(co_await boost::asio::this_coro::executor, {.tick = 1ms});
     const int waited = co_await waits(wheel);
     boost::asio::steady_timer silent(co_await boost::asio::this_coro::executor, 1h);
-    auto [ec] = co_await silent.async_wait(cogwheel::timeout_after(wheel, 3ms, boost::asio::as_tuple(cobalt::use_op)));
+    auto [ec] = co_await silent.async_wait(cogwheel::timeout(wheel, 3ms, boost::asio::as_tuple(cobalt::use_op)));
     std::printf("%d waits, then %s\n", waited, ec.message().c_str());
     co_return waited == 3 && ec == boost::asio::error::timed_out ? 0 : 1;
 }

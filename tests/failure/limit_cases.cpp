@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// timeout_after and its relatives, around operations of Asio and our own.
+// timeout() and its relatives, around operations of Asio and our own.
 #include "failure/trial.hpp"
 #include "support/net/socket_pair.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
 #include <asio/bind_allocator.hpp>
@@ -41,7 +41,7 @@ void end(trial& t) {
 void timer_in_time(trial& t) {
     asio::steady_timer timer(t.io, 1ms);
     t.begin();
-    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1h, std::move(h))); });
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout(t.wheel, 1h, std::move(h))); });
     end(t);
 }
 
@@ -75,7 +75,7 @@ void timer_limited_with_allocator(trial& t) {
     t.begin();
     t.start([&](watched h) {
         timer.async_wait(
-            cogwheel::timeout_after(t.wheel, 1ms, asio::bind_allocator(stateful_allocator<void>(live), std::move(h))));
+            cogwheel::timeout(t.wheel, 1ms, asio::bind_allocator(stateful_allocator<void>(live), std::move(h))));
     });
     end(t);
     if (live != 0) t.fault("memory of the handler's allocator is left");
@@ -84,14 +84,14 @@ void timer_limited_with_allocator(trial& t) {
 void timer_limited(trial& t) {
     asio::steady_timer timer(t.io, 1h);
     t.begin();
-    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout(t.wheel, 1ms, std::move(h))); });
     end(t);
 }
 
 void wheel_timer_limited(trial& t) {
     cogwheel::wheel_timer timer(t.wheel, 1h);
     t.begin();
-    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout(t.wheel, 1ms, std::move(h))); });
     end(t);
 }
 
@@ -99,7 +99,7 @@ void read_limited(trial& t) {
     sockets s(t);
     t.begin();
     t.start([&](watched h) {
-        s.ours.async_read_some(asio::buffer(&s.byte, 1), cogwheel::timeout_after(t.wheel, 1ms, std::move(h)));
+        s.ours.async_read_some(asio::buffer(&s.byte, 1), cogwheel::timeout(t.wheel, 1ms, std::move(h)));
     });
     end(t);
 }
@@ -109,7 +109,7 @@ void read_in_time(trial& t) {
     const char byte = 'x';
     t.begin();
     t.start([&](watched h) {
-        s.ours.async_read_some(asio::buffer(&s.byte, 1), cogwheel::timeout_after(t.wheel, 1h, std::move(h)));
+        s.ours.async_read_some(asio::buffer(&s.byte, 1), cogwheel::timeout(t.wheel, 1h, std::move(h)));
     });
     t.insist([&] { asio::write(s.theirs, asio::buffer(&byte, 1)); });
     end(t);
@@ -120,7 +120,7 @@ void read_elsewhere(trial& t) {
     t.begin();
     t.start_bound([&](watched h) {
         s.ours.async_read_some(asio::buffer(&s.byte, 1),
-                               cogwheel::timeout_after(t.wheel, 1ms, asio::bind_executor(t.elsewhere, std::move(h))));
+                               cogwheel::timeout(t.wheel, 1ms, asio::bind_executor(t.elsewhere, std::move(h))));
     });
     end(t);
 }
@@ -128,7 +128,7 @@ void read_elsewhere(trial& t) {
 void socket_elsewhere(trial& t) {
     asio::steady_timer timer(t.elsewhere, 1h);
     t.begin();
-    t.start_bound([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    t.start_bound([&](watched h) { timer.async_wait(cogwheel::timeout(t.wheel, 1ms, std::move(h))); });
     end(t);
 }
 
@@ -136,9 +136,8 @@ void two_limits(trial& t) {
     sockets s(t);
     t.begin();
     t.start([&](watched h) {
-        s.ours.async_read_some(
-            asio::buffer(&s.byte, 1),
-            cogwheel::timeout_after(t.wheel, 1h, cogwheel::timeout_after(t.wheel, 1ms, std::move(h))));
+        s.ours.async_read_some(asio::buffer(&s.byte, 1),
+                               cogwheel::timeout(t.wheel, 1h, cogwheel::timeout(t.wheel, 1ms, std::move(h))));
     });
     end(t);
 }
@@ -166,7 +165,7 @@ struct ends_at_once {
 
 void ends_inside_the_limits_emission(trial& t) {
     t.begin();
-    t.start([&](watched h) { ends_at_once::async_run(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    t.start([&](watched h) { ends_at_once::async_run(cogwheel::timeout(t.wheel, 1ms, std::move(h))); });
     end(t);
 }
 
@@ -175,7 +174,7 @@ void ends_inside_the_users_emission(trial& t) {
     t.begin();
     t.start([&](watched h) {
         ends_at_once::async_run(
-            cogwheel::timeout_after(t.wheel, 1h, asio::bind_cancellation_slot(signal.slot(), std::move(h))));
+            cogwheel::timeout(t.wheel, 1h, asio::bind_cancellation_slot(signal.slot(), std::move(h))));
     });
     t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
     end(t);
@@ -184,7 +183,7 @@ void ends_inside_the_users_emission(trial& t) {
 void ends_inside_an_emission_elsewhere(trial& t) {
     t.begin();
     t.start([&](watched h) {
-        ends_at_once::async_run(cogwheel::timeout_after(t.wheel, 1ms, asio::bind_executor(t.elsewhere, std::move(h))));
+        ends_at_once::async_run(cogwheel::timeout(t.wheel, 1ms, asio::bind_executor(t.elsewhere, std::move(h))));
     });
     end(t);
 }
@@ -194,8 +193,7 @@ void cancelled_by_slot(trial& t) {
     asio::cancellation_signal signal;
     t.begin();
     t.start([&](watched h) {
-        timer.async_wait(
-            cogwheel::timeout_after(t.wheel, 1h, asio::bind_cancellation_slot(signal.slot(), std::move(h))));
+        timer.async_wait(cogwheel::timeout(t.wheel, 1h, asio::bind_cancellation_slot(signal.slot(), std::move(h))));
     });
     t.insist([&] { signal.emit(asio::cancellation_type::terminal); });
     end(t);
@@ -204,7 +202,7 @@ void cancelled_by_slot(trial& t) {
 void wheels_timers_cancelled(trial& t) {
     asio::steady_timer timer(t.io, 1h);
     t.begin();
-    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1h, std::move(h))); });
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout(t.wheel, 1h, std::move(h))); });
     t.insist([&] { t.wheel.cancel_all(); });
     end(t);
 }
@@ -213,7 +211,7 @@ void wheel_destroyed(trial& t) {
     asio::steady_timer timer(t.io, 1h);
     std::optional<cogwheel::timer_wheel> wheel(std::in_place, t.io);
     t.begin();
-    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(*wheel, 1h, std::move(h))); });
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout(*wheel, 1h, std::move(h))); });
     wheel.reset();
     end(t);
 }
@@ -222,7 +220,7 @@ void refused(trial& t) {
     asio::steady_timer timer(t.io, 1h);
     t.wheel.stop();
     t.begin();
-    t.start([&](watched h) { timer.async_wait(cogwheel::timeout_after(t.wheel, 1ms, std::move(h))); });
+    t.start([&](watched h) { timer.async_wait(cogwheel::timeout(t.wheel, 1ms, std::move(h))); });
     end(t);
 }
 
@@ -230,7 +228,7 @@ void refused_with_an_exception(trial& t) {
     t.wheel.stop();
     t.begin();
     t.start([&](watched h) {
-        auto token = cogwheel::timeout_after(t.wheel, 1ms, std::move(h));
+        auto token = cogwheel::timeout(t.wheel, 1ms, std::move(h));
         asio::async_initiate<decltype(token), void(std::exception_ptr)>([](auto&&) {}, token);
     });
     end(t);
@@ -241,23 +239,23 @@ void refused_with_an_exception(trial& t) {
 
 test_cases limit_cases() {
     using namespace limit_case;
-    return {{"timeout_after, timer in time", timer_in_time},
-            {"timeout_after, timer", timer_limited},
-            {"timeout_after, timer, with an allocator", timer_limited_with_allocator},
-            {"timeout_after, wheel_timer", wheel_timer_limited},
-            {"timeout_after, read", read_limited},
-            {"timeout_after, read in time", read_in_time},
-            {"timeout_after, read, handler elsewhere", read_elsewhere},
-            {"timeout_after, timer elsewhere", socket_elsewhere},
-            {"timeout_after, twice", two_limits},
-            {"timeout_after, ends in its emission", ends_inside_the_limits_emission},
-            {"timeout_after, ends in the user's emission", ends_inside_the_users_emission},
-            {"timeout_after, ends in one elsewhere", ends_inside_an_emission_elsewhere},
-            {"timeout_after, cancelled by its slot", cancelled_by_slot},
-            {"timeout_after, cancel_all", wheels_timers_cancelled},
-            {"timeout_after, wheel destroyed", wheel_destroyed},
-            {"timeout_after, refused", refused},
-            {"timeout_after, refused with an exception", refused_with_an_exception}};
+    return {{"timeout, timer in time", timer_in_time},
+            {"timeout, timer", timer_limited},
+            {"timeout, timer, with an allocator", timer_limited_with_allocator},
+            {"timeout, wheel_timer", wheel_timer_limited},
+            {"timeout, read", read_limited},
+            {"timeout, read in time", read_in_time},
+            {"timeout, read, handler elsewhere", read_elsewhere},
+            {"timeout, timer elsewhere", socket_elsewhere},
+            {"timeout, twice", two_limits},
+            {"timeout, ends in its emission", ends_inside_the_limits_emission},
+            {"timeout, ends in the user's emission", ends_inside_the_users_emission},
+            {"timeout, ends in one elsewhere", ends_inside_an_emission_elsewhere},
+            {"timeout, cancelled by its slot", cancelled_by_slot},
+            {"timeout, cancel_all", wheels_timers_cancelled},
+            {"timeout, wheel destroyed", wheel_destroyed},
+            {"timeout, refused", refused},
+            {"timeout, refused with an exception", refused_with_an_exception}};
 }
 
 } // namespace failure

@@ -13,7 +13,7 @@ import tempfile
 
 HEADERS = """
 #include <cogwheel/asio/callback_timer.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/net/idle_stream.hpp>
 #include <cogwheel/net/pending_requests.hpp>
 #include <cogwheel/net/session_group.hpp>
@@ -36,7 +36,7 @@ void mistake_%d([[maybe_unused]] asio::io_context& io, [[maybe_unused]] timer_wh
 
 # The mistake, and the words of the message.
 MISTAKES = [
-    ("wheel.schedule(std::chrono::steady_clock::now(), [] {});", "for_a_point_in_time_write_schedule_at"),
+    ("wheel.schedule(std::chrono::system_clock::now(), [] {});", "for_a_date_write_async_wait_until_date"),
     ("wheel.schedule(1s, [](std::error_code) {});", "f_takes_no_argument_for_an_error_code_write_async_wait"),
     ("timer_wheel other{10ms};", "write_wheel_io_tick_10ms"),
     ("wheel.async_wait(1s, [] {});", "the_handler_takes_an_error_code_else_write_schedule"),
@@ -77,8 +77,8 @@ MISTAKES = [
         "jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor",
     ),
     ("wheel.schedule(5, [] {});", "a_delay_needs_a_unit_write_schedule_5s_f"),
-    ("cogwheel::timeout_after(5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_after_5s_token"),
-    ("cogwheel::timeout_after(wheel, 5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_after_5s_token"),
+    ("cogwheel::timeout(5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_5s_token"),
+    ("cogwheel::timeout(wheel, 5, [](std::error_code) {});", "a_delay_needs_a_unit_write_timeout_5s_token"),
 ]
 
 DETECTION = """#line 1 "detection"
@@ -89,7 +89,8 @@ struct handler { void operator()(std::error_code) {} };
 static_assert(schedules<timer_wheel, std::chrono::seconds, nullary>);
 static_assert(!schedules<timer_wheel, std::chrono::seconds, handler>);
 static_assert(!schedules<timer_wheel, int, nullary>);
-static_assert(!schedules<timer_wheel, std::chrono::steady_clock::time_point, nullary>);
+static_assert(schedules<timer_wheel, std::chrono::steady_clock::time_point, nullary>);
+static_assert(!schedules<timer_wheel, std::chrono::system_clock::time_point, nullary>);
 static_assert(waits<timer_wheel, std::chrono::seconds, handler>);
 static_assert(!waits<timer_wheel, std::chrono::seconds, nullary>);
 static_assert(!std::is_constructible_v<timer_wheel, std::chrono::seconds>);

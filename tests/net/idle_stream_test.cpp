@@ -429,7 +429,7 @@ TEST_CASE_TEMPLATE("move_assigned_to_itself_it_goes_on", Wheel, BOTH_WHEELS) {
 TEST_CASE_TEMPLATE("limit_of_one_operation_goes_through_the_stream", Wheel, BOTH_WHEELS) {
     stream_rig<Wheel> r({.reader = 10s});
     io_result read;
-    r.stream->async_read_some(asio::buffer(r.buffer), timeout_after(r.wheel, 2s, read.handler()));
+    r.stream->async_read_some(asio::buffer(r.buffer), timeout(r.wheel, 2s, read.handler()));
     r.pass(2s);
     r.run();
     CHECK(read.ec == asio::error::timed_out);

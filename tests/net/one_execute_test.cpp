@@ -198,20 +198,20 @@ TEST_CASE("limited_operation_is_executed_once") {
     scripted_read read(r.w.io.get_executor());
     read.on_cancel = [&](asio::cancellation_type) { read.complete_here(asio::error::operation_aborted, 0); };
     SUBCASE("that ends inside the emission of its limit") {
-        read.async_run(timeout_after(r.w.wheel, 10ms, r.handler()));
+        read.async_run(timeout(r.w.wheel, 10ms, r.handler()));
         r.w.pass(10ms);
     }
     SUBCASE("that ends inside the user's") {
-        read.async_run(timeout_after(r.w.wheel, 10ms, r.cancellable()));
+        read.async_run(timeout(r.w.wheel, 10ms, r.cancellable()));
         r.emit();
     }
     SUBCASE("that is refused") {
         r.w.wheel.stop();
-        read.async_run(timeout_after(r.w.wheel, 10ms, r.handler()));
+        read.async_run(timeout(r.w.wheel, 10ms, r.handler()));
     }
     SUBCASE("that ends inside its initiating function") {
         read.on_start = [&] { read.complete_here({}, 1); };
-        read.async_run(timeout_after(r.w.wheel, 10ms, r.handler()));
+        read.async_run(timeout(r.w.wheel, 10ms, r.handler()));
     }
     r.expect(1);
 }

@@ -46,16 +46,16 @@ TEST_CASE("deadline_in_place_of_a_time_point_of_a_timer") {
     places p;
     const auto d = manual_deadline::after(50ms);
     auto f = [&] { ++p.done; };
-    p.w.wheel.schedule_at(d, f);
+    p.w.wheel.schedule(d, f);
     callback_timer by_callback(p.w.wheel, f);
-    CHECK(by_callback.schedule_at(d));
-    p.w.wheel.async_wait_until(d, p.count());
-    basic_wheel_timer<manual_clock, multi_threaded> timer(p.w.wheel, d), moved(p.w.wheel);
+    CHECK(by_callback.schedule(d));
+    p.w.wheel.async_wait(d, p.count());
+    basic_wheel_timer<testing::manual_timer_wheel> timer(p.w.wheel, d), moved(p.w.wheel);
     timer.async_wait(p.count());
     moved.expires_at(d);
     moved.async_wait(p.count());
     const auto later = p.w.wheel.schedule(1h, f);
-    CHECK(later.reschedule_at(d));
+    CHECK(later.reschedule(d));
     keyed_timers<std::string, manual_timer_wheel> table(p.w.wheel);
     CHECK_FALSE(table.add_at("key", d, f));
     basic_interval ticks(p.w.wheel, d, {.period = 1h});
@@ -77,11 +77,11 @@ TEST_CASE("deadline_in_place_of_a_time_point_of_a_timeout") {
         read.async_run(std::move(token));
     };
     const auto note = [&](std::error_code ec, std::size_t) { ended.push_back(ec); };
-    operation(timeout_at(p.w.wheel, d, note));
-    operation(cancel_at(p.w.wheel, d, note));
+    operation(timeout(p.w.wheel, d, note));
+    operation(timeout(p.w.wheel, d, {.own_error = true}, note));
     timeout_scope within(p.w.wheel, d);
     operation(within(note));
-    operation(timeout_at(p.w.wheel, manual_deadline(), note)); // none
+    operation(timeout(p.w.wheel, manual_deadline(), note)); // none
     asio::co_spawn(p.w.io, timeout(p.w.wheel, d, p.w.wheel.async_wait(1h, asio::use_awaitable)),
                    [&](const std::exception_ptr& e) { ended.push_back(detail::code_of(e)); });
     p.w.run();

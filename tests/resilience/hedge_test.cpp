@@ -310,7 +310,7 @@ TEST_CASE_TEMPLATE("hedge_timers_cancelled_or_wheel_gone_it_goes_on_without", Wh
 TEST_CASE("hedge_with_a_limit_by_timeout_after") {
     hedge_rig<manual_timer_wheel> r;
     hedge_outcome out;
-    r.start({.delay = 30ms}, timeout_after(r.wheel, 100ms, out.handler()));
+    r.start({.delay = 30ms}, timeout(r.wheel, 100ms, out.handler()));
     r.pass(40ms);
     r.pass(80ms);
     CHECK(out.times == 1);

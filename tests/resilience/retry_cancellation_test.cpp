@@ -211,7 +211,7 @@ TEST_CASE_TEMPLATE("cancel_whose_handler_throws_leaves_the_attempt_running", Whe
     CHECK(out.bytes == 2);
 }
 
-TEST_CASE_TEMPLATE("cancel_after_completion_is_harmless", Wheel, BOTH_WHEELS) {
+TEST_CASE_TEMPLATE("own_error_completion_is_harmless", Wheel, BOTH_WHEELS) {
     retry_rig<Wheel> r;
     cancellation_signal signal;
     retry_outcome out, second;

@@ -148,7 +148,7 @@ TEST_CASE("timeout_cancels_on_the_operations_executor_whatever_the_handlers_exec
             on_strand = strand.running_in_this_thread();
             read.complete(asio::error::operation_aborted, 0);
         };
-        read.async_run(timeout_after(wheel, 10ms, bind([](std::error_code, std::size_t) {})));
+        read.async_run(timeout(wheel, 10ms, bind([](std::error_code, std::size_t) {})));
         pass(io, 10ms);
         CHECK(cancelled);
         using handler = decltype(bind([] {}));

@@ -107,8 +107,7 @@ void restart(player& p, timer_wheel& wheel, callable_cell& c) {
         break;
     case 5:
         c.silent = false;
-        c.token =
-            wheel.schedule_at(c.earliest(), owning(true, true), cogwheel::on_cancel(on_cancel{&r, &c, serial}), ec);
+        c.token = wheel.schedule(c.earliest(), owning(true, true), cogwheel::on_cancel(on_cancel{&r, &c, serial}), ec);
         break;
     default:
         c.token = wheel.schedule(delay, owning(true), ec);
@@ -178,7 +177,7 @@ unsigned reschedule_one(player& p) {
     const auto delay = p.delay();
     const auto now = steady::now();
     c->perhaps_not_before(now + delay);
-    const bool moved = p.one_of(2) ? c->token.reschedule(delay) : c->token.reschedule_at(now + delay);
+    const bool moved = p.one_of(2) ? c->token.reschedule(delay) : c->token.reschedule(now + delay);
     p.called(role::rearm, moved);
     if (!moved) return 1;
     if (was_over) findings::add("callable {} use {}: reschedule() said true after its end", c->address(), c->serial());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An operation of somebody else, as timeout_after needs one: it waits until any thread completes it, and heeds
+// An operation of somebody else, as timeout needs one: it waits until any thread completes it, and heeds
 // cancellation.
 //
 // One waits at a time, for use number `serial` of a cell, and completes with that number.

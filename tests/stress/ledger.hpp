@@ -20,8 +20,8 @@ inline constexpr std::array kind_names{"callable", "wait", "timer", "limit"};
 
 /// What a thread does for a while.
 enum class role : std::size_t { schedule, wait, timer, limit, cancel, rearm, emit, complete, observe, sweep, end };
-inline constexpr std::array role_names{"schedule", "async_wait", "wheel_timer", "timeout_after", "cancel", "reschedule",
-                                       "emit",     "complete",   "observe",     "cancel_all",    "stop"};
+inline constexpr std::array role_names{"schedule", "async_wait", "wheel_timer", "timeout",    "cancel", "reschedule",
+                                       "emit",     "complete",   "observe",     "cancel_all", "stop"};
 
 struct ends {
     std::uint64_t started = 0, succeeded = 0, cancelled = 0, timed_out = 0, rejected = 0, dropped = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The roles of timeout_after() and cancel_after(): operations under a limit, and those who complete them.
+// The roles of timeout() and timeout( {.own_error = true}): operations under a limit, and those who complete them.
 #include "player.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>
@@ -45,24 +45,25 @@ unsigned limit_one(player& p, cogwheel::timer_wheel& wheel) {
     case 0:
         c->connected = false;
         if (c->reports)
-            start(cogwheel::timeout_after(wheel, delay, handler()));
+            start(cogwheel::timeout(wheel, delay, handler()));
         else
-            start(cogwheel::cancel_after(wheel, delay, handler()));
+            start(cogwheel::timeout(wheel, delay, {.own_error = true}, handler()));
         break;
     case 1: {
         auto bound = asio::bind_cancellation_slot(c->signal.slot(), asio::bind_executor(*p.in.strand, handler()));
         if (c->reports)
-            start(cogwheel::timeout_at(wheel, c->earliest(), std::move(bound)));
+            start(cogwheel::timeout(wheel, c->earliest(), std::move(bound)));
         else
-            start(cogwheel::cancel_at(wheel, c->earliest(), std::move(bound)));
+            start(cogwheel::timeout(wheel, c->earliest(), {.own_error = true}, std::move(bound)));
         break;
     }
     default: {
         auto bound = asio::bind_cancellation_slot(c->signal.slot(), handler());
         if (c->reports)
-            start(cogwheel::timeout_after(wheel, delay, std::move(bound)));
+            start(cogwheel::timeout(wheel, delay, std::move(bound)));
         else
-            start(cogwheel::cancel_after(wheel, delay, std::move(bound), asio::cancellation_type::total));
+            start(cogwheel::timeout(wheel, delay, {.type = asio::cancellation_type::total, .own_error = true},
+                                    std::move(bound)));
     }
     }
     p.called(role::limit, true);

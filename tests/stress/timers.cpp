@@ -72,9 +72,8 @@ unsigned emit_at_wait(player& p, timer_cell& t) {
 
 unsigned reschedule(player& p, timer_cell& t) {
     const auto delay = p.delay();
-    const auto now = steady::now();
-    for (timer_wait& w : t.waits) w.perhaps_not_before(now + delay);
-    const bool moved = t.timer->reschedule(delay, now);
+    for (timer_wait& w : t.waits) w.perhaps_not_before(steady::now() + delay);
+    const bool moved = t.timer->reschedule(delay);
     p.called(role::timer, moved);
     if (moved && p.in.planned.waits_per_timer == 1) t.waits[0].not_before(t.timer->expiry());
     return 1;

@@ -57,7 +57,7 @@ unsigned wait_one(player& p, cogwheel::timer_wheel& wheel) {
             delay, asio::bind_cancellation_slot(c->signal.slot(), asio::bind_executor(*p.in.strand, handler(false))));
         break;
     case 2:
-        wheel.async_wait_until(c->earliest(), asio::bind_cancellation_slot(c->signal.slot(), handler(true)));
+        wheel.async_wait(c->earliest(), asio::bind_cancellation_slot(c->signal.slot(), handler(true)));
         break;
     default:
         wheel.async_wait(delay, asio::bind_cancellation_slot(c->signal.slot(), handler(true)));

@@ -9,7 +9,7 @@
 #include "support/asio/virtual_wheel.hpp"
 
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 
@@ -56,12 +56,12 @@ template <class Clock, class Locking, class Core, class Executor>
 asio::awaitable<void> waits_on(cogwheel::basic_timer_wheel<Clock, Locking, Core, Executor>& wheel) {
     using namespace std::chrono_literals;
     co_await wheel.async_wait(5ms, asio::use_awaitable);
-    cogwheel::basic_wheel_timer<Clock, Locking, Core, Executor> timer(wheel, 1h);
+    cogwheel::basic_wheel_timer<cogwheel::basic_timer_wheel<Clock, Locking, Core>, Executor> timer(wheel, 1h);
     timer.expires_after(5us);
     timer.async_wait([](std::error_code) {});
     co_await timer.async_wait(asio::use_awaitable);
     asio::steady_timer operation(co_await asio::this_coro::executor);
-    co_await operation.async_wait(cogwheel::timeout_after(wheel, 5ms, asio::use_awaitable));
+    co_await operation.async_wait(cogwheel::timeout(wheel, 5ms, asio::use_awaitable));
 }
 
 template <class A, class B>

@@ -29,13 +29,6 @@ TEST_CASE("roundest_is_the_tick_that_most_powers_of_two_divide") {
     CHECK(detail::roundest({1}, tick::max()) == tick{std::uint64_t{1} << 62});
 }
 
-TEST_CASE("round_up_to_a_multiple_saturates") {
-    CHECK(detail::round_up({0}, 10) == tick{0});
-    CHECK(detail::round_up({1}, 10) == tick{10});
-    CHECK(detail::round_up({10}, 10) == tick{10});
-    CHECK(detail::round_up(tick::max(), 10) == tick::max());
-}
-
 TEST_CASE_TEMPLATE("occupied_names_a_tick_of_the_range_that_was_filed", Wheel, EVERY_WHEEL) {
     for (const std::size_t slots : {1U, 4U, 512U}) {
         random_source random(slots);

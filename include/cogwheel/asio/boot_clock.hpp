@@ -21,7 +21,8 @@
 
 #include <cogwheel/asio/detail/clock/timerfd_driver.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
-#include <cogwheel/asio/wheel_timer.hpp>
+
+#include COGWHEEL_ASIO_HEADER(wait_traits.hpp)
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
@@ -44,8 +45,6 @@ public:
 };
 
 using boot_timer_wheel = basic_timer_wheel<boot_clock, multi_threaded>;
-using local_boot_timer_wheel = basic_timer_wheel<boot_clock, single_threaded>;
-using boot_wheel_timer = basic_wheel_timer<boot_clock, multi_threaded>;
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 

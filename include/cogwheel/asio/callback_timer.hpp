@@ -109,34 +109,24 @@ public:
     /// Cancels the timer.
     ~callback_timer() { leave(); }
 
-    /// Runs the callable after `delay`; with a delay of zero or less, in the next turn. A pending timer is moved; a
-    /// later expiry usually costs one store. Returns false if the wheel has stopped, or has max_pending timers.
+    /// Runs the callable at `when`: a duration from now, a point in time, or a deadline. With a duration of zero or
+    /// less, in the next turn. A pending timer is moved; a later expiry usually costs one store. Returns false if the
+    /// wheel has stopped, or has max_pending timers.
     /// Errors: std::bad_alloc; nothing changes.
-    template <class Rep, class Period>
-    COGWHEEL_ALWAYS_INLINE bool schedule(std::chrono::duration<Rep, Period> delay) {
-        return schedule_on(*engine_, detail::from_present{detail::saturate_to_ns(delay)});
+    template <detail::when<clock_type> When>
+    COGWHEEL_ALWAYS_INLINE bool schedule(const When& when) {
+        return schedule_on(*engine_, detail::time_of<clock_type>(when));
     }
-    /// The same, counted from `now`, the caller's clock reading. This saves a reading.
-    template <class Rep, class Period>
-    COGWHEEL_ALWAYS_INLINE bool schedule(std::chrono::duration<Rep, Period> delay, time_point now) {
-        return schedule_on(*engine_, detail::from_now<clock_type>{detail::saturate_to_ns(delay), now});
-    }
-    /// The same, with a point in time.
-    COGWHEEL_ALWAYS_INLINE bool schedule_at(time_point at) { return schedule_on(*engine_, at); }
 
     /// Returns whether the timer was pending. If so, the callable does not run.
     COGWHEEL_ALWAYS_INLINE bool cancel() noexcept { return cancel_on(*engine_); }
 
-    /// These three are the same for a caller that has the wheel at hand. If the timer is not in the cache, the work on
+    /// These two are the same for a caller that has the wheel at hand. If the timer is not in the cache, the work on
     /// the wheel does not wait for it: with a million timers, this saves a third.
     /// Preconditions: it is the timer's wheel.
-    template <class Rep, class Period>
-    COGWHEEL_ALWAYS_INLINE bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay) {
-        return schedule_on(detail::impl_of(wheel), detail::from_present{detail::saturate_to_ns(delay)});
-    }
-    template <class Rep, class Period>
-    COGWHEEL_ALWAYS_INLINE bool schedule(const Wheel& wheel, std::chrono::duration<Rep, Period> delay, time_point now) {
-        return schedule_on(detail::impl_of(wheel), detail::from_now<clock_type>{detail::saturate_to_ns(delay), now});
+    template <detail::when<clock_type> When>
+    COGWHEEL_ALWAYS_INLINE bool schedule(const Wheel& wheel, const When& when) {
+        return schedule_on(detail::impl_of(wheel), detail::time_of<clock_type>(when));
     }
     COGWHEEL_ALWAYS_INLINE bool cancel(const Wheel& wheel) noexcept { return cancel_on(detail::impl_of(wheel)); }
 

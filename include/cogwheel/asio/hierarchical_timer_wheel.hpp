@@ -15,10 +15,6 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 /// A wheel that several threads may use.
 using hierarchical_timer_wheel = basic_timer_wheel<std::chrono::steady_clock, multi_threaded, hierarchical_wheel>;
 
-/// A wheel for one thread or one strand. It has no lock of its own.
-using local_hierarchical_timer_wheel =
-    basic_timer_wheel<std::chrono::steady_clock, single_threaded, hierarchical_wheel>;
-
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 #ifdef COGWHEEL_SEPARATE_COMPILATION

@@ -1,151 +1,205 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Timeouts for coroutines:
+// Timeouts for operations of any kind. A *when* is a duration, a point in time, or a deadline.
 //
-//     co_await cogwheel::timeout(wheel, 5s, read_request(socket)); // one awaitable
-//     co_await cogwheel::timeout(5s, read_request(socket));        // on the wheel of this context
+//     socket.async_read_some(buffer, cogwheel::timeout(5s, token));          // on the wheel of the socket's context
+//     socket.async_read_some(buffer, cogwheel::timeout(wheel, 5s, token));   // on a wheel that the caller names
+//     co_await stream.async_read_some(buffer, cogwheel::timeout(5s));        // with the stream's default token
+//     co_await cogwheel::timeout(5s, read_request(socket));                  // an awaitable; throws timed_out
+//     auto r = co_await cogwheel::timeout(5s, std::nothrow, read(socket));   // std::optional: empty if it timed out
+//     co_await resolver.async_resolve(host, port, cogwheel::abandon(5s, token)); // ignores cancellation
 //
-//     cogwheel::timeout_scope within(wheel, 30s);                  // one deadline for several operations; or (30s)
+//     cogwheel::timeout_scope within(30s);                                   // one deadline for several operations
 //     co_await socket.async_connect(endpoint, within(asio::use_awaitable));
 //     co_await within(read_request(socket));
 //
-// An operation that is not done in time is cancelled. If the cancellation makes it fail, co_await throws
-// std::system_error with asio::error::timed_out. A signal from outside reaches the operation if it passes the
-// cancellation state of the coroutine that awaits, of whatever type. Everything else is as with timeout_after
-// (timeout_after.hpp).
-// Thread safety: if several threads run the context, spawn the coroutine on a strand: asio::make_strand(io).
+// timeout: when the time has passed, the wheel cancels the operation through its cancellation slot. Only an error that
+// means a cancellation becomes asio::error::timed_out. All other results reach the handler unchanged, for instance if
+// the operation ignores the signal or ends before it. Each operation completes exactly once, unless an execution
+// context is destroyed first. A cancellation through the handler's own slot passes to the operation. If the wheel is
+// destroyed, or stop() or cancel_all() cancels its timers, a later turn cancels the operation, which completes with its
+// own result. With a duration of zero or less, or a point that has passed, the operation starts, and the next turn
+// cancels it unless it has completed by then.
+//
+// abandon: when the time has passed, the operation completes at once with timed_out, although it still runs. Its late
+// result is destroyed when it comes. So nothing that it uses may belong to the caller. Right for async_resolve (it
+// waits for getaddrinfo, which nothing can interrupt), work in a thread pool, a co_spawn of a coroutine that owns what
+// it uses. Wrong for reads and writes, which use the caller's buffer. Tokens for operations whose results do not own
+// their data, or are a number of bytes, do not compile (owns_its_data). A cancellation through the handler's slot
+// passes to the operation, which completes at once with operation_aborted; so it does, but nothing passes, if the
+// wheel's timers are cancelled.
+//
+// If the wheel refuses the timer, the operation does not start; it completes with errc::stopped or
+// errc::too_many_timers. But if the first result is no error, or a result has no default constructor, the operation
+// starts, and a later turn cancels it.
+// Memory: one block for timer, handler and signal, from the same sources as in async_wait(). abandon: a block of the
+//   heap, freed when the operation has ended, and a timer of the wheel.
+// Without a wheel, the timer goes to the wheel of the context of the operation's executor (timer_wheel_of.hpp). The
+// operation must say its executor, as for asio::cancel_after.
+// Executor: the timer emits the signal on the handler's associated executor, else on the operation's. Also on the
+// operation's if the handler's runs functions anywhere: that of asio::use_future, system_executor, inline_executor.
+// Complexity: O(1). Errors: std::bad_alloc when the operation starts; it has then not started.
+// Thread safety: the wheel's. If several threads run the context, an operation of several parts, such as
+//   asio::async_read or a coroutine, needs a strand: asio::make_strand(io) (docs/asio.md, "Several threads"). As always
+//   in Asio, emit a cancellation on the handler's executor only. If there is no memory to bring the timeout of
+//   abandon() to that executor, the exception leaves run(), and the operation has no timeout any more.
+// Lifetime: the wheel must exist when the operation starts; the wheel's execution context, until the operation ends.
+//   For abandon(), the operation's context, too.
+// Which operations obey which type of cancellation: docs/asio.md, "What a timeout can cancel".
 #pragma once
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/detail/timed/abandonable.hpp>
+#include <cogwheel/asio/detail/timed/awaited.hpp>
+#include <cogwheel/asio/detail/timed/timeout_spec.hpp>
 
-#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
-#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
-#include COGWHEEL_ASIO_HEADER(this_coro.hpp)
-#include COGWHEEL_ASIO_HEADER(use_awaitable.hpp)
-
-namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
-
-/// Awaits `a` in a coroutine of co_spawn, which would let only terminal cancellations through.
-template <class T, class Executor>
-asio::awaitable<T, Executor> accept_all_cancellations(asio::awaitable<T, Executor> a) {
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-    co_return co_await std::move(a);
-}
-
-/// Starts a coroutine with a timeout, for the handler of use_awaitable. A co_await of co_spawn in a coroutine of ours
-/// would cost one more frame.
-template <class Spec, class T, class Executor>
-struct initiate_awaitable {
-    Spec spec;
-
-    template <class Handler>
-    void operator()(Handler handler, asio::awaitable<T, Executor> a) const {
-        const Executor executor = handler.get_executor();
-        asio::co_spawn(executor, accept_all_cancellations(std::move(a)),
-                       timed_token<Spec, Handler>{spec, std::move(handler)});
-    }
-};
-
-template <class Spec, class T, class Executor>
-asio::awaitable<T, Executor> await_with_timeout(Spec spec, asio::awaitable<T, Executor> a) {
-    const initiate_awaitable<Spec, T, Executor> initiate{std::move(spec)};
-    asio::use_awaitable_t<Executor> token;
-    if constexpr (std::is_void_v<T>)
-        return asio::async_initiate<decltype(token), void(std::exception_ptr)>(initiate, token, std::move(a));
-    else
-        return asio::async_initiate<decltype(token), void(std::exception_ptr, T)>(initiate, token, std::move(a));
-}
-
-} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
+#include <new>
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Returns an awaitable that awaits `a`, and cancels it after `delay`. The delay counts from the co_await.
-template <any_timer_wheel Wheel, class Rep, class Period, class T, class Executor>
-asio::awaitable<T, Executor> timeout(const Wheel& wheel, std::chrono::duration<Rep, Period> delay,
-                                     asio::awaitable<T, Executor> a) {
-    return detail::await_with_timeout(timeout_after(wheel, delay).spec, std::move(a));
+/// Returns a token that cancels its operation at `when`. A duration counts from the operation's start.
+/// Parameters: `options` say how it is cancelled and with which error it completes. `token` is the operation's
+///   completion token. An operation whose first result is no error completes as with `own_error`.
+template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, detail::timeout_token Token>
+auto timeout(const When& when, Token&& token) {
+    return detail::timed(detail::spec_in_context<Wheel>(when, {}), std::forward<Token>(token));
 }
-/// The same, with a point in time.
-template <any_timer_wheel Wheel, class T, class Executor>
-asio::awaitable<T, Executor> timeout(const Wheel& wheel, typename Wheel::time_point at,
-                                     asio::awaitable<T, Executor> a) {
-    return detail::await_with_timeout(timeout_at(wheel, at).spec, std::move(a));
+template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, detail::timeout_token Token>
+auto timeout(const When& when, timeout_options options, Token&& token) {
+    return detail::timed(detail::spec_in_context<Wheel>(when, options), std::forward<Token>(token));
+}
+/// The same with the operation's default token.
+template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When>
+auto timeout(const When& when, timeout_options options = {}) {
+    return detail::timed(detail::spec_in_context<Wheel>(when, options));
+}
+/// The same three on a wheel that the caller names.
+template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When, detail::timeout_token Token>
+auto timeout(const Wheel& wheel, const When& when, Token&& token) {
+    return detail::timed(detail::spec_on(wheel, when, {}), std::forward<Token>(token));
+}
+template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When, detail::timeout_token Token>
+auto timeout(const Wheel& wheel, const When& when, timeout_options options, Token&& token) {
+    return detail::timed(detail::spec_on(wheel, when, options), std::forward<Token>(token));
+}
+template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When>
+auto timeout(const Wheel& wheel, const When& when, timeout_options options = {}) {
+    return detail::timed(detail::spec_on(wheel, when, options));
 }
 
-/// The same two on the wheel of the context on which the coroutine runs (timer_wheel_of.hpp).
-template <any_timer_wheel Wheel = timer_wheel, class Rep, class Period, class T, class Executor>
-asio::awaitable<T, Executor> timeout(std::chrono::duration<Rep, Period> delay, asio::awaitable<T, Executor> a,
-                                     detail::call_site where = detail::call_site::here()) {
-    return detail::await_with_timeout(timeout_after<Wheel>(delay, asio::cancellation_type::terminal, where).spec,
-                                      std::move(a));
+#if COGWHEEL_COROUTINES
+/// Returns an awaitable that awaits `a`, and cancels it at `when`; a duration counts from the co_await. If the
+/// cancellation makes it fail, co_await throws std::system_error with asio::error::timed_out. A signal from outside
+/// reaches the operation if it passes the cancellation state of the coroutine that awaits, of whatever type.
+template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, class T, class Executor>
+asio::awaitable<T, Executor> timeout(const When& when, asio::awaitable<T, Executor> a) {
+    return detail::await_with(detail::spec_in_context<Wheel>(when, {}), std::move(a));
 }
-template <any_timer_wheel Wheel = timer_wheel, class T, class Executor>
-asio::awaitable<T, Executor> timeout(typename Wheel::time_point at, asio::awaitable<T, Executor> a,
-                                     detail::call_site where = detail::call_site::here()) {
-    return detail::await_with_timeout(timeout_at<Wheel>(at, asio::cancellation_type::terminal, where).spec,
-                                      std::move(a));
+template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When, class T, class Executor>
+asio::awaitable<T, Executor> timeout(const Wheel& wheel, const When& when, asio::awaitable<T, Executor> a) {
+    return detail::await_with(detail::spec_on(wheel, when, {}), std::move(a));
+}
+/// The same two; a timeout is no exception. The result is a std::optional<T>, empty if `a` fails with timed_out; for an
+/// awaitable<void> a bool, false if it does.
+template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, class T, class Executor>
+auto timeout(const When& when, std::nothrow_t, asio::awaitable<T, Executor> a) {
+    return detail::in_time(timeout<Wheel>(when, std::move(a)));
+}
+template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When, class T, class Executor>
+auto timeout(const Wheel& wheel, const When& when, std::nothrow_t, asio::awaitable<T, Executor> a) {
+    return detail::in_time(timeout(wheel, when, std::move(a)));
+}
+#endif
+
+template <std::integral N, class... More>
+mistake::a_delay_needs_a_unit_write_timeout_5s_token timeout(N, More&&...) = delete;
+template <any_timer_wheel Wheel, std::integral N, class... More>
+mistake::a_delay_needs_a_unit_write_timeout_5s_token timeout(const Wheel&, N, More&&...) = delete;
+
+/// Returns a token that abandons its operation at `when`: the operation then completes with timed_out, and its late
+/// result is destroyed. A duration counts from the operation's start.
+template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, class Token>
+auto abandon(const When& when, Token&& token) {
+    return detail::timed(detail::abandon_in_context<Wheel>(when), std::forward<Token>(token));
+}
+/// The same with the operation's default token.
+template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When>
+auto abandon(const When& when) {
+    return detail::timed(detail::abandon_in_context<Wheel>(when));
+}
+/// The same two on a wheel that the caller names.
+template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When, class Token>
+auto abandon(const Wheel& wheel, const When& when, Token&& token) {
+    return detail::timed(detail::abandon_on(wheel, when), std::forward<Token>(token));
+}
+template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When>
+auto abandon(const Wheel& wheel, const When& when) {
+    return detail::timed(detail::abandon_on(wheel, when));
 }
 
 /// A deadline for several operations. The caller applies it to each operation: it calls the scope with a token or an
-/// awaitable. A delay counts from the scope's construction. Each operation has its own timer; the scope has none.
-/// Without a wheel it is a context_timeout_scope, and each operation's timer goes to the wheel of its context.
+/// awaitable. A duration counts from the scope's construction. Each operation has its own timer; the scope has none.
+/// Wheel: the type of the wheel that is named, or void: each operation's timer goes to the timer_wheel of its context.
 /// Lifetime: a wheel that is named must outlive the scope.
-template <any_timer_wheel Wheel, class Place = detail::given_wheel<detail::impl_type<Wheel>>>
+template <class Wheel = void>
 class timeout_scope {
+    using place = detail::scope_place<Wheel>;
+    using clock = typename place::wheel_type::clock_type;
+
 public:
-    using time_point = typename Wheel::time_point;
-    using duration = typename Wheel::duration;
+    using time_point = typename clock::time_point;
+    using duration = typename clock::duration;
 
-    timeout_scope(const Wheel& wheel, time_point expiry)
-        requires(Place::named)
-        : spec_{{&detail::impl_of(wheel)}, expiry, asio::cancellation_type::terminal, true} {}
-    template <class Rep, class Period>
-    timeout_scope(const Wheel& wheel, std::chrono::duration<Rep, Period> delay)
-        requires(Place::named)
-        : timeout_scope(wheel, detail::point_after(Wheel::clock_type::now(), delay)) {}
+    template <any_timer_wheel W, detail::timeout_when<W> When>
+        requires std::same_as<W, Wheel>
+    timeout_scope(const W& wheel, const When& when)
+        : place_(&detail::impl_of(wheel)), at_(detail::point_of<clock>(when)) {}
+    template <detail::when<clock> When>
+        requires std::is_void_v<Wheel>
+    explicit timeout_scope(const When& when) : at_(detail::point_of<clock>(when)) {}
 
-    /// The same two on the wheel of each operation's context (timer_wheel_of.hpp).
-    explicit timeout_scope(time_point expiry, detail::call_site where = detail::call_site::here())
-        requires(!Place::named)
-        : spec_{{where}, expiry, asio::cancellation_type::terminal, true} {}
-    template <class Rep, class Period>
-    explicit timeout_scope(std::chrono::duration<Rep, Period> delay,
-                           detail::call_site where = detail::call_site::here())
-        requires(!Place::named)
-        : timeout_scope(detail::point_after(Wheel::clock_type::now(), delay), where) {}
-
-    /// Returns a completion token that adds the deadline to `token`, as timeout_at() does.
+    /// Returns a completion token that adds the deadline to `token`, as timeout() does.
     template <class Token>
     auto operator()(Token&& token) const {
-        return detail::timed(spec_, std::forward<Token>(token));
+        return detail::timed(spec(), std::forward<Token>(token));
     }
-    /// Returns an awaitable that awaits `a`, and cancels it at the deadline.
+#if COGWHEEL_COROUTINES
+    /// Returns an awaitable that awaits `a`, and cancels it at the deadline; with std::nothrow, as timeout() does.
     template <class T, class Executor>
     asio::awaitable<T, Executor> operator()(asio::awaitable<T, Executor> a) const {
-        return detail::await_with_timeout(spec_, std::move(a));
+        return detail::await_with(spec(), std::move(a));
+    }
+    template <class T, class Executor>
+    auto operator()(std::nothrow_t, asio::awaitable<T, Executor> a) const {
+        return detail::in_time(detail::await_with(spec(), std::move(a)));
+    }
+#endif
+    /// Returns a completion token that abandons the operation at the deadline, as abandon() does.
+    template <class Token>
+    auto abandon(Token&& token) const {
+        return detail::timed(detail::abandon_spec<typename place::type, time_point>{place_, at_},
+                             std::forward<Token>(token));
     }
 
-    time_point expiry() const noexcept { return spec_.when; }
+    time_point expiry() const noexcept { return at_; }
     /// Returns whether the deadline has been reached. Reads the clock.
-    bool expired() const { return Wheel::clock_type::now() >= expiry(); }
+    bool expired() const { return clock::now() >= at_; }
     /// Returns the time left until the deadline, or zero. Reads the clock.
     duration remaining() const {
-        const time_point now = Wheel::clock_type::now();
-        return expiry() > now ? expiry() - now : duration::zero();
+        const time_point now = clock::now();
+        return at_ > now ? at_ - now : duration::zero();
     }
 
 private:
-    detail::timeout_spec<Place, time_point> spec_;
+    auto spec() const { return detail::timeout_spec<typename place::type, time_point>{place_, at_, {}}; }
+
+    typename place::type place_;
+    time_point at_;
 };
 
-template <class Rep, class Period>
-timeout_scope(std::chrono::duration<Rep, Period>) -> timeout_scope<timer_wheel, detail::context_wheel<timer_wheel>>;
-timeout_scope(timer_wheel::time_point) -> timeout_scope<timer_wheel, detail::context_wheel<timer_wheel>>;
-
-/// A scope on the wheels of the operations' contexts, of type `Wheel`.
-template <any_timer_wheel Wheel = timer_wheel>
-using context_timeout_scope = timeout_scope<Wheel, detail::context_wheel<Wheel>>;
+template <detail::when<std::chrono::steady_clock> When>
+timeout_scope(const When&) -> timeout_scope<>;
+template <any_timer_wheel Wheel, class When>
+timeout_scope(const Wheel&, const When&) -> timeout_scope<Wheel>;
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -9,7 +9,7 @@
 //     std::cout << idle;    // "timer 17:3 cancelled"
 #pragma once
 
-#include <cogwheel/asio/detail/clock/wheel_time.hpp>
+#include <cogwheel/asio/detail/clock/when.hpp>
 #include <cogwheel/asio/locking.hpp>
 #include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/wheel/hashed_wheel.hpp>
@@ -36,7 +36,7 @@ constexpr std::string_view to_string(timer_state state) noexcept {
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-template <class Clock, class Locking, timing_wheel Wheel>
+template <class Clock, class Locking, timing_wheel Core>
 class wheel_impl; // <cogwheel/asio/timer_wheel.hpp> defines it: who calls a token includes that
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
@@ -44,19 +44,18 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Names one scheduled callable. It never names a later timer.
 /// A token is stale once its timer has fired or was cancelled, or its wheel was destroyed. A default-constructed token
-/// is empty. On a stale or empty token, cancel(), reschedule(), reschedule_at() and pending() return false.
+/// is empty. On a stale or empty token, cancel(), reschedule() and pending() return false.
 /// Complexity: O(1) for each function. Thread safety: that of the wheel.
 /// Lifetime: none of these functions may be called after the wheel's execution context is destroyed.
-template <class Clock, class Locking = multi_threaded, timing_wheel Wheel = hashed_wheel>
+template <class Clock, class Locking = multi_threaded, timing_wheel Core = hashed_wheel>
 class basic_timer_token {
-    using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
+    using impl_type = detail::wheel_impl<Clock, Locking, Core>;
 
 public:
     using clock_type = Clock;
     using time_point = typename Clock::time_point;
 
     constexpr basic_timer_token() noexcept = default;
-    constexpr basic_timer_token(impl_type& target, timer_id id) noexcept : target_(&target), id_(id) {}
 
     /// Removes the timer. Returns whether it was pending. If so, its callable never runs.
     /// Effects: destroys the callable before this returns. But if the timer has an on_cancel callable, a later turn
@@ -66,22 +65,12 @@ public:
     // converted and checked by the compiler then.
     COGWHEEL_ALWAYS_INLINE bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
 
-    /// Moves the timer to `delay` from now. Returns false if it is not pending. In addition to a clock reading
-    /// and the wheel's lock, a later expiry usually costs one store.
-    /// Errors: std::bad_alloc; the timer keeps its expiry.
-    template <class Rep, class Period>
-    COGWHEEL_ALWAYS_INLINE bool reschedule(std::chrono::duration<Rep, Period> delay) const {
-        return target_ != nullptr && target_->reschedule(id_, detail::from_present{detail::saturate_to_ns(delay)});
-    }
-    /// The same, counted from `now`, the caller's clock reading. This saves a reading, which is most of the cost.
-    template <class Rep, class Period>
-    COGWHEEL_ALWAYS_INLINE bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) const {
-        return target_ != nullptr &&
-               target_->reschedule(id_, detail::from_now<Clock>{detail::saturate_to_ns(delay), now});
-    }
-    /// The same, with a point in time.
-    COGWHEEL_ALWAYS_INLINE bool reschedule_at(time_point at) const {
-        return target_ != nullptr && target_->reschedule(id_, at);
+    /// Moves the timer to `when`: a duration from now, a point in time, or a deadline. Returns false if it is not
+    /// pending. In addition to the wheel's lock, and a clock reading for a duration, a later expiry usually costs one
+    /// store. Errors: std::bad_alloc; the timer keeps its expiry.
+    template <detail::when<Clock> When>
+    COGWHEEL_ALWAYS_INLINE bool reschedule(const When& when) const {
+        return target_ != nullptr && target_->reschedule(id_, detail::time_of<Clock>(when));
     }
 
     bool pending() const { return target_ != nullptr && target_->pending(id_); }
@@ -115,6 +104,8 @@ public:
 
 private:
     friend impl_type;
+
+    constexpr basic_timer_token(impl_type& target, timer_id id) noexcept : target_(&target), id_(id) {}
 
     impl_type* target_ = nullptr;
     timer_id id_;

@@ -19,6 +19,7 @@
 // one strand, and has no lock.
 #pragma once
 
+#include <cogwheel/asio/detail/clock/when.hpp>
 #include <cogwheel/asio/detail/engine/wheel_service.hpp>
 #include <cogwheel/asio/locking.hpp>
 #include <cogwheel/detail/assertion.hpp>
@@ -41,13 +42,26 @@ struct on_cancel {
     explicit on_cancel(G g) : callable(std::move(g)) {}
 };
 
+/// A range of times, for schedule(): the timer fires between `earliest` and `latest` from now, so that timers that need
+/// not be exact share wake-ups. The wheel chooses a tick of the range at which it looks at a timer anyway. If there is
+/// none, it chooses the one that is divisible by the highest power of two, because other timers choose it too. If no
+/// tick starts in the range, the timer fires at the first tick after `earliest`.
+/// Complexity: O(slots of the range / 64 + occupied slots). Example: wheel.schedule(cogwheel::between(1s, 2s), f);
+struct between {
+    std::chrono::nanoseconds earliest, latest;
+
+    template <class Rep1, class Period1, class Rep2, class Period2>
+    constexpr between(std::chrono::duration<Rep1, Period1> e, std::chrono::duration<Rep2, Period2> l) noexcept
+        : earliest(detail::saturate_to_ns(e)), latest(detail::saturate_to_ns(l)) {}
+};
+
 // Deleted functions have these types, so that the compiler's first line says what to write.
 namespace mistake {
 struct write_wheel_io_tick_10ms {};
 struct the_handler_takes_an_error_code_else_write_schedule;
 struct a_delay_needs_a_unit_write_schedule_5s_f;
-struct a_delay_needs_a_unit_write_timeout_after_5s_token {};
-struct for_a_point_in_time_write_schedule_at;
+struct a_delay_needs_a_unit_write_timeout_5s_token {};
+struct for_a_date_write_async_wait_until_date;
 struct f_takes_no_argument_for_an_error_code_write_async_wait;
 } // namespace mistake
 
@@ -61,6 +75,18 @@ class context_wheel_service;
 /// What schedule() takes: a callable without arguments, or one that takes the token of its timer.
 template <class F, class Token>
 concept schedulable = callable<F> || callable<F, Token>;
+
+template <class T, class Clock>
+concept schedule_time = when<T, Clock> || std::same_as<T, between>;
+
+/// Returns what the engine takes.
+template <class Clock, schedule_time<Clock> When>
+COGWHEEL_ALWAYS_INLINE auto time_to_schedule(const When& w) {
+    if constexpr (std::same_as<When, between>)
+        return time_range<Clock>{point_after(Clock::now(), w.earliest), point_after(Clock::now(), w.latest)};
+    else
+        return time_of<Clock>(w);
+}
 
 template <class T, class Executor>
 concept context_for =
@@ -79,31 +105,18 @@ auto& impl_of(const Wheel& wheel) noexcept {
     return impl_access::of(wheel);
 }
 
-/// Refers to the caller's error_code, if there is one.
-class error_output {
-public:
-    constexpr error_output() noexcept = default;
-    error_output(error_code& ec) noexcept : ec_(&ec) {}
-    error_output(const error_output&) = delete;
-    error_output& operator=(const error_output&) = delete;
-    error_code* get() const noexcept { return ec_; }
-
-private:
-    error_code* ec_ = nullptr;
-};
-
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// The handle of a wheel. timer_wheel and local_timer_wheel name the usual types.
-/// Clock: a std::chrono clock. Locking: multi_threaded or single_threaded. Wheel: hashed_wheel, hierarchical_wheel, or
-/// a type of your own that models timing_wheel. Executor: as for asio::basic_waitable_timer.
+/// The handle of a wheel. timer_wheel and local_timer_wheel name the usual types. Whoever has a const reference may use
+/// the wheel; only the owner may stop or move it, or cancel the timers of all.
+/// Clock: a std::chrono clock. Locking: multi_threaded or single_threaded. Core: hashed_wheel, hierarchical_wheel, or a
+/// type of your own that models timing_wheel. Executor: as for asio::basic_waitable_timer.
 /// Thread safety: as Locking says. Lifetime: the execution context must outlive the wheel.
-template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
+template <class Clock, class Locking, timing_wheel Core = hashed_wheel, class Executor = asio::any_io_executor>
 class basic_timer_wheel {
-    using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
-    using from_now = typename impl_type::from_now;
+    using impl_type = detail::wheel_impl<Clock, Locking, Core>;
 
     template <class, class, timing_wheel, class>
     friend class basic_timer_wheel;
@@ -115,12 +128,12 @@ public:
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
-    using token_type = basic_timer_token<Clock, Locking, Wheel>;
+    using token_type = basic_timer_token<Clock, Locking, Core>;
 
     /// The type of the same wheel with another executor type; Asio's as_default_on uses it.
     template <class Other>
     struct rebind_executor {
-        using other = basic_timer_wheel<Clock, Locking, Wheel, Other>;
+        using other = basic_timer_wheel<Clock, Locking, Core, Other>;
     };
 
     /// Makes a wheel whose turns run on `executor`.
@@ -129,7 +142,7 @@ public:
     /// Thread safety: any thread, also while the context runs.
     [[gnu::cold]] explicit basic_timer_wheel(const Executor& executor, const wheel_options& options = {})
         : executor_(executor) {
-        options.validate(detail::levelled_wheel<Wheel>);
+        options.validate(detail::levelled_wheel<Core>);
         impl_ = &detail::open_wheel<impl_type>(detail::context_of(executor), executor, options);
     }
 
@@ -146,7 +159,7 @@ public:
         : impl_(std::exchange(other.impl_, nullptr)), executor_(std::move(other.executor_)) {}
     template <class Other>
         requires std::constructible_from<Executor, Other>
-    basic_timer_wheel(basic_timer_wheel<Clock, Locking, Wheel, Other>&& other)
+    basic_timer_wheel(basic_timer_wheel<Clock, Locking, Core, Other>&& other)
         : impl_(std::exchange(other.impl_, nullptr)), executor_(std::move(other.executor_)) {}
     /// Ends this wheel as the destructor does, then takes the timers of `other` over.
     basic_timer_wheel& operator=(basic_timer_wheel&& other) noexcept {
@@ -167,12 +180,13 @@ public:
     executor_type get_executor() const noexcept { return executor_; }
 
     // Before the function that it warns of: Clang 19 lists the candidates in this order.
-    template <class Rep, class Period, class F>
+    template <detail::when<Clock> When, class F>
         requires(!detail::callable<F, error_code> && detail::callable<F>) // in this order: some tokens take anything
-    mistake::the_handler_takes_an_error_code_else_write_schedule async_wait(std::chrono::duration<Rep, Period>,
-                                                                            F&&) = delete;
+    mistake::the_handler_takes_an_error_code_else_write_schedule async_wait(const When&, F&&) = delete;
 
-    /// Starts a wait that completes after `delay`; with a delay of zero or less, in the next turn.
+    /// Starts a wait that completes at `when`: a duration from now, a point in time, or a deadline. With a duration of
+    /// zero or less, it completes in the next turn; for a past point, in the next turn or at the end of the present
+    /// tick.
     /// Effects: takes memory from the handler's associated allocator, else from the wheel's pool (large handlers: from
     ///   the heap). Frees it before the handler runs. Never completes inside this call.
     /// Completion signature: void(std::error_code): success; asio::error::operation_aborted if the wait was cancelled;
@@ -180,126 +194,61 @@ public:
     /// Cancellation: terminal, partial and total, through the handler's slot; O(1).
     /// Executor: the handler's associated one, else the wheel's.
     /// Complexity: O(1). Errors: std::bad_alloc; the handler is then destroyed. Thread safety: as Locking says.
-    template <class Rep, class Period, class Token = typename asio::default_completion_token<executor_type>::type>
-    auto async_wait(std::chrono::duration<Rep, Period> delay, Token&& token = {}) {
-        return asio::async_initiate<Token, void(error_code)>(initiate_wait(*this), token,
-                                                             detail::saturate_to_ns(delay));
+    template <detail::when<Clock> When, class Token = typename asio::default_completion_token<executor_type>::type>
+    auto async_wait(const When& when, Token&& token = {}) const {
+        return asio::async_initiate<Token, void(error_code)>(initiate_wait(*this), token, detail::time_of<Clock>(when));
     }
 
-    /// The same with a point in time. For a past point, the wait completes in the next turn, or at the end of the
-    /// present tick.
-    template <class Token = typename asio::default_completion_token<executor_type>::type>
-    auto async_wait_until(time_point at, Token&& token = {}) {
-        return asio::async_initiate<Token, void(error_code)>(initiate_wait(*this), token, at);
-    }
-
-    /// Runs `f()` after `delay`, unless the timer is cancelled first; with a delay of zero or less, in the next turn.
+    /// Runs `f()` at `when`, unless the timer is cancelled first: a duration from now, a point in time, a deadline, or
+    /// a range of times (between). With a duration of zero or less, in the next turn.
     /// If f takes a token_type, runs `f(token)` with the token of its own timer, for instance to find it in a table.
     /// Preconditions: f's copy and move constructors, its allocator and the destructor of a moved-from f do not use the
     ///   wheel.
     /// Effects: a turn of the wheel calls f. If f has another associated executor, the turn dispatches f to it. If the
-    ///   timer is cancelled, f is destroyed. Returns the empty token if the wheel refuses the timer; `ec` then says why
-    ///   (errc).
-    /// Complexity: O(1) and a clock reading. Errors: std::bad_alloc.
-    template <class Rep, class Period, detail::schedulable<token_type> F>
-    COGWHEEL_ALWAYS_INLINE token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f,
-                                               const detail::error_output& ec = {}) {
-        impl_type& s = impl();
-        return s.schedule(detail::from_present{detail::saturate_to_ns(delay)}, std::forward<F>(f),
-                          detail::no_callable(), ec.get());
+    ///   timer is cancelled, f is destroyed. Returns the empty token if the wheel refuses the timer.
+    /// Complexity: O(1); for a duration, also a clock reading. Errors: std::bad_alloc.
+    template <detail::schedule_time<Clock> When, detail::schedulable<token_type> F>
+    COGWHEEL_ALWAYS_INLINE token_type schedule(const When& when, F&& f) const {
+        return schedule_timer(when, std::forward<F>(f), detail::no_callable(), nullptr);
     }
-    /// The same, with a callable that runs if the timer is cancelled (see on_cancel).
-    template <class Rep, class Period, detail::schedulable<token_type> F, class G>
-    token_type schedule(std::chrono::duration<Rep, Period> delay, F&& f, on_cancel<G> cancelled,
-                        const detail::error_output& ec = {}) {
-        impl_type& s = impl();
-        return s.schedule(detail::from_present{detail::saturate_to_ns(delay)}, std::forward<F>(f),
-                          std::move(cancelled.callable), ec.get());
+    /// The same. Sets `ec` to why the wheel refuses the timer (errc), or to success.
+    template <detail::schedule_time<Clock> When, detail::schedulable<token_type> F>
+    token_type schedule(const When& when, F&& f, error_code& ec) const {
+        return schedule_timer(when, std::forward<F>(f), detail::no_callable(), &ec);
+    }
+    /// The same two, with a callable that runs if the timer is cancelled (see on_cancel).
+    template <detail::schedule_time<Clock> When, detail::schedulable<token_type> F, class G>
+    token_type schedule(const When& when, F&& f, on_cancel<G> cancelled) const {
+        return schedule_timer(when, std::forward<F>(f), std::move(cancelled.callable), nullptr);
+    }
+    template <detail::schedule_time<Clock> When, detail::schedulable<token_type> F, class G>
+    token_type schedule(const When& when, F&& f, on_cancel<G> cancelled, error_code& ec) const {
+        return schedule_timer(when, std::forward<F>(f), std::move(cancelled.callable), &ec);
     }
 
     template <class N, class... More>
         requires std::is_arithmetic_v<N>
-    mistake::a_delay_needs_a_unit_write_schedule_5s_f schedule(N, More&&...) = delete;
+    mistake::a_delay_needs_a_unit_write_schedule_5s_f schedule(N, More&&...) const = delete;
     template <class C, class D, class... More>
-    mistake::for_a_point_in_time_write_schedule_at schedule(std::chrono::time_point<C, D>, More&&...) = delete;
-    template <class Rep, class Period, class F, class... More>
+        requires(!std::same_as<C, Clock>)
+    mistake::for_a_date_write_async_wait_until_date schedule(std::chrono::time_point<C, D>, More&&...) const = delete;
+    template <detail::schedule_time<Clock> When, class F, class... More>
         requires(!detail::schedulable<F, token_type>)
-    mistake::f_takes_no_argument_for_an_error_code_write_async_wait schedule(std::chrono::duration<Rep, Period>, F&&,
-                                                                             More&&...) = delete;
-
-    /// The same at a point in time.
-    template <detail::schedulable<token_type> F>
-    token_type schedule_at(time_point at, F&& f, const detail::error_output& ec = {}) {
-        return impl().schedule(at, std::forward<F>(f), detail::no_callable(), ec.get());
-    }
-    template <detail::schedulable<token_type> F, class G>
-    token_type schedule_at(time_point at, F&& f, on_cancel<G> cancelled, const detail::error_output& ec = {}) {
-        return impl().schedule(at, std::forward<F>(f), std::move(cancelled.callable), ec.get());
-    }
-
-    /// Moves the timer of `token` to `delay` from now if it is pending; else schedules f. Returns the token of the
-    /// pending timer. Errors and complexity: those of reschedule() and schedule().
-    /// Example: idle = wheel.schedule_or_reschedule(idle, 30s, [&] { socket.close(); });
-    template <class Rep, class Period, detail::schedulable<token_type> F>
-    token_type schedule_or_reschedule(token_type token, std::chrono::duration<Rep, Period> delay, F&& f,
-                                      const detail::error_output& ec = {}) {
-        if (ec.get() != nullptr) ec.get()->clear();
-        return token.reschedule(delay) ? token : schedule(delay, std::forward<F>(f), ec);
-    }
+    mistake::f_takes_no_argument_for_an_error_code_write_async_wait schedule(const When&, F&&,
+                                                                             More&&...) const = delete;
 
     /// Schedules a batch: a range of pairs or tuples (delay, f), from which it moves. Reads the clock once, and takes
     /// the lock once if the range is contiguous. Any other range may compute its elements, and may use the wheel for
-    /// that. Stops at the first timer that the wheel refuses. Returns the tokens of those before it, in order.
-    /// Complexity: O(length). Errors: std::bad_alloc; the timers before that one stay pending.
+    /// that. Stops at the first timer that the wheel refuses; `ec` then says why. Returns the tokens of those before
+    /// it, in order. Complexity: O(length). Errors: std::bad_alloc; the timers before that one stay pending.
     template <class Range>
-    std::vector<token_type> schedule_all(Range&& range, const detail::error_output& ec = {}) {
+    std::vector<token_type> schedule_all(Range&& range, error_code& ec) const {
+        return impl().schedule_all(range, ec);
+    }
+    template <class Range>
+    std::vector<token_type> schedule_all(Range&& range) const {
         error_code ignored;
-        return impl().schedule_all(range, ec.get() != nullptr ? *ec.get() : ignored);
-    }
-
-    /// Cancels the timers of a range of tokens, as basic_timer_token::cancel() does. Takes the lock once if the range
-    /// is contiguous (see schedule_all()), but releases it while it destroys a callable that has a destructor.
-    /// Returns how many were pending.
-    /// Complexity: O(length). Errors: those of cancel(); the timers before that one are cancelled.
-    template <class Range>
-    std::size_t cancel_all_of(const Range& tokens) {
-        return impl().cancel_all_of(tokens);
-    }
-
-    /// The same as schedule(), with the delay counted from `now`, the caller's clock reading. This saves a reading,
-    /// which is most of the cost.
-    template <class Rep, class Period, std::invocable F>
-    COGWHEEL_ALWAYS_INLINE token_type schedule_from(time_point now, std::chrono::duration<Rep, Period> delay, F&& f) {
-        impl_type& s = impl();
-        return s.schedule(from_now{detail::saturate_to_ns(delay), now}, std::forward<F>(f), detail::no_callable(),
-                          nullptr);
-    }
-
-    /// Runs `f()` between `earliest` and `latest` from now, so that timers that need not be exact share wake-ups.
-    /// Effects: chooses a tick of the range at which the wheel looks at a timer anyway. If it finds none, chooses the
-    ///   one that is divisible by the highest power of two, because other timers choose it too. If no tick starts in
-    ///   the range, f runs at the first tick after `earliest`. Everything else is as with schedule().
-    /// Complexity: O(slots of the range / 64 + occupied slots) and a clock reading.
-    template <class Rep1, class Period1, class Rep2, class Period2, std::invocable F>
-    token_type schedule_in_range(std::chrono::duration<Rep1, Period1> earliest,
-                                 std::chrono::duration<Rep2, Period2> latest, F&& f) {
-        const time_point now = Clock::now();
-        return impl().schedule(
-            detail::time_range<Clock>{detail::point_after(now, earliest), detail::point_after(now, latest)},
-            std::forward<F>(f), detail::no_callable(), nullptr);
-    }
-
-    /// Runs `f()` after `delay`. Rounds the deadline up to a multiple of `grain` since the wheel's construction. Timers
-    /// that are rounded to the same multiple share one wake-up.
-    /// Effects: rounds `grain` up to whole ticks. With a grain of one tick or less, or a delay of zero or less, rounds
-    ///   as schedule() does. Everything else is as with schedule().
-    /// Complexity: O(1) and a clock reading.
-    template <class Rep, class Period, class GrainRep, class GrainPeriod, std::invocable F>
-    token_type schedule_coarse(std::chrono::duration<Rep, Period> delay,
-                               std::chrono::duration<GrainRep, GrainPeriod> grain, F&& f) {
-        return impl().schedule(
-            detail::coarse_delay<Clock>{{detail::saturate_to_ns(delay), Clock::now()}, detail::saturate_to_ns(grain)},
-            std::forward<F>(f), detail::no_callable(), nullptr);
+        return impl().schedule_all(range, ignored);
     }
 
     /// Returns how many timers are pending, those of timeouts included. All waits of one wheel_timer count as one.
@@ -321,9 +270,9 @@ public:
     /// it until it returns false. Then `cursor.done()` is what trim() returns. Only the first slice looks whether a
     /// timer is due.
     ///
-    ///     cogwheel::trim_cursor cursor;
+    ///     cogwheel::wheel_cursor cursor;
     ///     while (wheel.trim(cursor)) co_await asio::post(asio::use_awaitable);
-    bool trim(trim_cursor& cursor) { return impl().trim(cursor); }
+    bool trim(wheel_cursor& cursor) { return impl().trim(cursor); }
 
     /// Cancels all timers as cancel_all() does, and refuses later ones: later waits complete with errc::stopped.
     /// Returns how many timers it cancelled. A handler may call it. Does not wait for handlers.
@@ -348,7 +297,7 @@ public:
     wheel_snapshot snapshot() const { return impl().snapshot(); }
     /// The same in steps of at most 4,096 slots, so that other handlers can run in between. Begin with a new cursor and
     /// an empty snapshot, and call it until it returns false.
-    bool snapshot(snapshot_cursor& cursor, wheel_snapshot& s) const { return impl().snapshot(cursor, s); }
+    bool snapshot(wheel_cursor& cursor, wheel_snapshot& s) const { return impl().snapshot(cursor, s); }
 
     /// Lets other threads read the counts of a local wheel: see stats_board. Each call returns the same board.
     /// Effects: if a reader has asked, the next turn takes a snapshot, which costs O(slots).
@@ -371,27 +320,27 @@ public:
     /// Calls `visit(expiry)` or `visit(expiry, token)`, with a time_point and a token_type, for each pending timer, in
     /// no particular order, without the lock. A timer that is pending throughout is visited exactly once, any other at
     /// most once. The token may be used as any other. To cancel what is no callable ends it as cancel_all() does: a
-    /// wait or a request completes with operation_aborted, and the operation of a timeout is cancelled. abandon_after()
+    /// wait or a request completes with operation_aborted, and the operation of a timeout is cancelled. abandon()
     /// only loses its timeout.
     /// Complexity: O(largest number of timers ever pending). Takes the lock for each 512 of them, for at most about
     /// 50 us. Errors: those of the visitor.
     template <class Visitor>
         requires(std::invocable<Visitor&, time_point> || std::invocable<Visitor&, time_point, token_type>)
     void for_each_pending(Visitor visit) const {
-        for (pending_cursor cursor; impl().for_each_pending(cursor, visit);) {
+        for (wheel_cursor cursor; impl().for_each_pending(cursor, visit);) {
         }
     }
     /// The same for one slice, so that other handlers can run in between. Begin with a new cursor, and call it until it
     /// returns false. What is pending during all slices is visited exactly once.
     template <class Visitor>
         requires(std::invocable<Visitor&, time_point> || std::invocable<Visitor&, time_point, token_type>)
-    bool for_each_pending(pending_cursor& cursor, Visitor visit) const {
+    bool for_each_pending(wheel_cursor& cursor, Visitor visit) const {
         return impl().for_each_pending(cursor, visit);
     }
 
     /// Returns f(observer), called under the lock, for a wheel of type observed_wheel. f must not use the wheel.
     template <class F>
-        requires requires(Wheel& w, F f) { f(w.observer()); }
+        requires requires(Core& w, F f) { f(w.observer()); }
     decltype(auto) with_observer(F f) const {
         return impl().with_observer(std::move(f));
     }
@@ -405,8 +354,8 @@ private:
         executor_type get_executor() const noexcept { return executor_; }
 
         template <class Handler>
-        void operator()(Handler&& handler, std::chrono::nanoseconds delay) const {
-            impl_->start_wait(std::forward<Handler>(handler), detail::from_present{delay});
+        void operator()(Handler&& handler, detail::from_present delay) const {
+            impl_->start_wait(std::forward<Handler>(handler), delay);
         }
         template <class Handler>
         void operator()(Handler&& handler, time_point at) const {
@@ -417,6 +366,13 @@ private:
         impl_type* impl_;
         executor_type executor_;
     };
+
+    // always_inline: see wheel_impl::schedule()
+    template <class When, class F, class G>
+    COGWHEEL_ALWAYS_INLINE token_type schedule_timer(const When& when, F&& f, G&& cancelled, error_code* ec) const {
+        impl_type& s = impl();
+        return s.schedule(detail::time_to_schedule<Clock>(when), std::forward<F>(f), std::forward<G>(cancelled), ec);
+    }
 
     impl_type& impl() const noexcept {
         COGWHEEL_ASSERT(impl_ != nullptr && "a moved-from wheel may only be destroyed or assigned to");
@@ -432,13 +388,25 @@ private:
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 template <class T>
 inline constexpr bool is_timer_wheel = false;
-template <class Clock, class Locking, class Wheel, class Executor>
-inline constexpr bool is_timer_wheel<basic_timer_wheel<Clock, Locking, Wheel, Executor>> = true;
+template <class Clock, class Locking, class Core, class Executor>
+inline constexpr bool is_timer_wheel<basic_timer_wheel<Clock, Locking, Core, Executor>> = true;
+
+/// The impl of a wheel of this type.
+template <class Wheel>
+using impl_type = std::remove_reference_t<decltype(impl_of(std::declval<const Wheel&>()))>;
+
+/// A wheel of the same clock, locking and core. Its executor may have another type.
+template <class W, class Wheel>
+concept same_wheel = is_timer_wheel<W> && std::same_as<impl_type<W>, impl_type<Wheel>>;
+
+/// The type of such wheels that timer_wheel_of() returns.
+template <class Wheel>
+using context_wheel_type = typename Wheel::template rebind_executor<asio::any_io_executor>::other;
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Any basic_timer_wheel.
+/// A wheel of the binding: a basic_timer_wheel of any clock, locking, core and executor.
 template <class T>
 concept any_timer_wheel = detail::is_timer_wheel<T>;
 

@@ -28,96 +28,65 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// A timer that several waits may share. wheel_timer and local_wheel_timer name the usual types.
-/// Clock, Locking and Wheel are those of the basic_timer_wheel that it is constructed from.
+/// A timer that several waits may share. wheel_timer names the usual type.
+/// Wheel: the type of the wheel on which it is made. Executor: as for asio::basic_waitable_timer.
 /// Lifetime: the wheel may be destroyed first. That aborts pending waits; later waits complete with errc::stopped. The
 /// execution contexts of the wheel and of the timer's executor must outlive the timer.
-template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
+template <any_timer_wheel Wheel = timer_wheel, class Executor = asio::any_io_executor>
 class basic_wheel_timer {
-    using impl_type = detail::wheel_impl<Clock, Locking, Wheel>;
-    using engine = typename impl_type::engine;
+    using engine = typename detail::impl_type<Wheel>::engine;
+    using clock = typename Wheel::clock_type;
 
-    template <class, class, timing_wheel, class>
+    template <any_timer_wheel, class>
     friend class basic_wheel_timer;
 
 public:
     using executor_type = Executor;
-    using clock_type = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-    using traits_type = asio::wait_traits<Clock>;
-    using wheel_type = basic_timer_wheel<Clock, Locking, Wheel, Executor>;
-    using context_wheel_type = basic_timer_wheel<Clock, Locking, Wheel>; ///< what timer_wheel_of() returns
+    using clock_type = clock;
+    using duration = typename clock::duration;
+    using time_point = typename clock::time_point;
+    using traits_type = asio::wait_traits<clock>;
+    using wheel_type = typename Wheel::template rebind_executor<Executor>::other;
 
     template <class Other>
     struct rebind_executor {
-        using other = basic_wheel_timer<Clock, Locking, Wheel, Other>;
+        using other = basic_wheel_timer<Wheel, Other>;
     };
 
     /// Makes a timer whose expiry is time_point(), usually long past, as with steady_timer.
-    template <class Other>
-        requires std::constructible_from<Executor, Other>
-    explicit basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel)
-        : impl_(detail::impl_of(wheel)), executor_(wheel.get_executor()) {}
-    /// Makes a timer with this expiry.
-    template <class Other>
-        requires std::constructible_from<Executor, Other>
-    basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, time_point expiry)
-        : basic_wheel_timer(wheel) {
-        expiry_ = expiry;
-    }
-    /// Makes a timer that expires `expiry` from now.
-    template <class Other, class Rep, class Period>
-        requires std::constructible_from<Executor, Other>
-    basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel,
-                      std::chrono::duration<Rep, Period> expiry)
-        : basic_wheel_timer(wheel) {
-        set_expiry(expiry, Clock::now());
+    template <detail::same_wheel<Wheel> W>
+        requires std::constructible_from<Executor, typename W::executor_type>
+    explicit basic_wheel_timer(const W& wheel) : impl_(detail::impl_of(wheel)), executor_(wheel.get_executor()) {}
+    /// Makes a timer that expires at `when`: a duration from now, a point in time, or a deadline.
+    template <detail::same_wheel<Wheel> W, detail::when<clock> When>
+        requires std::constructible_from<Executor, typename W::executor_type>
+    basic_wheel_timer(const W& wheel, const When& when) : basic_wheel_timer(wheel) {
+        expire(when);
     }
 
-    /// The same three with an executor for the waits of handlers without one. Default: that of the wheel.
-    template <class Other>
-    basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const Executor& executor)
+    /// The same two with an executor for the waits of handlers without one. Default: that of the wheel.
+    template <detail::same_wheel<Wheel> W>
+    basic_wheel_timer(const W& wheel, const Executor& executor)
         : impl_(detail::impl_of(wheel)),
           own_executor_(!detail::same_executor(wheel.get_executor(), executor)),
           executor_(executor) {}
-    template <class Other>
-    basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const Executor& executor,
-                      time_point expiry)
-        : basic_wheel_timer(wheel, executor) {
-        expiry_ = expiry;
-    }
-    template <class Other, class Rep, class Period>
-    basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const Executor& executor,
-                      std::chrono::duration<Rep, Period> expiry)
-        : basic_wheel_timer(wheel, executor) {
-        set_expiry(expiry, Clock::now());
+    template <detail::same_wheel<Wheel> W, detail::when<clock> When>
+    basic_wheel_timer(const W& wheel, const Executor& executor, const When& when) : basic_wheel_timer(wheel, executor) {
+        expire(when);
     }
 
-    /// The same three on the wheel of the executor's context (see timer_wheel_of). Errors: std::bad_alloc.
-    explicit basic_wheel_timer(const Executor& executor, detail::call_site where = detail::call_site::here())
-        : basic_wheel_timer(detail::find_wheel<context_wheel_type>(executor, where), executor) {}
-    basic_wheel_timer(const Executor& executor, time_point expiry, detail::call_site where = detail::call_site::here())
-        : basic_wheel_timer(executor, where) {
-        expiry_ = expiry;
+    /// The same two on the wheel of the executor's context (see timer_wheel_of). Errors: std::bad_alloc.
+    explicit basic_wheel_timer(const Executor& executor)
+        : basic_wheel_timer(detail::find_wheel<detail::context_wheel_type<Wheel>>(executor), executor) {}
+    template <detail::when<clock> When>
+    basic_wheel_timer(const Executor& executor, const When& when) : basic_wheel_timer(executor) {
+        expire(when);
     }
-    template <class Rep, class Period>
-    basic_wheel_timer(const Executor& executor, std::chrono::duration<Rep, Period> expiry,
-                      detail::call_site where = detail::call_site::here())
-        : basic_wheel_timer(executor, where) {
-        set_expiry(expiry, Clock::now());
-    }
-    /// The same three with the executor of a context.
+    /// The same two with the executor of a context.
     template <detail::context_for<Executor> Context>
-    explicit basic_wheel_timer(Context& context, detail::call_site where = detail::call_site::here())
-        : basic_wheel_timer(Executor(context.get_executor()), where) {}
-    template <detail::context_for<Executor> Context>
-    basic_wheel_timer(Context& context, time_point expiry, detail::call_site where = detail::call_site::here())
-        : basic_wheel_timer(Executor(context.get_executor()), expiry, where) {}
-    template <detail::context_for<Executor> Context, class Rep, class Period>
-    basic_wheel_timer(Context& context, std::chrono::duration<Rep, Period> expiry,
-                      detail::call_site where = detail::call_site::here())
-        : basic_wheel_timer(Executor(context.get_executor()), expiry, where) {}
+    explicit basic_wheel_timer(Context& context) : basic_wheel_timer(Executor(context.get_executor())) {}
+    template <detail::context_for<Executor> Context, detail::when<clock> When>
+    basic_wheel_timer(Context& context, const When& when) : basic_wheel_timer(Executor(context.get_executor()), when) {}
 
     /// Takes the expiry and the waits over. `other` is then like a new timer of the same wheel.
     basic_wheel_timer(basic_wheel_timer&& other) noexcept
@@ -128,7 +97,7 @@ public:
           executor_(other.get_executor()) {}
     template <class Other>
         requires std::constructible_from<Executor, Other>
-    basic_wheel_timer(basic_wheel_timer<Clock, Locking, Wheel, Other>&& other)
+    basic_wheel_timer(basic_wheel_timer<Wheel, Other>&& other)
         : impl_(std::move(other.impl_)),
           expiry_(std::exchange(other.expiry_, time_point())),
           at_once_(std::exchange(other.at_once_, false)),
@@ -168,35 +137,29 @@ public:
         time_point now;
         const std::size_t n = impl_.cancel(now);
         // A wait of such an expiry completes at once. So the expiry must not lie ahead, as that of the tick clock may.
-        set_expiry(delay, delay > delay.zero() ? now : Clock::now());
+        set_expiry(delay, delay > delay.zero() ? now : clock::now());
         return n;
     }
 
-    /// Moves the pending waits to `delay` from now, which also holds for later waits. Aborts none. Returns whether a
-    /// wait is pending. Complexity: O(1); usually one store for a later expiry.
+    /// Moves the pending waits to `when`, which also holds for later waits: a duration from now, a point in time, or a
+    /// deadline. Aborts none. Returns whether a wait is pending. Complexity: O(1); usually one store for a later
+    /// expiry.
     /// Errors: std::bad_alloc; nothing changes.
-    template <class Rep, class Period>
-    bool reschedule(std::chrono::duration<Rep, Period> delay) {
+    template <detail::when<clock> When>
+    bool reschedule(const When& when) {
         prefetch();
-        if (delay <= delay.zero()) return reschedule(delay, Clock::now());
-        const bool pending = impl_.reschedule(detail::saturate_to_ns(delay), expiry_);
-        at_once_ = false;
-        return pending;
-    }
-    /// The same, counted from `now`, the caller's clock reading. This saves a reading, which is most of the cost.
-    template <class Rep, class Period>
-    bool reschedule(std::chrono::duration<Rep, Period> delay, time_point now) {
-        if (delay > delay.zero()) return reschedule_at(detail::point_after(now, delay));
-        const bool pending = impl_.reschedule(from_now{std::chrono::nanoseconds::zero(), now});
-        set_expiry(delay, now);
-        return pending;
-    }
-    /// The same, with a point in time.
-    bool reschedule_at(time_point expiry) {
-        const bool pending = impl_.reschedule(expiry);
-        expiry_ = expiry;
-        at_once_ = false;
-        return pending;
+        if constexpr (detail::is_duration<When>) {
+            if (when <= when.zero()) return reschedule_at_once(when);
+            const bool pending = impl_.reschedule(detail::saturate_to_ns(when), expiry_);
+            at_once_ = false;
+            return pending;
+        } else {
+            const time_point expiry = when;
+            const bool pending = impl_.reschedule(expiry);
+            expiry_ = expiry;
+            at_once_ = false;
+            return pending;
+        }
     }
 
     /// Cancels the waits, which complete with operation_aborted. Returns how many waits it cancelled.
@@ -215,7 +178,7 @@ public:
 
     /// Blocks until expiry(). Uses the clock only: runs no turn of the wheel, and cancel() does not end the call.
     void wait() const {
-        for (time_point now = Clock::now(); now < expiry_; now = Clock::now())
+        for (time_point now = clock::now(); now < expiry_; now = clock::now())
             std::this_thread::sleep_for(traits_type::to_wait_duration(detail::distance(now, expiry_)));
     }
     /// The same, for code that was written for steady_timer. Sets `ec` to success.
@@ -225,7 +188,21 @@ public:
     }
 
 private:
-    using from_now = typename engine::from_now;
+    template <class When>
+    void expire(const When& when) {
+        if constexpr (detail::is_duration<When>)
+            set_expiry(when, clock::now());
+        else
+            expiry_ = when;
+    }
+
+    template <class Rep, class Period>
+    bool reschedule_at_once(std::chrono::duration<Rep, Period> delay) {
+        const time_point now = clock::now();
+        const bool pending = impl_.reschedule(typename engine::from_now{std::chrono::nanoseconds::zero(), now});
+        set_expiry(delay, now);
+        return pending;
+    }
 
     template <class Rep, class Period>
     void set_expiry(std::chrono::duration<Rep, Period> delay, time_point now) noexcept {
@@ -278,21 +255,12 @@ private:
     Executor executor_;
 };
 
-// One guide for each constructor. A more general guide would lose to the implicit ones, which erase the executor.
-template <class Clock, class Locking, timing_wheel Wheel, class Executor>
-basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&)
-    -> basic_wheel_timer<Clock, Locking, Wheel, Executor>;
-template <class Clock, class Locking, timing_wheel Wheel, class Executor>
-basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&, typename Clock::time_point)
-    -> basic_wheel_timer<Clock, Locking, Wheel, Executor>;
-template <class Clock, class Locking, timing_wheel Wheel, class Executor, class Rep, class Period>
-basic_wheel_timer(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&, std::chrono::duration<Rep, Period>)
-    -> basic_wheel_timer<Clock, Locking, Wheel, Executor>;
+template <any_timer_wheel Wheel>
+basic_wheel_timer(const Wheel&) -> basic_wheel_timer<detail::context_wheel_type<Wheel>, typename Wheel::executor_type>;
+template <any_timer_wheel Wheel, class When>
+basic_wheel_timer(const Wheel&, const When&) -> basic_wheel_timer<detail::context_wheel_type<Wheel>, typename Wheel::executor_type>;
 
 /// A timer on a timer_wheel.
-using wheel_timer = basic_wheel_timer<std::chrono::steady_clock, multi_threaded>;
-
-/// A timer on a local_timer_wheel, for the thread or strand of that wheel.
-using local_wheel_timer = basic_wheel_timer<std::chrono::steady_clock, single_threaded>;
+using wheel_timer = basic_wheel_timer<>;
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

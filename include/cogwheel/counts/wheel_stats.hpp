@@ -22,7 +22,7 @@ enum class timer_kind : std::uint8_t {
     wait,     ///< async_wait(), and what other helpers wait for: retries, hedges, intervals, dates
     callable, ///< schedule(), and what other helpers schedule: keyed timers, circuit breakers, tasks
     object,   ///< a wheel_timer or an idle_monitor; all its waits count as one timer
-    timeout,  ///< timeout_after() and its relatives
+    timeout,  ///< timeout() and its relatives
     request,  ///< a request of a pending_requests
 };
 inline constexpr std::size_t timer_kinds = 5;
@@ -55,7 +55,7 @@ struct level_stats {
     std::uint64_t cascades = 0;       ///< slots whose entries have moved to the levels below
     std::uint64_t hand = 0;           ///< the slot of the present tick
 
-    /// The entries of neighbouring slots, from slot 0 on, each group with equally many slots. Only of a snapshot_cursor
+    /// The entries of neighbouring slots, from slot 0 on, each group with equally many slots. Only of a wheel_cursor
     /// that asks for groups; else empty.
     std::vector<std::uint64_t> groups{};
 

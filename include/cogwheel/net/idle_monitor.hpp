@@ -18,7 +18,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/net/detail/idle_machine.hpp>
 #include <cogwheel/net/detail/idle_operation.hpp>

@@ -6,7 +6,7 @@
 //     if (accepted > 0.9 * limit) cogwheel::overload_factor(wheel, 0.2); // from now on a timeout of 60 s is 12 s
 #pragma once
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/net/detail/overload.hpp>
 
 #include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)

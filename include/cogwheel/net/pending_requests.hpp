@@ -22,7 +22,7 @@
 // Do not reuse a key soon: the late answer to an ended request would complete the next request with the same key.
 #pragma once
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/net/detail/pending_requests_impl.hpp>
 #include <cogwheel/net/error.hpp>

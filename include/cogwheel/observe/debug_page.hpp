@@ -104,7 +104,7 @@ public:
     /// Lifetime: call remove() before the wheel is moved or destroyed.
     template <any_timer_wheel Wheel>
     void add(std::string name, const Wheel& wheel) {
-        add_source(std::move(name), [&wheel](snapshot_cursor& cursor, detail::page_sample& s) {
+        add_source(std::move(name), [&wheel](wheel_cursor& cursor, detail::page_sample& s) {
             if (wheel.snapshot(cursor, s.wheel)) return true;
             s.idle = idle_stats_of(wheel);
             s.requests = request_stats_of(wheel);
@@ -117,7 +117,7 @@ public:
     /// Adds a wheel by its board, which another thread may read. The page then lacks the ring, the idle monitors, the
     /// requests and the handlers. Errors: as above.
     void add(std::string name, const std::shared_ptr<stats_board>& board) {
-        add_source(std::move(name), [board](snapshot_cursor&, detail::page_sample& s) {
+        add_source(std::move(name), [board](wheel_cursor&, detail::page_sample& s) {
             s.wheel = board->latest();
             return false;
         });
@@ -135,7 +135,7 @@ public:
     static page_answer answer(std::string_view method, std::string_view path) noexcept;
 
 private:
-    void add_source(std::string&& name, std::function<bool(snapshot_cursor&, detail::page_sample&)>&& step);
+    void add_source(std::string&& name, std::function<bool(wheel_cursor&, detail::page_sample&)>&& step);
 
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<detail::page_source>> sources_;

@@ -86,7 +86,7 @@ public:
     /// Lifetime: call remove() before the wheel is moved or destroyed.
     template <any_timer_wheel Wheel>
     void add(std::string name, const Wheel& wheel) {
-        add_source<detail::wheel_sample>(std::move(name), [&wheel](snapshot_cursor& cursor, detail::wheel_sample& s) {
+        add_source<detail::wheel_sample>(std::move(name), [&wheel](wheel_cursor& cursor, detail::wheel_sample& s) {
             if (wheel.snapshot(cursor, s.wheel)) return true;
             s.idle = idle_stats_of(wheel);
             s.requests = request_stats_of(wheel);
@@ -96,7 +96,7 @@ public:
 
     /// Adds a wheel by its board. The metrics of the idle monitors and requests on it are missing.
     void add(std::string name, const std::shared_ptr<stats_board>& board) {
-        add_source<detail::wheel_sample>(std::move(name), [board](snapshot_cursor&, detail::wheel_sample& s) {
+        add_source<detail::wheel_sample>(std::move(name), [board](wheel_cursor&, detail::wheel_sample& s) {
             s.wheel = board->latest();
             return false;
         });
@@ -105,7 +105,7 @@ public:
     /// Adds a circuit_breaker. Errors and lifetime: as for a wheel.
     template <any_timer_wheel Wheel>
     void add(std::string name, const basic_circuit_breaker<Wheel>& breaker) {
-        add_source<detail::circuit_sample>(std::move(name), [&breaker](snapshot_cursor&, detail::circuit_sample& s) {
+        add_source<detail::circuit_sample>(std::move(name), [&breaker](wheel_cursor&, detail::circuit_sample& s) {
             s = {breaker.stats(), breaker.state()};
             return false;
         });
@@ -132,7 +132,7 @@ public:
         requires detail::is_summable<std::invoke_result_t<F&>>
     void add(std::string name, F f) {
         using sample = std::invoke_result_t<F&>;
-        add_source<sample>(std::move(name), [f = std::move(f)](snapshot_cursor&, sample& s) mutable {
+        add_source<sample>(std::move(name), [f = std::move(f)](wheel_cursor&, sample& s) mutable {
             s = f();
             return false;
         });
@@ -160,7 +160,7 @@ public:
 
 private:
     template <class Sample>
-    void add_source(std::string&& name, std::function<bool(snapshot_cursor&, Sample&)>&& step) {
+    void add_source(std::string&& name, std::function<bool(wheel_cursor&, Sample&)>&& step) {
         auto source = std::make_shared<detail::metric_source<Sample>>();
         source->name = std::move(name);
         source->step = std::move(step);

@@ -35,7 +35,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/resilience/deadline.hpp>

@@ -6,7 +6,7 @@
 //
 //     cogwheel::deadline d = cogwheel::deadline::after(2s); // the caller waits that long
 //     co_await read_header(socket, d.min(500ms));           // 500 ms, or the caller's deadline if that is sooner
-//     co_await socket.async_connect(peer, timeout_at(wheel, d, asio::use_awaitable));
+//     co_await socket.async_connect(peer, timeout(wheel, d, asio::use_awaitable));
 //
 // A deadline is a point in time. So a step that ends early leaves its time to the next one, and no function has to add
 // timeouts up.
@@ -49,7 +49,7 @@ public:
 
     /// Returns the point in time; time_point::max() if there is no deadline.
     constexpr time_point expiry() const noexcept { return expiry_; }
-    /// The same wherever a time point is taken: schedule_at(d, f), timeout_at(d, token), timeout(d, awaitable).
+    /// The same wherever a time point is taken: schedule(d, f), timeout(d, token).
     constexpr operator time_point() const noexcept { return expiry_; } // NOLINT(google-explicit-constructor)
 
     /// Returns true if there is a deadline.

@@ -9,8 +9,8 @@
 //         }, asio::use_awaitable);
 //
 // Use it for operations that may run twice, and whose slowest calls are slow by chance (J. Dean, L. A. Barroso, "The
-// Tail at Scale", CACM 56(2), 2013). To bound the whole hedge, wrap its token: timeout_after(wheel, 1s, token), or
-// timeout_at(wheel, deadline, token).
+// Tail at Scale", CACM 56(2), 2013). To bound the whole hedge, wrap its token: timeout(wheel, 1s, token), or
+// timeout(wheel, deadline, token).
 //
 // The operation has the same forms as for async_retry (retry.hpp). But the attempts run at the same time, so they must
 // not write to the same objects.

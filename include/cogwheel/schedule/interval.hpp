@@ -15,7 +15,7 @@
 // - The interval has one timer while an async_tick() is pending. Otherwise it has none.
 #pragma once
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/schedule/detail/interval_handler.hpp>

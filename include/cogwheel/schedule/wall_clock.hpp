@@ -11,7 +11,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/schedule/cron.hpp>
 #include <cogwheel/schedule/detail/date_waits.hpp>

@@ -19,7 +19,7 @@ namespace {
 struct scripted_timers {
     asio::io_context io;
     scripted_wheel wheel{io};
-    basic_wheel_timer<scripted_clock, single_threaded> timer{wheel}, other{wheel};
+    basic_wheel_timer<basic_timer_wheel<scripted_clock, single_threaded>> timer{wheel}, other{wheel};
 
     int arms() const { return script::the().arms; }
 };

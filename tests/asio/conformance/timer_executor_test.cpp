@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using own_timer = basic_wheel_timer<manual_clock, multi_threaded>;
+using own_timer = basic_wheel_timer<testing::manual_timer_wheel>;
 
 /// Two contexts: the wheel's, and that of the timers.
 struct two_contexts {
@@ -213,8 +213,8 @@ TEST_CASE("on_its_own_executor_another_thread_calls_the_handler") {
     asio::io_context io;
     manual_timer_wheel wheel(io);
     std::promise<std::thread::id> ran;
-    basic_wheel_timer<manual_clock, multi_threaded, hashed_wheel, asio::thread_pool::executor_type> t(
-        wheel, pool.get_executor(), 10ms);
+    basic_wheel_timer<basic_timer_wheel<manual_clock, multi_threaded, hashed_wheel>, asio::thread_pool::executor_type>
+        t(wheel, pool.get_executor(), 10ms);
     t.async_wait([&](std::error_code ec) {
         CHECK_FALSE(ec);
         ran.set_value(std::this_thread::get_id());

@@ -70,7 +70,7 @@ public:
             break;
         case 6: {
             const auto at = some_point();
-            CHECK(timer.reschedule_at(at) == !m.waits.empty());
+            CHECK(timer.reschedule(at) == !m.waits.empty());
             m.expiry = at;
             break;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// reschedule() and reschedule_at() move those who wait; nobody is aborted.
+// reschedule() moves those who wait; nobody is aborted.
 #include "support/asio/every_wait.hpp"
 #include "support/asio/handler_archetypes.hpp"
 
@@ -39,7 +39,7 @@ TEST_CASE_TEMPLATE("reschedule_earlier_all_waits_move", T, EVERY_TIMER) {
     typename T::timer_type timer(w.wheel, 1h);
     bool done[2] = {};
     for (bool& d : done) timer.async_wait(must_complete({}, &d));
-    CHECK(timer.reschedule_at(manual_clock::now() + 10ms));
+    CHECK(timer.reschedule(manual_clock::now() + 10ms));
     w.pass(9ms);
     CHECK_FALSE(done[0]);
     w.pass(1ms);
@@ -53,9 +53,9 @@ TEST_CASE_TEMPLATE("reschedule_nobody_waits_sets_the_expiry_alone", T, EVERY_TIM
     T w;
     typename T::timer_type timer(w.wheel, 1h);
     const auto now = manual_clock::now();
-    CHECK_FALSE(timer.reschedule(20ms, now));
+    CHECK_FALSE(timer.reschedule(20ms));
     CHECK(timer.expiry() == now + 20ms);
-    CHECK_FALSE(timer.reschedule_at(now + 10ms));
+    CHECK_FALSE(timer.reschedule(now + 10ms));
     CHECK(timer.expiry() == now + 10ms);
     CHECK(w.wheel.pending() == 0);
     bool done = false;
@@ -87,7 +87,7 @@ TEST_CASE_TEMPLATE("reschedule_to_never_and_back", T, EVERY_TIMER) {
     timer.async_wait(must_complete({}, &done));
     CHECK(timer.reschedule(std::chrono::hours::max()));
     w.pass(24h);
-    CHECK(timer.reschedule_at(manual_clock::time_point::max()));
+    CHECK(timer.reschedule(manual_clock::time_point::max()));
     w.pass(24h);
     CHECK_FALSE(done);
     CHECK(timer.reschedule(10ms));
@@ -102,7 +102,7 @@ TEST_CASE_TEMPLATE("reschedule_idle_timeout_pushed_back_by_every_byte", T, EVERY
     timer.async_wait(must_complete({}, &done));
     for (int i = 0; i < 100; ++i) {
         w.pass(7ms);
-        CHECK(timer.reschedule(50ms, manual_clock::now()));
+        CHECK(timer.reschedule(50ms));
     }
     w.pass(49ms);
     CHECK_FALSE(done);

@@ -74,19 +74,19 @@ TEST_CASE_TEMPLATE("any_completion_handler_context_destroyed_is_destroyed_uninvo
 }
 
 #if ASIO_VERSION >= 103100
-TEST_CASE_TEMPLATE("cancel_after_expired_aborts_the_wait", W, EVERY_WAIT) {
+TEST_CASE_TEMPLATE("own_error_expired_aborts_the_wait", W, EVERY_WAIT) {
     W w;
     bool aborted = false;
-    w.wait(1h, asio::cancel_after(0s, must_abort(&aborted)));
+    w.wait(1h, asio::timeout(0s, {.own_error = true}, must_abort(&aborted)));
     w.io.run_one();
     while (!aborted) run_ready(w.io);
     CHECK(w.wheel.pending() == 0);
 }
 
-TEST_CASE_TEMPLATE("cancel_after_not_expired_the_wait_succeeds", W, EVERY_WAIT) {
+TEST_CASE_TEMPLATE("own_error_not_expired_the_wait_succeeds", W, EVERY_WAIT) {
     W w;
     bool done = false;
-    w.wait(10ms, asio::cancel_after(1h, must_complete({}, &done)));
+    w.wait(10ms, asio::timeout(1h, {.own_error = true}, must_complete({}, &done)));
     w.pass(10ms);
     CHECK(done);
 }
@@ -96,7 +96,7 @@ TEST_CASE_TEMPLATE("partial_adapter_in_front_of_another_token", W, EVERY_WAIT) {
     auto f = w.wait(10ms, asio::as_tuple(asio::use_future));
     w.pass(10ms);
     CHECK_FALSE(std::get<0>(f.get()));
-    auto g = w.wait(10ms, asio::cancel_after(1h)(asio::use_future));
+    auto g = w.wait(10ms, asio::timeout(1h, cogwheel::timeout_options{.own_error = true})(asio::use_future));
     w.pass(10ms);
     CHECK_NOTHROW(g.get());
 }

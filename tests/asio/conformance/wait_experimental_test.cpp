@@ -5,7 +5,7 @@
 #include "support/asio/every_wait.hpp"
 #include "support/asio_versions.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
@@ -54,7 +54,7 @@ template <class W>
 coro<void, std::error_code> end_of_wait(asio::io_context&, W& w, bool limited) {
     try {
         if (limited)
-            co_await w.wait(1h, timeout_after(w.wheel, 10ms, use_coro));
+            co_await w.wait(1h, timeout(w.wheel, 10ms, use_coro));
         else
             co_await w.wait(1h, use_coro);
     } catch (const std::system_error& e) {
@@ -138,7 +138,7 @@ TEST_CASE_TEMPLATE("promise_holds_the_end_of_a_wait", W, EVERY_WAIT) {
     W w;
     end_log log;
     auto early = w.wait(10ms, use_promise);
-    auto late = w.wait(1h, timeout_after(w.wheel, 20ms, use_promise));
+    auto late = w.wait(1h, timeout(w.wheel, 20ms, use_promise));
     w.pass(10ms); // before anybody asks
     CHECK(w.wheel.stats().fired == 1);
     ask(early, log.note());
@@ -169,10 +169,10 @@ TEST_CASE_TEMPLATE("channel_takes_the_end_of_a_wait_and_a_timeout_ends_a_receive
     asio::experimental::channel<void(std::error_code, int)> ends(w.io, 1);
     w.wait(20ms, [&](std::error_code ec) { CHECK(ends.try_send(ec, 1)); });
     const auto note = [&](std::error_code ec, int) { log.ends.push_back(ec); };
-    ends.async_receive(timeout_after(w.wheel, 10ms, note));
+    ends.async_receive(timeout(w.wheel, 10ms, note));
     w.pass(10ms);
     CHECK(log.ends == std::vector{std::error_code(asio::error::timed_out)});
-    ends.async_receive(timeout_after(w.wheel, 30ms, note));
+    ends.async_receive(timeout(w.wheel, 30ms, note));
     w.pass(10ms);
     CHECK(log.ends.back() == std::error_code());
     CHECK(w.wheel.pending() == 0);
@@ -204,7 +204,7 @@ TEST_CASE_TEMPLATE("co_composed_operation_waits_is_limited_and_cancelled", W, EV
     W w;
     end_log log;
     async_wait_often(w, 3, log.note());
-    async_wait_often(w, 100, timeout_after(w.wheel, 50ms, log.note()));
+    async_wait_often(w, 100, timeout(w.wheel, 50ms, log.note()));
     for (int i = 0; i < 3; ++i) w.pass(10ms);
     CHECK(log.ends == std::vector{std::error_code()});
     for (int i = 0; i < 2; ++i) w.pass(10ms);

@@ -5,7 +5,7 @@
 #include "support/asio/scripted_operation.hpp"
 #include "support/threads.hpp"
 
-#include <cogwheel/asio/abandon_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/timer_wheel_of.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
@@ -73,9 +73,7 @@ struct abandon_rig {
 
     explicit abandon_rig(const wheel_options& options = {}) : wheel(io, options), resolver(io.get_executor()) {}
 
-    void start(std::chrono::milliseconds delay = 10ms) {
-        resolver.async_run(abandon_after(wheel, delay, found.handler()));
-    }
+    void start(std::chrono::milliseconds delay = 10ms) { resolver.async_run(abandon(wheel, delay, found.handler())); }
 };
 
 } // namespace
@@ -112,10 +110,30 @@ TEST_CASE_TEMPLATE("abandon_operation_that_is_too_slow_completes_at_once_and_its
     CHECK(r.found.times == 1);
 }
 
+TEST_CASE_TEMPLATE("abandon_at_a_point_or_from_a_scope", Wheel, BOTH_WHEELS) {
+    abandon_rig<Wheel> r;
+    const auto at = manual_clock::now() + 10ms;
+    SUBCASE("a point") { r.resolver.async_run(abandon(r.wheel, at, r.found.handler())); }
+    SUBCASE("a scope") { r.resolver.async_run(timeout_scope(r.wheel, at).abandon(r.found.handler())); }
+    SUBCASE("the scope's duration counts from its construction") {
+        const timeout_scope within(r.wheel, 10ms);
+        pass(r.io, 5ms);
+        r.resolver.async_run(within.abandon(r.found.handler()));
+    }
+    pass(r.io, at - manual_clock::now() - 1ms);
+    CHECK(r.found.times == 0);
+    pass(r.io, 11ms);
+    CHECK(r.found.times == 1);
+    CHECK(r.found.ec == asio::error::timed_out);
+    CHECK(r.resolver.cancelled.empty());
+    r.resolver.complete({}, std::make_shared<int>(7));
+    run_ready(r.io);
+}
+
 TEST_CASE_TEMPLATE("abandon_operation_that_is_cancelled_passes_it_on_and_completes_at_once", Wheel, BOTH_WHEELS) {
     abandon_rig<Wheel> r;
     asio::cancellation_signal signal;
-    r.resolver.async_run(abandon_after(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), r.found.handler())));
+    r.resolver.async_run(abandon(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), r.found.handler())));
     SUBCASE("it_ignores_that") {
         signal.emit(asio::cancellation_type::terminal);
         CHECK(r.found.times == 0); // not inside the emission
@@ -154,7 +172,7 @@ TEST_CASE_TEMPLATE("abandon_operation_that_the_wheel_refuses_does_not_start", Wh
     abandon_rig<Wheel> r({.max_pending = 1});
     r.wheel.schedule(1h, [] {});
     asio::cancellation_signal signal;
-    r.resolver.async_run(abandon_after(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), r.found.handler())));
+    r.resolver.async_run(abandon(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), r.found.handler())));
     CHECK(r.found.times == 0);
     run_ready(r.io);
     CHECK(r.resolver.started == 0);
@@ -171,11 +189,11 @@ TEST_CASE_TEMPLATE("abandon_operation_completes_on_its_handlers_executor", Wheel
         CHECK(strand.running_in_this_thread());
         ++called;
     };
-    r.resolver.async_run(abandon_after(r.wheel, 10ms, asio::bind_executor(strand, handler)));
+    r.resolver.async_run(abandon(r.wheel, 10ms, asio::bind_executor(strand, handler)));
     pass(r.io, 30ms);
     CHECK(called == 1);
     r.resolver.complete({}, nullptr);
-    r.resolver.async_run(abandon_after(r.wheel, 10ms, asio::bind_executor(strand, handler)));
+    r.resolver.async_run(abandon(r.wheel, 10ms, asio::bind_executor(strand, handler)));
     r.resolver.complete({}, nullptr);
     run_ready(r.io);
     CHECK(called == 2);
@@ -184,7 +202,7 @@ TEST_CASE_TEMPLATE("abandon_operation_completes_on_its_handlers_executor", Wheel
 TEST_CASE_TEMPLATE("abandon_operation_whose_handler_is_destroyed_with_it_drops_the_timer", Wheel, BOTH_WHEELS) {
     abandon_rig<Wheel> r;
     const auto held = std::make_shared<int>(1);
-    r.resolver.async_run(abandon_after(r.wheel, 10ms, [held](std::error_code, const std::shared_ptr<int>&) {}));
+    r.resolver.async_run(abandon(r.wheel, 10ms, [held](std::error_code, const std::shared_ptr<int>&) {}));
     CHECK(held.use_count() == 2);
     r.resolver.drop();
     CHECK(held.use_count() == 1);
@@ -198,7 +216,7 @@ TEST_CASE("abandon_operation_whose_context_is_destroyed_after_or_before_the_time
             asio::io_context io;
             manual_timer_wheel wheel(io);
             look_up resolver(io.get_executor());
-            resolver.async_run(abandon_after(wheel, 10ms, [held](std::error_code, const std::shared_ptr<int>&) {}));
+            resolver.async_run(abandon(wheel, 10ms, [held](std::error_code, const std::shared_ptr<int>&) {}));
             manual_clock::advance(waited); // a turn may be on its way
         }
         CHECK(held.use_count() == 1);
@@ -213,7 +231,7 @@ TEST_CASE("abandon_without_a_wheel_as_a_coroutines_default_token_and_as_a_future
         io,
         [&]() -> asio::awaitable<void> {
             try {
-                co_await resolver.async_run(abandon_after<manual_timer_wheel>(10ms, asio::use_awaitable));
+                co_await resolver.async_run(abandon<manual_timer_wheel>(10ms, asio::use_awaitable));
             } catch (const std::system_error& e) {
                 result = e.code();
             }
@@ -225,7 +243,7 @@ TEST_CASE("abandon_without_a_wheel_as_a_coroutines_default_token_and_as_a_future
     CHECK(result == asio::error::timed_out);
     resolver.drop();
 
-    auto answer = resolver.async_run(abandon_after<manual_timer_wheel>(10ms, asio::use_future));
+    auto answer = resolver.async_run(abandon<manual_timer_wheel>(10ms, asio::use_future));
     resolver.complete({}, std::make_shared<int>(3));
     run_ready(io);
     CHECK(*answer.get() == 3);
@@ -233,7 +251,7 @@ TEST_CASE("abandon_without_a_wheel_as_a_coroutines_default_token_and_as_a_future
 
 TEST_CASE_TEMPLATE("abandon_token_that_is_a_const_variable_starts_the_operation", Wheel, BOTH_WHEELS) {
     abandon_rig<Wheel> r;
-    const auto token = abandon_after(r.wheel, 10ms, r.found.handler());
+    const auto token = abandon(r.wheel, 10ms, r.found.handler());
     r.resolver.async_run(token);
     CHECK(r.resolver.started == 1);
     pass(r.io, 30ms);
@@ -263,7 +281,7 @@ TEST_CASE("abandon_handler_that_owns_its_signal_and_is_destroyed_with_the_operat
     look_up resolver(io.get_executor());
     auto signal = std::make_unique<asio::cancellation_signal>();
     const auto slot = signal->slot();
-    resolver.async_run(abandon_after(
+    resolver.async_run(abandon(
         wheel, 10ms,
         asio::bind_cancellation_slot(slot, [s = std::move(signal)](std::error_code, const std::shared_ptr<int>&) {})));
     resolver.drop();
@@ -275,7 +293,7 @@ TEST_CASE("abandon_a_real_resolver") {
     asio::ip::tcp::resolver resolver(io);
     std::error_code ec = asio::error::would_block;
     resolver.async_resolve("127.0.0.1", "80",
-                           abandon_after(1h, [&](std::error_code e, asio::ip::tcp::resolver::results_type all) {
+                           abandon(1h, [&](std::error_code e, asio::ip::tcp::resolver::results_type all) {
                                ec = e;
                                CHECK(all.size() == 1);
                            }));
@@ -289,7 +307,7 @@ TEST_CASE("abandon_operation_timer_and_signal_on_different_threads_complete_once
     std::atomic<int> completed = 0, in_time = 0;
     constexpr int count = 2000;
     for (int i = 0; i < count; ++i) {
-        const auto token = abandon_after(wheel, std::chrono::milliseconds(i % 3), [&](std::error_code ec, std::string) {
+        const auto token = abandon(wheel, std::chrono::milliseconds(i % 3), [&](std::error_code ec, std::string) {
             in_time += ec ? 0 : 1;
             ++completed;
         });

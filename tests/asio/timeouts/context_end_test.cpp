@@ -48,7 +48,7 @@ TEST_CASE_TEMPLATE("operation_pending_at_the_end", Wheel, BOTH_WHEELS) {
         asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
         asio::ip::tcp::socket peer(io);
         acceptor.async_accept(
-            peer, timeout_after(*wheel, 1h, [h = owning_handler<Wheel>{wheel, alive}](std::error_code ec) { h(ec); }));
+            peer, timeout(*wheel, 1h, [h = owning_handler<Wheel>{wheel, alive}](std::error_code ec) { h(ec); }));
         run_ready(io);
         CHECK(alive.use_count() == 2);
     }
@@ -63,7 +63,7 @@ TEST_CASE_TEMPLATE("wheels_service_older_or_younger_than_the_operations", Wheel,
         SUBCASE("older") {}
         SUBCASE("younger") { older.emplace(io); }
         auto wheel = std::make_shared<Wheel>(io);
-        wait_forever<Wheel>(io, timeout_after(*wheel, 1h, owning_handler<Wheel>{wheel, alive}));
+        wait_forever<Wheel>(io, timeout(*wheel, 1h, owning_handler<Wheel>{wheel, alive}));
     }
     CHECK(alive.use_count() == 1);
 }
@@ -75,7 +75,7 @@ TEST_CASE_TEMPLATE("timer_fired_and_operation_pending_at_the_end", Wheel, BOTH_W
         scripted_read read(io.get_executor()); // deaf
         {
             auto wheel = std::make_shared<Wheel>(io);
-            read.async_run(timeout_after(*wheel, 10ms, owning_handler<Wheel>{wheel, alive}));
+            read.async_run(timeout(*wheel, 10ms, owning_handler<Wheel>{wheel, alive}));
         }
         pass(io, 20ms);
         CHECK(read.cancelled.size() == 1);
@@ -92,7 +92,7 @@ TEST_CASE_TEMPLATE("results_waiting_for_the_emission_at_the_end", Wheel, BOTH_WH
     {
         asio::io_context io;
         scripted_read read(io.get_executor());
-        read.async_run(timeout_after(wheel, 10ms, [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); }));
+        read.async_run(timeout(wheel, 10ms, [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); }));
         pass(wheels, 20ms); // the emission is posted to io
         read.complete_here({}, 1);
         CHECK(read.cancelled.empty());
@@ -106,7 +106,7 @@ TEST_CASE_TEMPLATE("aborted_by_stop_and_not_delivered_at_the_end", Wheel, BOTH_W
     {
         asio::io_context io;
         auto wheel = std::make_shared<Wheel>(io);
-        wait_forever<Wheel>(io, timeout_after(*wheel, 1h, owning_handler<Wheel>{wheel, alive}));
+        wait_forever<Wheel>(io, timeout(*wheel, 1h, owning_handler<Wheel>{wheel, alive}));
         wheel->stop();
     }
     CHECK(alive.use_count() == 1);
@@ -119,7 +119,7 @@ TEST_CASE_TEMPLATE("completed_between_stop_and_the_end", Wheel, BOTH_WHEELS) {
         auto wheel = std::make_shared<Wheel>(io);
         scripted_read read(io.get_executor());
         int times = 0;
-        read.async_run(timeout_after(*wheel, 1h, [wheel, alive, &times](std::error_code, std::size_t) { ++times; }));
+        read.async_run(timeout(*wheel, 1h, [wheel, alive, &times](std::error_code, std::size_t) { ++times; }));
         asio::post(io, [&] { read.complete({}, 1); });
         wheel->stop();
         wheel.reset();
@@ -138,7 +138,7 @@ TEST_CASE_TEMPLATE("refused_and_not_delivered_at_the_end", Wheel, BOTH_WHEELS) {
         auto wheel = std::make_shared<Wheel>(io);
         wheel->stop();
         scripted_read read(io.get_executor());
-        read.async_run(timeout_after(*wheel, 1h, owning_handler<Wheel>{wheel, alive}));
+        read.async_run(timeout(*wheel, 1h, owning_handler<Wheel>{wheel, alive}));
     }
     CHECK(alive.use_count() == 1);
 }
@@ -150,7 +150,7 @@ TEST_CASE_TEMPLATE("emission_queued_on_another_context_that_ends_first", Wheel, 
     scripted_read read(io.get_executor());
     {
         asio::io_context other;
-        read.async_run(timeout_after(
+        read.async_run(timeout(
             wheel, 10ms, asio::bind_executor(other, [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); })));
         pass(io, 20ms);
         CHECK(read.cancelled.empty());
@@ -163,7 +163,7 @@ TEST_CASE_TEMPLATE("emission_queued_on_another_context_that_ends_first", Wheel, 
 TEST_CASE_TEMPLATE("operation_drops_its_handler_the_timer_goes_too", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     auto alive = std::make_shared<int>();
-    r.read.async_run(timeout_after(r.wheel, 10ms, [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); }));
+    r.read.async_run(timeout(r.wheel, 10ms, [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); }));
     SUBCASE("pending") { r.read.drop(); }
     SUBCASE("inside its cancellation") {
         r.read.on_cancel = [&](asio::cancellation_type) { r.read.drop(); };

@@ -299,16 +299,41 @@ TEST_CASE_TEMPLATE("scope_deadline_bounds_all_that_is_awaited", Wheel, BOTH_WHEE
     });
 }
 
-TEST_CASE_TEMPLATE("scope_without_a_wheel_uses_that_of_the_context", Wheel, BOTH_WHEELS) {
+TEST_CASE("scope_without_a_wheel_uses_that_of_the_context") {
+    asio::io_context io;
+    timer_wheel& wheel = make_timer_wheel_of(io, {.tick = 10ms});
+    std::error_code ec;
+    asio::steady_timer timer(io, 1h);
+    SUBCASE("timeout") {
+        timer.async_wait(timeout_scope(-1s)([&](std::error_code e) { ec = e; }));
+    }
+    SUBCASE("abandon") {
+        timer.async_wait(timeout_scope(-1s).abandon([&](std::error_code e) { ec = e, timer.cancel(); }));
+    }
+    io.run();
+    CHECK(ec == asio::error::timed_out);
+    CHECK(wheel.stats().scheduled == 1);
+    CHECK(wheel.stats().fired == 1);
+}
+
+TEST_CASE_TEMPLATE("awaited_with_nothrow_a_timeout_is_an_empty_result", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
-    const Wheel& wheel = make_timer_wheel_of<Wheel>(r.io, {.tick = 10ms});
+    const auto nothing = [&](std::chrono::nanoseconds delay) -> awaitable<void> {
+        co_await r.wheel.async_wait(delay, use_awaitable);
+    };
+    const auto fails = []() -> awaitable<int> {
+        throw std::system_error(asio::error::eof);
+        co_return 0;
+    };
     run_coroutine(r.io, [&]() -> awaitable<void> {
-        const context_timeout_scope<Wheel> limit(55ms);
-        CHECK(limit.remaining() == 55ms);
-        CHECK(co_await limit(slow(r.wheel, 10ms, "value")) == "value");
-        CHECK(wheel.stats().scheduled == 1);
-        CHECK(co_await error_of(r.wheel.async_wait(1h, limit(use_awaitable))) == asio::error::timed_out);
-        CHECK(wheel.stats().fired == 1);
+        CHECK(co_await timeout(r.wheel, 20ms, std::nothrow, slow(r.wheel, 10ms, "value")) == "value");
+        CHECK_FALSE((co_await timeout(r.wheel, 20ms, std::nothrow, slow(r.wheel, 1h, "value"))).has_value());
+        CHECK(co_await timeout(r.wheel, manual_clock::now() + 20ms, std::nothrow, nothing(10ms)));
+        CHECK_FALSE(co_await timeout(r.wheel, manual_clock::now() + 20ms, std::nothrow, nothing(1h)));
+        CHECK(co_await error_of(timeout(r.wheel, 20ms, std::nothrow, fails())) == asio::error::eof);
+        const timeout_scope limit(r.wheel, 30ms);
+        CHECK(co_await limit(std::nothrow, nothing(10ms)));
+        CHECK_FALSE((co_await limit(std::nothrow, slow(r.wheel, 1h, ""))).has_value());
         CHECK(limit.expired());
         CHECK(r.wheel.pending() == 0);
     });
@@ -319,7 +344,7 @@ TEST_CASE("scope_without_a_wheel_is_for_timer_wheels") {
     bool done = false;
     const auto wait = [&]() -> awaitable<void> {
         const timeout_scope limit(1h);
-        static_assert(std::is_same_v<decltype(limit), const context_timeout_scope<>>);
+        static_assert(std::is_same_v<decltype(limit), const timeout_scope<>>);
         asio::steady_timer timer(io, 0s);
         co_await timer.async_wait(limit(use_awaitable));
         const timeout_scope until(std::chrono::steady_clock::now());

@@ -66,11 +66,11 @@ TEST_CASE_TEMPLATE("handler_bound_to_a_strand_emitted_and_called_there", Wheel, 
         ++emitted;
         r.read.complete(asio::error::operation_aborted, 0);
     };
-    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(strand, [&](std::error_code ec, std::size_t) {
-                                       CHECK(strand.running_in_this_thread());
-                                       CHECK(ec == asio::error::timed_out);
-                                       ++called;
-                                   })));
+    r.read.async_run(timeout(r.wheel, 10ms, asio::bind_executor(strand, [&](std::error_code ec, std::size_t) {
+                                 CHECK(strand.running_in_this_thread());
+                                 CHECK(ec == asio::error::timed_out);
+                                 ++called;
+                             })));
     r.pass(20ms);
     CHECK(emitted == 1);
     CHECK(called == 1);
@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("handler_bound_to_another_context_emitted_and_called_there", 
     asio::io_context other;
     timeout_rig<Wheel> r;
     read_result result;
-    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(other, result.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, asio::bind_executor(other, result.handler())));
     r.pass(20ms);
     CHECK(r.read.cancelled.empty());
     run_ready(other);
@@ -98,7 +98,7 @@ TEST_CASE_TEMPLATE("operation_on_another_context_emitted_and_called_there", Whee
     read.on_cancel = [&](asio::cancellation_type) { read.complete(asio::error::operation_aborted, 0); };
     read_result result;
     SUBCASE("timer first") {
-        read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+        read.async_run(timeout(r.wheel, 10ms, result.handler()));
         r.pass(20ms);
         CHECK(read.cancelled.empty());
         run_ready(other);
@@ -107,14 +107,14 @@ TEST_CASE_TEMPLATE("operation_on_another_context_emitted_and_called_there", Whee
     }
     SUBCASE("refused") {
         r.wheel.stop();
-        read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+        read.async_run(timeout(r.wheel, 10ms, result.handler()));
         r.run();
         CHECK(result.times == 0);
         run_ready(other);
         CHECK(result.ec == errc::stopped);
     }
     SUBCASE("all timers cancelled") {
-        read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+        read.async_run(timeout(r.wheel, 10ms, result.handler()));
         r.wheel.cancel_all();
         r.run();
         CHECK(read.cancelled.empty());
@@ -136,7 +136,7 @@ TEST_CASE_TEMPLATE("handler_that_has_no_executor_at_run_time_is_called_on_that_o
         r.wheel.stop();
         refused = true;
     }
-    read.async_run(timeout_after(r.wheel, 10ms, bound_perhaps{{}, result.handler()}));
+    read.async_run(timeout(r.wheel, 10ms, bound_perhaps{{}, result.handler()}));
     r.pass(20ms);
     CHECK(read.cancelled.empty());
     CHECK(result.times == 0);
@@ -151,11 +151,11 @@ TEST_CASE_TEMPLATE("refused_wheels_context_does_not_run_handler_is_called_nevert
     scripted_read read(other.get_executor());
     read_result result;
     wheel.stop();
-    SUBCASE("bound") { read.async_run(timeout_after(wheel, 10ms, asio::bind_executor(other, result.handler()))); }
+    SUBCASE("bound") { read.async_run(timeout(wheel, 10ms, asio::bind_executor(other, result.handler()))); }
     SUBCASE("bound to an executor that promises nothing") {
-        read.async_run(timeout_after(wheel, 10ms, asio::bind_executor(no_promise{&other}, result.handler())));
+        read.async_run(timeout(wheel, 10ms, asio::bind_executor(no_promise{&other}, result.handler())));
     }
-    SUBCASE("not bound") { read.async_run(timeout_after(wheel, 10ms, result.handler())); }
+    SUBCASE("not bound") { read.async_run(timeout(wheel, 10ms, result.handler())); }
     CHECK(result.times == 0);
     run_ready(other);
     CHECK(result.times == 1);
@@ -166,7 +166,7 @@ TEST_CASE_TEMPLATE("completed_while_the_emission_is_queued_nobody_emits_any_more
     asio::io_context other;
     timeout_rig<Wheel> r;
     read_result result;
-    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(other, result.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, asio::bind_executor(other, result.handler())));
     r.pass(20ms); // other has the emission
     r.read.complete_here({}, 6);
     CHECK(result.times == 0);
@@ -181,7 +181,7 @@ TEST_CASE_TEMPLATE("completed_while_the_emission_is_queued_aborted_says_timed_ou
     asio::io_context other;
     timeout_rig<Wheel> r;
     read_result result;
-    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(other, result.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, asio::bind_executor(other, result.handler())));
     r.pass(20ms);
     r.read.complete_here(asio::error::operation_aborted, 0);
     run_ready(other);
@@ -199,10 +199,10 @@ TEST_CASE("handler_bound_to_a_thread_pool_emitted_and_called_there") {
         emitted.set_value(std::this_thread::get_id());
         r.read.complete(asio::error::operation_aborted, 0);
     };
-    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(pool, [&](std::error_code ec, std::size_t) {
-                                       CHECK(ec == asio::error::timed_out);
-                                       called.set_value(std::this_thread::get_id());
-                                   })));
+    r.read.async_run(timeout(r.wheel, 10ms, asio::bind_executor(pool, [&](std::error_code ec, std::size_t) {
+                                 CHECK(ec == asio::error::timed_out);
+                                 called.set_value(std::this_thread::get_id());
+                             })));
     r.pass(20ms);
     const auto id = pools.get_future().get();
     CHECK(emitted.get_future().get() == id);
@@ -214,7 +214,7 @@ TEST_CASE_TEMPLATE("completed_inside_the_initiating_function_not_inline", Wheel,
     timeout_rig<Wheel> r;
     read_result result;
     r.read.on_start = [&] { r.read.complete({}, 8); }; // dispatch: not in the context, so posted
-    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    r.read.async_run(timeout(r.wheel, 10ms, result.handler()));
     CHECK(result.times == 0);
     r.run();
     CHECK(result.times == 1);
@@ -232,7 +232,7 @@ TEST_CASE("completed_by_another_thread_while_being_started_run_waits_for_the_han
         CHECK(result.times == 0);
         CHECK_FALSE(other.stopped());
     };
-    read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    read.async_run(timeout(r.wheel, 10ms, result.handler()));
     other.poll();
     CHECK(result.times == 1);
     CHECK(result.bytes == 8);

@@ -31,8 +31,8 @@ TEST_CASE_TEMPLATE("initiating_function_throws_handler_destroyed_timer_gone", Wh
         throw std::runtime_error("no");
     };
     asio::cancellation_signal signal;
-    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, never)), std::runtime_error);
-    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), never))),
+    CHECK_THROWS_AS(r.read.async_run(timeout(r.wheel, 10ms, never)), std::runtime_error);
+    CHECK_THROWS_AS(r.read.async_run(timeout(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), never))),
                     std::runtime_error);
     signal.emit(asio::cancellation_type::terminal);
     CHECK(r.wheel.pending() == 0);
@@ -45,7 +45,7 @@ TEST_CASE_TEMPLATE("initiating_function_throws_after_the_operation_was_started",
     timeout_rig<Wheel> r;
     read_result result;
     r.read.on_start = [] { throw std::runtime_error("too late"); };
-    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, result.handler())), std::runtime_error);
+    CHECK_THROWS_AS(r.read.async_run(timeout(r.wheel, 10ms, result.handler())), std::runtime_error);
     CHECK(r.wheel.pending() == 1);
     r.pass(20ms);
     CHECK(result.times == 1);
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("allocator_throws_nothing_is_started_or_leaked", Wheel, BOTH_
     auto alive = std::make_shared<int>();
     auto handler = asio::bind_allocator(tracking_allocator<void>(log),
                                         [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); });
-    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, handler)), std::bad_alloc);
+    CHECK_THROWS_AS(r.read.async_run(timeout(r.wheel, 10ms, handler)), std::bad_alloc);
     CHECK(r.read.started == 0);
     CHECK(r.wheel.pending() == 0);
     CHECK(alive.use_count() == 2);
@@ -72,13 +72,13 @@ TEST_CASE("arming_throws_nothing_is_started_or_leaked") {
     scripted_read read(io.get_executor());
     auto alive = std::make_shared<int>();
     auto handler = [alive](std::error_code, std::size_t) { FAIL_CHECK("ran"); };
-    CHECK_THROWS_AS(read.async_run(timeout_after(wheel, 10ms, std::move(handler))), std::bad_alloc);
+    CHECK_THROWS_AS(read.async_run(timeout(wheel, 10ms, std::move(handler))), std::bad_alloc);
     CHECK(read.started == 0);
     CHECK(wheel.pending() == 0);
     CHECK(alive.use_count() == 1);
     script::the().fail = false;
     read_result result;
-    read.async_run(timeout_after(wheel, 10ms, result.handler()));
+    read.async_run(timeout(wheel, 10ms, result.handler()));
     read.complete({}, 1);
     run_ready(io);
     CHECK(result.times == 1);
@@ -89,9 +89,8 @@ TEST_CASE_TEMPLATE("handler_throws_out_of_run_and_the_wheel_goes_on", Wheel, BOT
     scripted_read other(r.io.get_executor());
     other.on_cancel = [&](asio::cancellation_type) { other.complete(asio::error::operation_aborted, 0); };
     read_result result;
-    r.read.async_run(
-        timeout_after(r.wheel, 10ms, [](std::error_code, std::size_t) { throw std::runtime_error("handler"); }));
-    other.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    r.read.async_run(timeout(r.wheel, 10ms, [](std::error_code, std::size_t) { throw std::runtime_error("handler"); }));
+    other.async_run(timeout(r.wheel, 10ms, result.handler()));
     CHECK_THROWS_AS(r.pass(20ms), std::runtime_error);
     r.run();
     CHECK(result.times == 1);
@@ -104,7 +103,7 @@ TEST_CASE_TEMPLATE("cancellation_throws_operation_is_not_lost", Wheel, BOTH_WHEE
     read_result result;
     asio::cancellation_signal signal;
     r.read.on_cancel = [](asio::cancellation_type) { throw std::runtime_error("cancellation"); };
-    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), result.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), result.handler())));
     SUBCASE("the timer's") { CHECK_THROWS_AS(r.pass(20ms), std::runtime_error); }
     SUBCASE("the user's") { CHECK_THROWS_AS(signal.emit(asio::cancellation_type::total), std::runtime_error); }
     CHECK(result.times == 0);
@@ -120,7 +119,7 @@ TEST_CASE_TEMPLATE("cancellation_throws_after_it_completed_the_operation", Wheel
         r.read.complete({}, 1);
         throw std::runtime_error("cancellation");
     };
-    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    r.read.async_run(timeout(r.wheel, 10ms, result.handler()));
     CHECK_THROWS_AS(r.pass(20ms), std::runtime_error);
     r.run();
     CHECK(result.times == 1);
@@ -132,10 +131,9 @@ TEST_CASE_TEMPLATE("post_fails_in_the_users_cancellation_the_operation_stays_pen
     read_result result;
     asio::cancellation_signal signal;
     r.read.on_cancel = [&](asio::cancellation_type) { r.read.complete_here(asio::error::operation_aborted, 0); };
-    r.read.async_run(
-        timeout_after(r.wheel, 10ms,
-                      asio::bind_cancellation_slot(
-                          signal.slot(), asio::bind_executor(failing_executor(r.io, fail), result.handler()))));
+    r.read.async_run(timeout(r.wheel, 10ms,
+                             asio::bind_cancellation_slot(
+                                 signal.slot(), asio::bind_executor(failing_executor(r.io, fail), result.handler()))));
     fail = true;
     CHECK_THROWS_AS(signal.emit(asio::cancellation_type::terminal), std::bad_alloc);
     CHECK(r.read.pending());
@@ -152,7 +150,7 @@ TEST_CASE_TEMPLATE("executor_takes_no_emission_the_next_turn_tries_again", Wheel
     bool fail = false;
     read_result result;
     r.read.on_cancel = [&](asio::cancellation_type) { r.read.complete_here(asio::error::operation_aborted, 0); };
-    r.read.async_run(timeout_after(r.wheel, 10ms, asio::bind_executor(failing_executor(r.io, fail), result.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, asio::bind_executor(failing_executor(r.io, fail), result.handler())));
     fail = true;
     SUBCASE("its limit over") {
         CHECK_THROWS_AS(r.pass(20ms), std::bad_alloc);
@@ -177,7 +175,7 @@ TEST_CASE_TEMPLATE("no_memory_in_the_limits_emission_the_next_turn_tries_again",
         if (left-- != 0) throw std::bad_alloc();
         r.read.complete(asio::error::operation_aborted, 0);
     };
-    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    r.read.async_run(timeout(r.wheel, 10ms, result.handler()));
     CHECK_THROWS_AS(r.pass(20ms), std::bad_alloc);
     CHECK_THROWS_AS(r.run(), std::bad_alloc);
     r.run();
@@ -195,7 +193,7 @@ TEST_CASE("initiating_function_completes_and_the_post_fails_it_throws_and_the_ha
         r.read.complete_here({}, 1);
         fail = true;
     };
-    CHECK_THROWS_AS(r.read.async_run(timeout_after(r.wheel, 10ms, std::move(handler))), std::bad_alloc);
+    CHECK_THROWS_AS(r.read.async_run(timeout(r.wheel, 10ms, std::move(handler))), std::bad_alloc);
     CHECK(alive.use_count() == 1);
     fail = false;
     r.pass(1h);
@@ -211,10 +209,9 @@ TEST_CASE("emission_while_it_is_initiated_cannot_be_brought_home_the_operation_g
         signal.emit(asio::cancellation_type::terminal);
         fail = true;
     };
-    r.read.async_run(
-        timeout_after(r.wheel, 1h,
-                      asio::bind_cancellation_slot(
-                          signal.slot(), asio::bind_executor(failing_executor(r.io, fail), result.handler()))));
+    r.read.async_run(timeout(r.wheel, 1h,
+                             asio::bind_cancellation_slot(
+                                 signal.slot(), asio::bind_executor(failing_executor(r.io, fail), result.handler()))));
     CHECK(r.read.cancelled.empty());
     fail = false;
     signal.emit(asio::cancellation_type::terminal);
@@ -279,7 +276,7 @@ struct ending_meanwhile {
 TEST_CASE_TEMPLATE("post_fails_in_the_users_cancellation_and_the_operation_ends_meanwhile", Wheel, BOTH_WHEELS) {
     ending_meanwhile r;
     Wheel wheel(r.io);
-    r.read.async_run(timeout_after(wheel, 1h, r.handler()));
+    r.read.async_run(timeout(wheel, 1h, r.handler()));
     r.emit();
     run_ready(r.io);
     CHECK(r.result.times == 1);
@@ -290,7 +287,7 @@ TEST_CASE_TEMPLATE("post_fails_in_the_users_cancellation_and_the_operation_ends_
 TEST_CASE("post_fails_in_the_users_cancellation_and_no_turn_can_be_had_the_next_one_delivers") {
     ending_meanwhile r;
     scripted_wheel wheel(asio::any_io_executor(failing_executor(r.io, r.fail)));
-    r.read.async_run(timeout_after(wheel, 1h, r.handler()));
+    r.read.async_run(timeout(wheel, 1h, r.handler()));
     wheel.schedule(10ms, [&] { r.fail = script::the().fail = true; });
     CHECK_THROWS_AS(pass_scripted(r.io, 10ms), std::bad_alloc); // nothing is planned after that
     r.emit();

@@ -66,18 +66,18 @@ TEST_CASE_TEMPLATE("handlers_allocator_one_allocation_and_free_before_the_handle
     });
     asio::cancellation_signal signal;
     SUBCASE("operation first") {
-        op.async_run(timeout_after(r.wheel, 10ms, handler));
+        op.async_run(timeout(r.wheel, 10ms, handler));
         CHECK(log.live > 0);
         op.complete({});
     }
     SUBCASE("timer first") {
         expected = asio::error::timed_out;
-        op.async_run(timeout_after(r.wheel, 10ms, handler));
+        op.async_run(timeout(r.wheel, 10ms, handler));
         r.pass(20ms);
     }
     SUBCASE("cancelled by the user") {
         expected = asio::error::operation_aborted;
-        op.async_run(timeout_after(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), handler)));
+        op.async_run(timeout(r.wheel, 10ms, asio::bind_cancellation_slot(signal.slot(), handler)));
         asio::post(r.io, [&] { signal.emit(asio::cancellation_type::total); });
         r.run();
     }
@@ -91,12 +91,11 @@ TEST_CASE_TEMPLATE("handlers_allocator_is_the_operations_too", Wheel, BOTH_WHEEL
     allocation_log log;
     asio::steady_timer timer(r.io, -1s);
     int times = 0;
-    timer.async_wait(
-        timeout_after(r.wheel, 1h, asio::bind_allocator(tracking_allocator<void>(log), [&](std::error_code ec) {
-                          CHECK_FALSE(ec);
-                          CHECK(log.live == 0);
-                          ++times;
-                      })));
+    timer.async_wait(timeout(r.wheel, 1h, asio::bind_allocator(tracking_allocator<void>(log), [&](std::error_code ec) {
+                                 CHECK_FALSE(ec);
+                                 CHECK(log.live == 0);
+                                 ++times;
+                             })));
     CHECK(log.allocations == 2); // the limit's and the wait's
     r.io.restart();
     while (times == 0) r.io.run_one();
@@ -114,10 +113,9 @@ TEST_CASE_TEMPLATE("steady_state_allocates_nothing", Wheel, BOTH_WHEELS) {
         for (std::size_t i = 0; i < in_flight; ++i) {
             // A tenth has a slot, a tenth times out.
             if (i % 10 == 0)
-                ops[i].async_run(
-                    timeout_after(r.wheel, 1s, asio::bind_cancellation_slot(signals[i / 10].slot(), handler)));
+                ops[i].async_run(timeout(r.wheel, 1s, asio::bind_cancellation_slot(signals[i / 10].slot(), handler)));
             else
-                ops[i].async_run(timeout_after(r.wheel, i % 10 == 1 ? 10ms : 1s, handler));
+                ops[i].async_run(timeout(r.wheel, i % 10 == 1 ? 10ms : 1s, handler));
         }
         const std::size_t before = allocations;
         manual_clock::advance(20ms); // the clock's posts are not the wheel's

@@ -55,7 +55,7 @@ struct connection {
 TEST_CASE_TEMPLATE("async_read_some", Wheel, BOTH_WHEELS) {
     connection<Wheel> c;
     char data[16];
-    c.near.async_read_some(asio::buffer(data), timeout_after(c.wheel, 10ms, c.result.handler()));
+    c.near.async_read_some(asio::buffer(data), timeout(c.wheel, 10ms, c.result.handler()));
     SUBCASE("in time") {
         c.send("hello");
         c.run_until_done();
@@ -68,7 +68,7 @@ TEST_CASE_TEMPLATE("async_read_some", Wheel, BOTH_WHEELS) {
         // The socket is as good as before, and what comes now is read by the next one.
         c.result = {};
         c.send("late");
-        c.near.async_read_some(asio::buffer(data), timeout_after(c.wheel, 10ms, c.result.handler()));
+        c.near.async_read_some(asio::buffer(data), timeout(c.wheel, 10ms, c.result.handler()));
         c.run_until_done();
         CHECK(std::string(data, c.result.bytes) == "late");
     }
@@ -85,7 +85,7 @@ TEST_CASE_TEMPLATE("async_read_some_data_arrived_before_the_turn_of_the_limit_is
     connection<Wheel> c;
     char data[16];
     c.send("x");
-    c.near.async_read_some(asio::buffer(data), timeout_after(c.wheel, 0ms, c.result.handler()));
+    c.near.async_read_some(asio::buffer(data), timeout(c.wheel, 0ms, c.result.handler()));
     c.run_until_done();
     CHECK(c.result.times == 1);
     if (c.result.ec) { // the limit came first: then the data is still there
@@ -100,7 +100,7 @@ TEST_CASE_TEMPLATE("async_read_some_data_arrived_before_the_turn_of_the_limit_is
 TEST_CASE_TEMPLATE("async_read_part_of_the_data_is_told", Wheel, BOTH_WHEELS) {
     connection<Wheel> c;
     std::vector<char> data(8);
-    asio::async_read(c.near, asio::buffer(data), timeout_after(c.wheel, 10ms, c.result.handler()));
+    asio::async_read(c.near, asio::buffer(data), timeout(c.wheel, 10ms, c.result.handler()));
     c.send_and_read("123");
     CHECK(c.result.times == 0);
     SUBCASE("too late") {
@@ -121,7 +121,7 @@ TEST_CASE_TEMPLATE("async_read_part_of_the_data_is_told", Wheel, BOTH_WHEELS) {
 TEST_CASE_TEMPLATE("async_read_until", Wheel, BOTH_WHEELS) {
     connection<Wheel> c;
     std::string line;
-    asio::async_read_until(c.near, asio::dynamic_buffer(line), '\n', timeout_after(c.wheel, 10ms, c.result.handler()));
+    asio::async_read_until(c.near, asio::dynamic_buffer(line), '\n', timeout(c.wheel, 10ms, c.result.handler()));
     SUBCASE("too late") {
         c.send_and_read("half a ");
         c.time_out();
@@ -141,14 +141,14 @@ TEST_CASE_TEMPLATE("async_read_until", Wheel, BOTH_WHEELS) {
 TEST_CASE_TEMPLATE("async_write", Wheel, BOTH_WHEELS) {
     connection<Wheel> c;
     SUBCASE("in time") {
-        asio::async_write(c.near, asio::buffer("abc", 3), timeout_after(c.wheel, 10ms, c.result.handler()));
+        asio::async_write(c.near, asio::buffer("abc", 3), timeout(c.wheel, 10ms, c.result.handler()));
         c.run_until_done();
         CHECK_FALSE(c.result.ec);
         CHECK(c.result.bytes == 3);
     }
     SUBCASE("nobody reads") {
         const std::vector<char> much(64 << 20);
-        asio::async_write(c.near, asio::buffer(much), timeout_after(c.wheel, 10ms, c.result.handler()));
+        asio::async_write(c.near, asio::buffer(much), timeout(c.wheel, 10ms, c.result.handler()));
         while (run_ready(c.io) != 0) {
         }
         CHECK(c.result.times == 0);
@@ -166,12 +166,12 @@ TEST_CASE_TEMPLATE("async_accept_and_async_connect", Wheel, BOTH_WHEELS) {
     tcp::socket peer(c.io), client(c.io);
     std::error_code accepted, connected;
     int times = 0;
-    c.acceptor.async_accept(peer, timeout_after(c.wheel, 10ms, [&](std::error_code ec) {
+    c.acceptor.async_accept(peer, timeout(c.wheel, 10ms, [&](std::error_code ec) {
                                 accepted = ec;
                                 ++times;
                             }));
     SUBCASE("in time") {
-        client.async_connect(c.acceptor.local_endpoint(), timeout_after(c.wheel, 10ms, [&](std::error_code ec) {
+        client.async_connect(c.acceptor.local_endpoint(), timeout(c.wheel, 10ms, [&](std::error_code ec) {
                                  connected = ec;
                                  ++times;
                              }));
@@ -198,20 +198,20 @@ TEST_CASE_TEMPLATE("async_accept_with_a_socket_that_has_no_default_constructor",
         CHECK(peer.is_open() == !ec);
     };
     SUBCASE("in time") {
-        c.acceptor.async_accept(timeout_after(c.wheel, 10ms, handler));
+        c.acceptor.async_accept(timeout(c.wheel, 10ms, handler));
         tcp::socket client(c.io);
         client.connect(c.acceptor.local_endpoint());
         while (times == 0) c.io.run_one();
         CHECK_FALSE(accepted);
     }
     SUBCASE("too late") {
-        c.acceptor.async_accept(timeout_after(c.wheel, 10ms, handler));
+        c.acceptor.async_accept(timeout(c.wheel, 10ms, handler));
         c.time_out();
         CHECK(accepted == asio::error::timed_out);
     }
     SUBCASE("wheel stopped: cancelled at once") {
         c.wheel.stop();
-        c.acceptor.async_accept(timeout_after(c.wheel, 10ms, handler));
+        c.acceptor.async_accept(timeout(c.wheel, 10ms, handler));
         run_ready(c.io);
         CHECK(accepted == asio::error::operation_aborted);
     }
@@ -223,7 +223,7 @@ TEST_CASE_TEMPLATE("async_resolve", Wheel, BOTH_WHEELS) {
     tcp::resolver resolver(c.io);
     int times = 0;
     resolver.async_resolve("127.0.0.1", "80",
-                           timeout_after(c.wheel, 10ms, [&](std::error_code ec, tcp::resolver::results_type found) {
+                           timeout(c.wheel, 10ms, [&](std::error_code ec, tcp::resolver::results_type found) {
                                ++times;
                                CHECK_FALSE(ec);
                                CHECK(found.size() == 1);

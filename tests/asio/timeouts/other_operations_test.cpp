@@ -60,7 +60,7 @@ TEST_CASE_TEMPLATE("steady_timer_waits", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     asio::steady_timer timer(r.io, 10h);
     code_result result;
-    timer.async_wait(timeout_after(r.wheel, 10ms, result.handler()));
+    timer.async_wait(timeout(r.wheel, 10ms, result.handler()));
     SUBCASE("too late") {
         r.pass(20ms);
         CHECK(result.ec == asio::error::timed_out);
@@ -91,9 +91,9 @@ TEST_CASE_TEMPLATE("waits_on_the_same_wheel", Wheel, BOTH_WHEELS) {
         result = {};
         timer.expires_after(50ms);
         if (object)
-            timer.async_wait(timeout_after(r.wheel, limit, result.handler()));
+            timer.async_wait(timeout(r.wheel, limit, result.handler()));
         else
-            r.wheel.async_wait(50ms, timeout_after(r.wheel, limit, result.handler()));
+            r.wheel.async_wait(50ms, timeout(r.wheel, limit, result.handler()));
         CHECK(r.wheel.pending() == 2);
         r.pass(60ms);
         CHECK(result.times == 1);
@@ -112,7 +112,7 @@ TEST_CASE_TEMPLATE("channel_receive", Wheel, BOTH_WHEELS) {
     std::error_code ec;
     std::string got;
     const auto receive = [&] {
-        channel.async_receive(timeout_after(r.wheel, 10ms, [&](std::error_code e, std::string s) {
+        channel.async_receive(timeout(r.wheel, 10ms, [&](std::error_code e, std::string s) {
             ec = e;
             got = std::move(s);
         }));
@@ -140,7 +140,7 @@ TEST_CASE_TEMPLATE("channel_send_to_a_full_one", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     asio::experimental::channel<void(std::error_code, int)> channel(r.io, 0);
     code_result result;
-    channel.async_send(std::error_code(), 1, timeout_after(r.wheel, 10ms, result.handler()));
+    channel.async_send(std::error_code(), 1, timeout(r.wheel, 10ms, result.handler()));
     r.pass(20ms);
     CHECK(result.ec == asio::error::timed_out);
     CHECK_FALSE(channel.try_receive([](std::error_code, int) { FAIL_CHECK("sent all the same"); }));
@@ -149,7 +149,7 @@ TEST_CASE_TEMPLATE("channel_send_to_a_full_one", Wheel, BOTH_WHEELS) {
 TEST_CASE_TEMPLATE("composed_operation_is_limited_as_one", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     read_result result;
-    async_read_twice(r.read, r.io, timeout_after(r.wheel, 30ms, result.handler()));
+    async_read_twice(r.read, r.io, timeout(r.wheel, 30ms, result.handler()));
     r.run();
     r.pass(10ms);
     r.read.complete({}, 3);
@@ -174,13 +174,13 @@ TEST_CASE_TEMPLATE("composed_operation_with_a_limit_for_each_part", Wheel, BOTH_
     timeout_rig<Wheel> r;
     read_result outer, inner;
     // The one limit lies inside the other, on the same wheel.
-    r.read.async_run(timeout_after(r.wheel, 30ms, timeout_after(r.wheel, 10ms, inner.handler())));
+    r.read.async_run(timeout(r.wheel, 30ms, timeout(r.wheel, 10ms, inner.handler())));
     CHECK(r.wheel.pending() == 2);
     r.pass(20ms);
     CHECK(inner.times == 1);
     CHECK(inner.ec == asio::error::timed_out);
     CHECK(r.read.cancelled.size() == 1);
-    r.read.async_run(timeout_after(r.wheel, 10ms, cancel_after(r.wheel, 30ms, outer.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, timeout(r.wheel, 30ms, {.own_error = true}, outer.handler())));
     r.pass(20ms);
     CHECK(outer.ec == asio::error::timed_out);
     CHECK(r.wheel.pending() == 0);
@@ -213,7 +213,7 @@ TEST_CASE_TEMPLATE("what_an_operation_has_left_in_its_slot_may_use_the_wheel_as_
     Wheel wheel(io);
     bool gone = false, done = false;
     auto left = std::make_shared<uses_the_wheel_at_its_end<Wheel>>(&wheel, &gone);
-    async_leaving(io, std::move(left), timeout_after(wheel, 1h, [&](std::error_code ec) {
+    async_leaving(io, std::move(left), timeout(wheel, 1h, [&](std::error_code ec) {
                       CHECK_FALSE(ec);
                       CHECK(gone);
                       done = true;

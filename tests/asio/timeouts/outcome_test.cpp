@@ -16,10 +16,14 @@ using namespace std::chrono_literals;
 TEST_CASE_TEMPLATE("operation_first_results_untouched_timer_gone_at_once", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     read_result result;
-    SUBCASE("timeout_after") { r.read.async_run(timeout_after(r.wheel, 10ms, result.handler())); }
-    SUBCASE("timeout_at") { r.read.async_run(timeout_at(r.wheel, manual_clock::now() + 10ms, result.handler())); }
-    SUBCASE("cancel_after") { r.read.async_run(cancel_after(r.wheel, 10ms, result.handler())); }
-    SUBCASE("cancel_at") { r.read.async_run(cancel_at(r.wheel, manual_clock::now() + 10ms, result.handler())); }
+    SUBCASE("a duration") { r.read.async_run(timeout(r.wheel, 10ms, result.handler())); }
+    SUBCASE("a point") { r.read.async_run(timeout(r.wheel, manual_clock::now() + 10ms, result.handler())); }
+    SUBCASE("a duration, its own error") {
+        r.read.async_run(timeout(r.wheel, 10ms, {.own_error = true}, result.handler()));
+    }
+    SUBCASE("a point, its own error") {
+        r.read.async_run(timeout(r.wheel, manual_clock::now() + 10ms, {.own_error = true}, result.handler()));
+    }
     CHECK(r.wheel.pending() == 1);
     CHECK(result.times == 0);
     r.run();
@@ -41,15 +45,15 @@ TEST_CASE_TEMPLATE("timer_first_the_operation_is_cancelled_and_says_so", Wheel, 
     timeout_rig<Wheel> r;
     read_result result;
     std::error_code expected = asio::error::timed_out;
-    SUBCASE("timeout_after") { r.read.async_run(timeout_after(r.wheel, 10ms, result.handler())); }
-    SUBCASE("timeout_at") { r.read.async_run(timeout_at(r.wheel, manual_clock::now() + 10ms, result.handler())); }
-    SUBCASE("cancel_after") {
+    SUBCASE("a duration") { r.read.async_run(timeout(r.wheel, 10ms, result.handler())); }
+    SUBCASE("a point") { r.read.async_run(timeout(r.wheel, manual_clock::now() + 10ms, result.handler())); }
+    SUBCASE("a duration, its own error") {
         expected = asio::error::operation_aborted;
-        r.read.async_run(cancel_after(r.wheel, 10ms, result.handler()));
+        r.read.async_run(timeout(r.wheel, 10ms, {.own_error = true}, result.handler()));
     }
-    SUBCASE("cancel_at") {
+    SUBCASE("a point, its own error") {
         expected = asio::error::operation_aborted;
-        r.read.async_run(cancel_at(r.wheel, manual_clock::now() + 10ms, result.handler()));
+        r.read.async_run(timeout(r.wheel, manual_clock::now() + 10ms, {.own_error = true}, result.handler()));
     }
     r.pass(9ms);
     CHECK(result.times == 0);
@@ -68,16 +72,13 @@ TEST_CASE_TEMPLATE("timer_first_emits_the_type_it_was_given", Wheel, BOTH_WHEELS
     timeout_rig<Wheel> r;
     read_result result;
     const auto total = asio::cancellation_type::total, partial = asio::cancellation_type::partial;
-    SUBCASE("timeout_after") { r.read.async_run(timeout_after(r.wheel, 10ms, result.handler(), total | partial)); }
-    SUBCASE("timeout_at") {
-        r.read.async_run(timeout_at(r.wheel, manual_clock::now(), result.handler(), total | partial));
-    }
-    SUBCASE("cancel_after") { r.read.async_run(cancel_after(r.wheel, 10ms, result.handler(), total | partial)); }
-    SUBCASE("cancel_after, the token later") {
-        r.read.async_run(cancel_after(r.wheel, 10ms, total | partial)(result.handler()));
-    }
-    SUBCASE("timeout_at, the token later") {
-        r.read.async_run(timeout_at(r.wheel, manual_clock::now(), total | partial)(result.handler()));
+    const timeout_options timed_out{.type = total | partial}, own{.type = total | partial, .own_error = true};
+    SUBCASE("a duration") { r.read.async_run(timeout(r.wheel, 10ms, timed_out, result.handler())); }
+    SUBCASE("a point") { r.read.async_run(timeout(r.wheel, manual_clock::now(), timed_out, result.handler())); }
+    SUBCASE("its own error") { r.read.async_run(timeout(r.wheel, 10ms, own, result.handler())); }
+    SUBCASE("its own error, the token later") { r.read.async_run(timeout(r.wheel, 10ms, own)(result.handler())); }
+    SUBCASE("a point, the token later") {
+        r.read.async_run(timeout(r.wheel, manual_clock::now(), timed_out)(result.handler()));
     }
     r.pass(20ms);
     REQUIRE(r.read.cancelled.size() == 1);
@@ -90,7 +91,7 @@ TEST_CASE_TEMPLATE("limit_of_zero_or_less_still_starts_and_never_completes_inlin
     read_result result;
     for (const std::chrono::nanoseconds delay : {0ns, -1ns, std::chrono::nanoseconds::min()}) {
         result.times = 0;
-        r.read.async_run(timeout_after(r.wheel, delay, result.handler()));
+        r.read.async_run(timeout(r.wheel, delay, result.handler()));
         CHECK(result.times == 0);
         r.run();
         CHECK(result.times == 1);
@@ -102,7 +103,7 @@ TEST_CASE_TEMPLATE("limit_of_zero_or_less_still_starts_and_never_completes_inlin
 TEST_CASE_TEMPLATE("limit_beyond_all_clocks_never_fires", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     read_result result;
-    r.read.async_run(timeout_after(r.wheel, std::chrono::hours::max(), result.handler()));
+    r.read.async_run(timeout(r.wheel, std::chrono::hours::max(), result.handler()));
     r.pass(1000h);
     CHECK(r.wheel.pending() == 1);
     r.read.complete({}, 1);
@@ -113,7 +114,7 @@ TEST_CASE_TEMPLATE("limit_beyond_all_clocks_never_fires", Wheel, BOTH_WHEELS) {
 TEST_CASE_TEMPLATE("operation_done_before_the_turn_of_its_expiry_wins", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     read_result result;
-    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    r.read.async_run(timeout(r.wheel, 10ms, result.handler()));
     asio::post(r.io, [&] { r.read.complete({}, 7); });
     r.pass(10ms); // the turn is posted behind it
     CHECK(result.times == 1);
@@ -125,7 +126,7 @@ TEST_CASE_TEMPLATE("operation_done_after_its_expiry_data_is_not_lost", Wheel, BO
     timeout_rig<Wheel> r;
     r.be_deaf();
     read_result result;
-    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    r.read.async_run(timeout(r.wheel, 10ms, result.handler()));
     r.pass(20ms);
     CHECK(r.read.cancelled.size() == 1);
     CHECK(result.times == 0);
@@ -156,7 +157,7 @@ TEST_CASE_TEMPLATE("operation_completes_inside_its_cancellation_once_and_not_inl
         r.read.complete({}, 5); // dispatch: we are on its executor
         inside = result.times;
     };
-    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    r.read.async_run(timeout(r.wheel, 10ms, result.handler()));
     r.pass(20ms);
     CHECK(inside == 0);
     CHECK(result.times == 1);
@@ -167,7 +168,7 @@ TEST_CASE_TEMPLATE("operation_completes_inside_its_cancellation_once_and_not_inl
 TEST_CASE_TEMPLATE("error_that_was_there_before_the_timer_stays", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     read_result result;
-    r.read.async_run(timeout_after(r.wheel, 10ms, result.handler()));
+    r.read.async_run(timeout(r.wheel, 10ms, result.handler()));
     r.read.complete(asio::error::operation_aborted, 0); // by somebody else, in time
     r.run();
     CHECK(result.ec == asio::error::operation_aborted);
@@ -183,10 +184,10 @@ TEST_CASE_TEMPLATE("handler_move_only_and_it_may_start_the_next_operation", Whee
         void operator()(std::error_code ec, std::size_t) {
             CHECK(ec == asio::error::timed_out);
             ++rounds;
-            if (--*left > 0) r.read.async_run(timeout_after(r.wheel, 10ms, std::move(*this)));
+            if (--*left > 0) r.read.async_run(timeout(r.wheel, 10ms, std::move(*this)));
         }
     };
-    r.read.async_run(timeout_after(r.wheel, 10ms, again{r, std::make_unique<int>(5), rounds}));
+    r.read.async_run(timeout(r.wheel, 10ms, again{r, std::make_unique<int>(5), rounds}));
     for (int i = 0; i < 10; ++i) r.pass(10ms);
     CHECK(rounds == 5);
     CHECK(r.wheel.pending() == 0);

@@ -26,7 +26,7 @@ TEST_CASE_TEMPLATE("emit_each_type_passes_through", Wheel, BOTH_WHEELS) {
         r.be_deaf();
         cancellation_signal signal;
         read_result result;
-        r.read.async_run(timeout_after(r.wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
+        r.read.async_run(timeout(r.wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
         signal.emit(type);
         REQUIRE(r.read.cancelled.size() == 1);
         CHECK(r.read.cancelled[0] == type);
@@ -42,7 +42,7 @@ TEST_CASE_TEMPLATE("emit_heeded_is_operation_aborted_not_timed_out", Wheel, BOTH
     timeout_rig<Wheel> r;
     cancellation_signal signal;
     read_result result;
-    r.read.async_run(timeout_after(r.wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
+    r.read.async_run(timeout(r.wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
     signal.emit(cancellation_type::total);
     r.run();
     CHECK(result.times == 1);
@@ -59,7 +59,7 @@ TEST_CASE_TEMPLATE("emit_before_the_start_does_not_touch_the_operation", Wheel, 
     cancellation_signal signal;
     read_result result;
     signal.emit(cancellation_type::terminal);
-    r.read.async_run(timeout_after(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), result.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), result.handler())));
     CHECK(r.read.cancelled.empty());
     r.read.complete({}, 1);
     r.run();
@@ -70,12 +70,12 @@ TEST_CASE_TEMPLATE("emit_after_completion_does_not_touch_the_next_operation", Wh
     timeout_rig<Wheel> r;
     cancellation_signal signal;
     read_result first, second;
-    r.read.async_run(timeout_after(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), first.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), first.handler())));
     r.read.complete({}, 1);
     r.run();
     // This one gets the memory of the first.
     cancellation_signal other;
-    r.read.async_run(timeout_after(r.wheel, 10ms, bind_cancellation_slot(other.slot(), second.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, bind_cancellation_slot(other.slot(), second.handler())));
     signal.emit(cancellation_type::terminal);
     CHECK(r.read.cancelled.empty());
     other.emit(cancellation_type::terminal);
@@ -89,8 +89,8 @@ TEST_CASE_TEMPLATE("slot_reused_only_the_second_operation_is_cancelled", Wheel, 
     cancellation_signal signal;
     scripted_read other(r.io.get_executor());
     read_result first, second;
-    other.async_run(timeout_after(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), first.handler())));
-    r.read.async_run(timeout_after(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), second.handler())));
+    other.async_run(timeout(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), first.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), second.handler())));
     signal.emit(cancellation_type::terminal);
     CHECK(other.cancelled.empty());
     CHECK(r.read.cancelled.size() == 1);
@@ -104,7 +104,7 @@ TEST_CASE_TEMPLATE("signal_destroyed_while_pending_the_limit_still_works", Wheel
     timeout_rig<Wheel> r;
     std::optional<cancellation_signal> signal(std::in_place);
     read_result result;
-    r.read.async_run(timeout_after(r.wheel, 10ms, bind_cancellation_slot(signal->slot(), result.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, bind_cancellation_slot(signal->slot(), result.handler())));
     signal.reset();
     r.pass(20ms);
     CHECK(result.ec == asio::error::timed_out);
@@ -116,7 +116,7 @@ TEST_CASE_TEMPLATE("emit_after_the_wheel_died_is_harmless_and_still_cancels", Wh
     read_result result;
     scripted_read read(io.get_executor()); // deaf
     std::optional<Wheel> wheel(io);
-    read.async_run(timeout_after(*wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
+    read.async_run(timeout(*wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
     wheel.reset();
     run_ready(io);
     CHECK(read.cancelled.size() == 1); // by the wheel's end
@@ -129,7 +129,7 @@ TEST_CASE_TEMPLATE("emit_after_the_wheel_died_is_harmless_and_still_cancels", Wh
     signal.emit(cancellation_type::terminal);
 
     wheel.emplace(io); // the body of the first
-    read.async_run(timeout_after(*wheel, 10ms, result.handler()));
+    read.async_run(timeout(*wheel, 10ms, result.handler()));
     signal.emit(cancellation_type::terminal);
     CHECK(read.cancelled.size() == 2);
     read.complete({}, 1);
@@ -144,7 +144,7 @@ TEST_CASE_TEMPLATE("emit_again_from_inside_the_emission_is_added", Wheel, BOTH_W
     r.read.on_cancel = [&](cancellation_type) {
         if (r.read.cancelled.size() == 1) signal.emit(cancellation_type::partial);
     };
-    r.read.async_run(timeout_after(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), result.handler())));
+    r.read.async_run(timeout(r.wheel, 10ms, bind_cancellation_slot(signal.slot(), result.handler())));
     SUBCASE("the user's") { signal.emit(cancellation_type::total); }
     SUBCASE("the timer's") { r.pass(20ms); }
     REQUIRE(r.read.cancelled.size() == 2);
@@ -166,7 +166,7 @@ TEST_CASE_TEMPLATE("all_timers_cancelled_inside_an_emission_nothing_is_lost", Wh
         CHECK(r.wheel.cancel_all() == 1); // a turn to come cancels the operation, too
         if (complete_at_once) r.read.complete({}, 9);
     };
-    r.read.async_run(timeout_after(r.wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
+    r.read.async_run(timeout(r.wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
     asio::post(r.io, [&] {
         signal.emit(cancellation_type::partial);
         if (!complete_at_once) r.read.complete({}, 9);
@@ -184,7 +184,7 @@ TEST_CASE("emit_while_the_operation_is_being_started_arrives_with_its_type") {
     cancellation_signal signal;
     read_result result;
     r.read.on_start = [&] { signal.emit(cancellation_type::partial); };
-    r.read.async_run(timeout_after(r.wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
+    r.read.async_run(timeout(r.wheel, 1h, bind_cancellation_slot(signal.slot(), result.handler())));
     r.run();
     REQUIRE(r.read.cancelled.size() == 1);
     CHECK(r.read.cancelled[0] == cancellation_type::partial);

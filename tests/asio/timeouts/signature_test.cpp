@@ -34,11 +34,11 @@ TEST_CASE_TEMPLATE("signature_without_results", Wheel, BOTH_WHEELS) {
     scripted_operation<void()> op(r.io.get_executor());
     op.on_cancel = [&](asio::cancellation_type) { op.complete(); };
     int times = 0;
-    SUBCASE("cancel_after") {
-        op.async_run(cancel_after(r.wheel, 10ms, [&] { ++times; }));
+    SUBCASE("its own error") {
+        op.async_run(timeout(r.wheel, 10ms, {.own_error = true}, [&] { ++times; }));
     }
-    SUBCASE("timeout_after") {
-        op.async_run(timeout_after(r.wheel, 10ms, [&] { ++times; }));
+    SUBCASE("timed_out") {
+        op.async_run(timeout(r.wheel, 10ms, [&] { ++times; }));
     }
     r.pass(20ms);
     CHECK(times == 1);
@@ -50,7 +50,7 @@ TEST_CASE_TEMPLATE("signature_without_an_error", Wheel, BOTH_WHEELS) {
     scripted_operation<void(std::string)> op(r.io.get_executor());
     op.on_cancel = [&](asio::cancellation_type) { op.complete("cut short"); };
     std::string got;
-    op.async_run(cancel_after(r.wheel, 10ms, [&](std::string s) { got = std::move(s); }));
+    op.async_run(timeout(r.wheel, 10ms, {.own_error = true}, [&](std::string s) { got = std::move(s); }));
     r.pass(20ms);
     CHECK(got == "cut short");
 }
@@ -60,7 +60,7 @@ TEST_CASE_TEMPLATE("signature_with_an_exception", Wheel, BOTH_WHEELS) {
     scripted_operation<void(std::exception_ptr, int)> op(r.io.get_executor());
     std::exception_ptr got;
     int value = 0;
-    op.async_run(timeout_after(r.wheel, 10ms, [&](std::exception_ptr e, int v) {
+    op.async_run(timeout(r.wheel, 10ms, [&](std::exception_ptr e, int v) {
         got = e;
         value = v;
     }));
@@ -97,7 +97,7 @@ TEST_CASE_TEMPLATE("results_that_can_only_be_moved_arrive", Wheel, BOTH_WHEELS) 
     SUBCASE("at once") {}
     SUBCASE("waiting for the emission") { inside = true; }
     op.on_cancel = [&](asio::cancellation_type) { op.complete({}, std::make_unique<int>(5)); };
-    op.async_run(timeout_after(r.wheel, 10ms, [&](std::error_code, std::unique_ptr<int> p) { value = *p; }));
+    op.async_run(timeout(r.wheel, 10ms, [&](std::error_code, std::unique_ptr<int> p) { value = *p; }));
     if (inside)
         r.pass(20ms);
     else

@@ -7,7 +7,6 @@
 #include "support/threads.hpp"
 
 #include <cogwheel/asio/timeout.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/bind_executor.hpp>
@@ -59,7 +58,7 @@ public:
         if (rounds_-- == 0) return;
         ++tally_.started;
         timer_.expires_after(std::chrono::microseconds(500 + 250 * (rounds_ % 7)));
-        timer_.async_wait(timeout_after(wheel_, 1ms, [self = shared_from_this()](std::error_code ec) {
+        timer_.async_wait(timeout(wheel_, 1ms, [self = shared_from_this()](std::error_code ec) {
             self->tally_.count(ec);
             self->next();
         }));
@@ -99,7 +98,7 @@ TEST_CASE("race_started_by_threads_that_do_not_run_the_context") {
                 auto timer = std::make_shared<asio::steady_timer>(io, i % 3 == 2 ? 1h : -1h);
                 ++t.started;
                 timer->async_wait(
-                    timeout_after(wheel, i % 3 == 0 ? 1h : 0h, [&t, timer](std::error_code ec) { t.count(ec); }));
+                    timeout(wheel, i % 3 == 0 ? 1h : 0h, [&t, timer](std::error_code ec) { t.count(ec); }));
             }
         });
         while (t.completed != t.started) std::this_thread::yield();
@@ -122,9 +121,9 @@ TEST_CASE("race_users_cancellation_against_the_limit") {
                 timers.emplace_back(io, 1h);
                 ++t.started;
                 timers.back().async_wait(
-                    timeout_after(wheel, std::chrono::milliseconds(i % 3),
-                                  asio::bind_cancellation_slot(signals[static_cast<std::size_t>(i)].slot(),
-                                                               [&t](std::error_code ec) { t.count(ec); })));
+                    timeout(wheel, std::chrono::milliseconds(i % 3),
+                            asio::bind_cancellation_slot(signals[static_cast<std::size_t>(i)].slot(),
+                                                         [&t](std::error_code ec) { t.count(ec); })));
             }
             if (r % 2 == 0) wheel.async_wait(1ms, asio::use_future).wait();
             for (auto& s : signals) s.emit(asio::cancellation_type::terminal);
@@ -148,7 +147,7 @@ TEST_CASE("race_all_timers_cancelled_or_the_wheel_gone_meanwhile") {
             for (std::size_t i = 0; i < signals.size(); ++i) {
                 timers.emplace_back(io, 1h);
                 ++t.started;
-                timers.back().async_wait(timeout_after(
+                timers.back().async_wait(timeout(
                     *wheel, std::chrono::milliseconds(i % 3),
                     asio::bind_cancellation_slot(signals[i].slot(), [&t](std::error_code ec) { t.count(ec); })));
             }
@@ -181,7 +180,7 @@ TEST_CASE("race_in_strands_emission_and_handler_are_guarded_by_the_strand") {
             if (rounds-- == 0) return;
             ++t.started;
             timer.expires_after(std::chrono::microseconds(700 + 200 * (rounds % 5)));
-            timer.async_wait(timeout_after(
+            timer.async_wait(timeout(
                 wheel, 1ms, asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(strand, [&, this](auto ec) {
                                                              ++unguarded;
                                                              t.count(ec);
@@ -249,7 +248,7 @@ TEST_CASE("race_composed_operations_in_strands") {
             std::error_code ec;
             ++t.started;
             co_await asio::async_read(socket, asio::buffer(all),
-                                      timeout_after(wheel, 1ms, asio::redirect_error(asio::use_awaitable, ec)));
+                                      timeout(wheel, 1ms, asio::redirect_error(asio::use_awaitable, ec)));
             t.count(ec);
         }
     };

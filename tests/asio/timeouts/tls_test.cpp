@@ -29,7 +29,7 @@ using tls_stream = asio::ssl::stream<tcp::socket>;
 template <class Wheel>
 asio::awaitable<std::error_code> end_tls(tls_stream& stream, Wheel& wheel, std::chrono::nanoseconds limit) {
     std::error_code ec, ignored;
-    co_await stream.async_shutdown(timeout_after(wheel, limit, asio::redirect_error(asio::use_awaitable, ec)));
+    co_await stream.async_shutdown(timeout(wheel, limit, asio::redirect_error(asio::use_awaitable, ec)));
     stream.lowest_layer().close(ignored);
     co_return ec;
 }
@@ -66,13 +66,13 @@ struct tls_pair {
 
     void shake_hands() {
         tls_outcome ours, theirs;
-        near->async_handshake(tls_stream::client, timeout_after(wheel, 10ms, ours.handler()));
-        far->async_handshake(tls_stream::server, timeout_after(wheel, 10ms, theirs.handler()));
+        near->async_handshake(tls_stream::client, timeout(wheel, 10ms, ours.handler()));
+        far->async_handshake(tls_stream::server, timeout(wheel, 10ms, theirs.handler()));
         run_until([&] { return ours.times + theirs.times == 2; });
         REQUIRE_FALSE(ours.ec);
         REQUIRE_FALSE(theirs.ec);
     }
-    void shut_down() { near->async_shutdown(timeout_after(wheel, 10ms, result.handler())); }
+    void shut_down() { near->async_shutdown(timeout(wheel, 10ms, result.handler())); }
 
     template <class F>
     void run_until(F done) {
@@ -94,7 +94,7 @@ struct tls_pair {
 
 TEST_CASE_TEMPLATE("tls_handshake_of_a_silent_peer_times_out", Wheel, BOTH_WHEELS) {
     tls_pair<Wheel> p;
-    p.near->async_handshake(tls_stream::client, timeout_after(p.wheel, 10ms, p.result.handler()));
+    p.near->async_handshake(tls_stream::client, timeout(p.wheel, 10ms, p.result.handler()));
     p.time_out();
     CHECK(p.result.ec == asio::error::timed_out);
     CHECK(p.result.times == 1);
@@ -134,7 +134,7 @@ TEST_CASE_TEMPLATE("tls_shutdown_that_the_peer_answers_succeeds", Wheel, BOTH_WH
     p.shake_hands();
     p.shut_down();
     tls_outcome theirs;
-    p.far->async_shutdown(timeout_after(p.wheel, 10ms, theirs.handler()));
+    p.far->async_shutdown(timeout(p.wheel, 10ms, theirs.handler()));
     p.run_until([&] { return p.result.times + theirs.times == 2; });
     CHECK_FALSE(p.result.ec);
     CHECK_FALSE(theirs.ec);

@@ -32,14 +32,14 @@ TEST_CASE_TEMPLATE("handler_as_lvalue_reference_wrapper_or_function", Wheel, BOT
     read_result result;
     const auto handler = result.handler();
     std::function<void(std::error_code, std::size_t)> function = handler;
-    const auto limited = timeout_after(r.wheel, 10ms, handler); // used twice
+    const auto limited = timeout(r.wheel, 10ms, handler); // used twice
     r.read.async_run(limited);
     r.pass(20ms);
     r.read.async_run(limited);
     r.pass(20ms);
-    r.read.async_run(timeout_after(r.wheel, 10ms, by_reference(handler)));
+    r.read.async_run(timeout(r.wheel, 10ms, by_reference(handler)));
     r.pass(20ms);
-    r.read.async_run(timeout_after(r.wheel, 10ms, function));
+    r.read.async_run(timeout(r.wheel, 10ms, function));
     r.pass(20ms);
     CHECK(result.times == 4);
     CHECK(result.ec == asio::error::timed_out);
@@ -47,11 +47,11 @@ TEST_CASE_TEMPLATE("handler_as_lvalue_reference_wrapper_or_function", Wheel, BOT
 
 TEST_CASE_TEMPLATE("use_future", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
-    auto value = r.read.async_run(timeout_after(r.wheel, 10ms, asio::use_future));
+    auto value = r.read.async_run(timeout(r.wheel, 10ms, asio::use_future));
     r.read.complete({}, 5);
     r.run();
     CHECK(value.get() == 5);
-    auto late = r.read.async_run(timeout_after(r.wheel, 10ms, asio::use_future));
+    auto late = r.read.async_run(timeout(r.wheel, 10ms, asio::use_future));
     r.pass(20ms);
     try {
         late.get();
@@ -68,19 +68,17 @@ TEST_CASE_TEMPLATE("use_awaitable_as_tuple_and_redirect_error", Wheel, BOTH_WHEE
         r.io,
         [&]() -> asio::awaitable<void> {
             try {
-                co_await r.read.async_run(timeout_after(r.wheel, 10ms, asio::use_awaitable));
+                co_await r.read.async_run(timeout(r.wheel, 10ms, asio::use_awaitable));
             } catch (const std::system_error& e) {
                 late += e.code() == asio::error::timed_out;
             }
             std::error_code ec;
-            co_await r.read.async_run(timeout_after(r.wheel, 10ms, asio::redirect_error(asio::use_awaitable, ec)));
+            co_await r.read.async_run(timeout(r.wheel, 10ms, asio::redirect_error(asio::use_awaitable, ec)));
             late += ec == asio::error::timed_out;
             // either inside out
-            const auto [first, n] =
-                co_await r.read.async_run(timeout_after(r.wheel, 10ms, as_tuple(asio::use_awaitable)));
+            const auto [first, n] = co_await r.read.async_run(timeout(r.wheel, 10ms, as_tuple(asio::use_awaitable)));
             late += first == asio::error::timed_out;
-            const auto [second, m] =
-                co_await r.read.async_run(as_tuple(timeout_after(r.wheel, 10ms, asio::use_awaitable)));
+            const auto [second, m] = co_await r.read.async_run(as_tuple(timeout(r.wheel, 10ms, asio::use_awaitable)));
             late += second == asio::error::timed_out;
         },
         asio::detached);
@@ -92,7 +90,7 @@ TEST_CASE_TEMPLATE("use_awaitable_as_tuple_and_redirect_error", Wheel, BOTH_WHEE
 TEST_CASE_TEMPLATE("deferred_the_limit_counts_from_the_call", Wheel, BOTH_WHEELS) {
     timeout_rig<Wheel> r;
     read_result result;
-    auto op = r.read.async_run(timeout_after(r.wheel, 10ms, deferred));
+    auto op = r.read.async_run(timeout(r.wheel, 10ms, deferred));
     CHECK(r.read.started == 0);
     CHECK(r.wheel.pending() == 0);
     r.pass(1h);
@@ -109,16 +107,16 @@ TEST_CASE_TEMPLATE("partial_called_with_a_token", Wheel, BOTH_WHEELS) {
     read_result result;
     const auto at = manual_clock::now() + 10ms;
     for (int round = 0; round < 2; ++round) {
-        r.read.async_run(timeout_after(r.wheel, 10ms)(result.handler()));
+        r.read.async_run(timeout(r.wheel, 10ms)(result.handler()));
         r.pass(20ms);
         CHECK(result.ec == asio::error::timed_out);
-        r.read.async_run(cancel_after(r.wheel, 10ms)(result.handler()));
+        r.read.async_run(timeout(r.wheel, 10ms, cogwheel::timeout_options{.own_error = true})(result.handler()));
         r.pass(20ms);
         CHECK(result.ec == asio::error::operation_aborted);
-        r.read.async_run(timeout_at(r.wheel, at)(result.handler()));
+        r.read.async_run(timeout(r.wheel, at)(result.handler()));
         r.pass(20ms);
         CHECK(result.ec == asio::error::timed_out);
-        r.read.async_run(cancel_at(r.wheel, at)(result.handler()));
+        r.read.async_run(timeout(r.wheel, at, cogwheel::timeout_options{.own_error = true})(result.handler()));
         r.pass(20ms);
         CHECK(result.ec == asio::error::operation_aborted);
     }
@@ -142,17 +140,18 @@ TEST_CASE_TEMPLATE("partial_stands_for_the_default_token_of_the_io_object", Whee
                 aborted += e.code() == asio::error::operation_aborted;
             };
             try {
-                co_await timer.async_wait(timeout_after(r.wheel, 10ms));
+                co_await timer.async_wait(timeout(r.wheel, 10ms));
             } catch (const std::system_error& e) {
                 code(e);
             }
             try {
-                co_await acceptor.async_accept(peer, cancel_after(r.wheel, 10ms));
+                co_await acceptor.async_accept(peer,
+                                               timeout(r.wheel, 10ms, cogwheel::timeout_options{.own_error = true}));
             } catch (const std::system_error& e) {
                 code(e);
             }
             try {
-                co_await waits.async_wait(1h, timeout_at(r.wheel, manual_clock::now() + 10ms));
+                co_await waits.async_wait(1h, timeout(r.wheel, manual_clock::now() + 10ms));
             } catch (const std::system_error& e) {
                 code(e);
             }
@@ -178,10 +177,12 @@ TEST_CASE("type_that_never_cancels_debug_builds_stop") {
             .result();
     };
     const auto none = asio::cancellation_type::none, total = asio::cancellation_type::total;
-    CHECK(result_of([&] { timeout_after(r.wheel, 1h, total); }) == 0);
-    CHECK(result_of([&] { timeout_after(r.wheel, 1h, none); }) == 256 + SIGABRT);
-    CHECK(result_of([&] { cancel_at(r.wheel, manual_clock::now(), asio::detached, none); }) == 256 + SIGABRT);
-    CHECK(result_of([&] { cancel_after<manual_timer_wheel>(1h, asio::detached, none); }) == 256 + SIGABRT);
+    CHECK(result_of([&] { timeout(r.wheel, 1h, timeout_options{.type = total}); }) == 0);
+    CHECK(result_of([&] { timeout(r.wheel, 1h, timeout_options{.type = none}); }) == 256 + SIGABRT);
+    CHECK(result_of([&] {
+              timeout(r.wheel, manual_clock::now(), {.type = none, .own_error = true}, asio::detached);
+          }) == 256 + SIGABRT);
+    CHECK(result_of([&] { timeout<manual_timer_wheel>(1h, {.type = none}, asio::detached); }) == 256 + SIGABRT);
 }
 
 #endif

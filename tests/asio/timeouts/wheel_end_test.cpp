@@ -21,8 +21,8 @@ TEST_CASE_TEMPLATE("wheel_stopped_before_the_start_operation_is_never_started", 
     timeout_rig<Wheel> r;
     read_result result;
     r.wheel.stop();
-    SUBCASE("timeout_after") { r.read.async_run(timeout_after(r.wheel, 10ms, result.handler())); }
-    SUBCASE("cancel_after") { r.read.async_run(cancel_after(r.wheel, 10ms, result.handler())); }
+    SUBCASE("timed_out") { r.read.async_run(timeout(r.wheel, 10ms, result.handler())); }
+    SUBCASE("its own error") { r.read.async_run(timeout(r.wheel, 10ms, {.own_error = true}, result.handler())); }
     CHECK(result.times == 0); // not inline
     r.run();
     CHECK(result.times == 1);
@@ -35,14 +35,14 @@ TEST_CASE_TEMPLATE("wheel_full_too_many_timers_and_the_next_fits_again", Wheel, 
     timeout_rig<Wheel> r({.max_pending = 1});
     read_result first, second;
     scripted_read other(r.io.get_executor());
-    r.read.async_run(timeout_after(r.wheel, 10ms, first.handler()));
-    other.async_run(timeout_after(r.wheel, 10ms, second.handler()));
+    r.read.async_run(timeout(r.wheel, 10ms, first.handler()));
+    other.async_run(timeout(r.wheel, 10ms, second.handler()));
     r.run();
     CHECK(second.ec == errc::too_many_timers);
     CHECK(other.started == 0);
     r.read.complete({}, 1);
     r.run();
-    other.async_run(timeout_after(r.wheel, 10ms, second.handler()));
+    other.async_run(timeout(r.wheel, 10ms, second.handler()));
     CHECK(other.started == 1);
     other.complete({}, 2);
     r.run();
@@ -56,7 +56,7 @@ TEST_CASE_TEMPLATE("refused_then_the_wheel_is_destroyed_and_its_memory_used_agai
     scripted_read read(other.get_executor());
     read_result result;
     wheel->stop();
-    read.async_run(timeout_after(*wheel, 10ms, result.handler()));
+    read.async_run(timeout(*wheel, 10ms, result.handler()));
     wheel.reset();
     run_ready(io);
     Wheel next(io);
@@ -76,7 +76,7 @@ TEST_CASE_TEMPLATE("refused_and_never_called_handler_is_destroyed_with_its_conte
         timeout_rig<Wheel> r;
         r.wheel.stop();
         r.read.async_run(
-            timeout_after(r.wheel, 10ms, [no = must_not_run(&destroyed)](std::error_code ec, std::size_t) { no(ec); }));
+            timeout(r.wheel, 10ms, [no = must_not_run(&destroyed)](std::error_code ec, std::size_t) { no(ec); }));
         CHECK(destroyed == 0);
     }
     CHECK(destroyed == 1);
@@ -87,7 +87,7 @@ TEST_CASE_TEMPLATE("refused_with_an_exception_pointer_says_why", Wheel, BOTH_WHE
     scripted_operation<void(std::exception_ptr)> op(r.io.get_executor());
     r.wheel.stop();
     std::error_code ec;
-    op.async_run(timeout_after(r.wheel, 10ms, [&](std::exception_ptr e) {
+    op.async_run(timeout(r.wheel, 10ms, [&](std::exception_ptr e) {
         try {
             std::rethrow_exception(e);
         } catch (const std::system_error& error) {
@@ -109,7 +109,7 @@ TEST_CASE_TEMPLATE("no_error_to_refuse_with_operation_is_started_and_cancelled_a
             r.wheel.schedule(1h, [] {});
         else
             r.wheel.stop();
-        op.async_run(cancel_after(r.wheel, 10ms, [&] { ++times; }));
+        op.async_run(timeout(r.wheel, 10ms, {.own_error = true}, [&] { ++times; }));
         CHECK(op.started == 1);
         CHECK(op.cancelled.empty());
         SUBCASE("heeded") {
@@ -139,7 +139,7 @@ TEST_CASE_TEMPLATE("wheel_ends_in_flight_operation_is_cancelled_not_timed_out", 
     scripted_read read(io.get_executor());
     read.on_cancel = [&](asio::cancellation_type) { read.complete(asio::error::operation_aborted, 0); };
     read_result result;
-    read.async_run(timeout_after(*wheel, 1h, result.handler()));
+    read.async_run(timeout(*wheel, 1h, result.handler()));
     SUBCASE("stopped") { wheel->stop(); }
     SUBCASE("stopped twice") {
         wheel->stop();
@@ -160,7 +160,7 @@ TEST_CASE_TEMPLATE("operation_done_between_the_end_and_its_delivery_completes_on
     std::optional<Wheel> wheel(io);
     scripted_read read(io.get_executor());
     read_result result;
-    read.async_run(timeout_after(*wheel, 1h, result.handler()));
+    read.async_run(timeout(*wheel, 1h, result.handler()));
     SUBCASE("completed") {
         asio::post(io, [&] { read.complete({}, 4); }); // before the turn
         wheel.reset();
@@ -184,8 +184,7 @@ TEST_CASE_TEMPLATE("operation_elsewhere_does_not_wait_for_the_delivery_of_the_en
     std::optional<Wheel> wheel(io);
     scripted_read read(other.get_executor());
     read_result result;
-    read.async_run(
-        timeout_after(*wheel, 1h, asio::bind_executor(noted_executor<false>(other, note), result.handler())));
+    read.async_run(timeout(*wheel, 1h, asio::bind_executor(noted_executor<false>(other, note), result.handler())));
     SUBCASE("stopped") { wheel->stop(); }
     SUBCASE("all timers cancelled") { wheel->cancel_all(); }
     SUBCASE("destroyed") { wheel.reset(); }
@@ -210,7 +209,7 @@ TEST_CASE_TEMPLATE("wheel_destroyed_its_impl_serves_the_next_once_all_is_over", 
     read_result result;
     std::optional<Wheel> wheel(io);
     const auto* body = &detail::impl_of(*wheel);
-    read.async_run(timeout_after(*wheel, 1h, result.handler()));
+    read.async_run(timeout(*wheel, 1h, result.handler()));
     wheel.reset();
     run_ready(io);
     wheel.emplace(io); // the operation holds on to the first body
@@ -220,7 +219,7 @@ TEST_CASE_TEMPLATE("wheel_destroyed_its_impl_serves_the_next_once_all_is_over", 
     CHECK(result.times == 1);
     Wheel next(io);
     CHECK(&detail::impl_of(next) == body);
-    read.async_run(timeout_after(next, 10ms, result.handler()));
+    read.async_run(timeout(next, 10ms, result.handler()));
     pass(io, 20ms);
     CHECK(read.cancelled.size() == 2);
     read.complete(asio::error::operation_aborted, 0);
@@ -234,7 +233,7 @@ TEST_CASE_TEMPLATE("wheel_destroyed_inside_the_handler", Wheel, BOTH_WHEELS) {
     read.on_cancel = [&](asio::cancellation_type) { read.complete(asio::error::operation_aborted, 0); };
     std::optional<Wheel> wheel(io);
     int times = 0;
-    read.async_run(timeout_after(*wheel, 10ms, [&](std::error_code, std::size_t) {
+    read.async_run(timeout(*wheel, 10ms, [&](std::error_code, std::size_t) {
         wheel.reset();
         ++times;
     }));
@@ -254,7 +253,7 @@ TEST_CASE_TEMPLATE("wheel_destroyed_inside_the_cancellation", Wheel, BOTH_WHEELS
     std::optional<Wheel> wheel(io);
     read_result result;
     read.on_cancel = [&](asio::cancellation_type) { wheel.reset(); };
-    read.async_run(timeout_after(*wheel, 10ms, result.handler()));
+    read.async_run(timeout(*wheel, 10ms, result.handler()));
     pass(io, 20ms);
     CHECK_FALSE(wheel.has_value());
     read.complete(asio::error::operation_aborted, 0);

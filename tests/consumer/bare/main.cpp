@@ -4,7 +4,7 @@
 // A little of everything but coroutines, whose co_spawn needs exceptions itself. What catches in a template is compiled
 // only where it is used.
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/net/idle_stream.hpp>
 #include <cogwheel/net/pending_requests.hpp>
@@ -61,10 +61,9 @@ void waits() {
     levels.async_wait(1ms, count);
     wheel.schedule(30s, [] {}, cogwheel::on_cancel([&] { ++done; })).cancel();
     cogwheel::wheel_timer timer{wheel, 1ms};
-    timer.async_wait(cogwheel::timeout_after(wheel, 10s, count));
+    timer.async_wait(cogwheel::timeout(wheel, 10s, count));
     cogwheel::wheel_timer late{wheel, 1h};
-    late.async_wait(
-        cogwheel::timeout_after(wheel, 1ms, [&](std::error_code ec) { done += ec == asio::error::timed_out; }));
+    late.async_wait(cogwheel::timeout(wheel, 1ms, [&](std::error_code ec) { done += ec == asio::error::timed_out; }));
     io.run();
     expect(done == 7, "waits");
 }

@@ -35,13 +35,13 @@ Function* function(void* plugin, const char* name) {
 // place: none of the three may take it for the old one.
 void share_a_wheel(void* plugin, void* other) {
     alignas(asio::io_context) static std::byte place[sizeof(asio::io_context)];
-    using counts = cogwheel::timer_wheel*(asio::io_context&, int&);
+    using counts = const cogwheel::timer_wheel*(asio::io_context&, int&);
     for (int round = 0; round < 3; ++round) {
         asio::io_context& io = *::new (static_cast<void*>(place)) asio::io_context;
         int fired = 0;
-        cogwheel::timer_wheel* first = function<counts>(round == 1 ? other : plugin, "plugin_counts")(io, fired);
-        cogwheel::timer_wheel* second = function<counts>(round == 1 ? plugin : other, "plugin_counts")(io, fired);
-        cogwheel::timer_wheel& ours = cogwheel::timer_wheel_of(io);
+        const cogwheel::timer_wheel* first = function<counts>(round == 1 ? other : plugin, "plugin_counts")(io, fired);
+        const cogwheel::timer_wheel* second = function<counts>(round == 1 ? plugin : other, "plugin_counts")(io, fired);
+        const cogwheel::timer_wheel& ours = cogwheel::timer_wheel_of(io);
         ours.schedule(std::chrono::milliseconds(1), [&] { ++fired; });
         expect(first == &ours && second == &ours, "a plugin found another wheel");
         expect(ours.stats().scheduled == 3, "the wheel has other timers than ours");

@@ -22,8 +22,8 @@ PLUGIN_FUNCTION bool plugin_fires() {
 }
 
 /// Schedules on the wheel of the context, and returns that wheel.
-PLUGIN_FUNCTION cogwheel::timer_wheel* plugin_counts(asio::io_context& io, int& fired) {
-    cogwheel::timer_wheel& wheel = cogwheel::timer_wheel_of(io);
+PLUGIN_FUNCTION const cogwheel::timer_wheel* plugin_counts(asio::io_context& io, int& fired) {
+    const cogwheel::timer_wheel& wheel = cogwheel::timer_wheel_of(io);
     wheel.schedule(std::chrono::milliseconds(1), [&] { ++fired; });
     return &wheel;
 }

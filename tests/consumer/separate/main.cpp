@@ -4,7 +4,7 @@
 // A program that compiles the wheels in another of its files. Uses each of them, and one with a clock that the other
 // file does not know.
 #include <cogwheel/asio/hierarchical_timer_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/timer_wheel_of.hpp>
 #include <cogwheel/testing/manual_clock.hpp>
 
@@ -50,7 +50,7 @@ void use_manual_clock() {
     cogwheel::testing::manual_timer_wheel wheel{io};
     std::error_code limited;
     asio::steady_timer never(io, std::chrono::steady_clock::time_point::max());
-    never.async_wait(cogwheel::timeout_after(wheel, 5s, [&](std::error_code ec) { limited = ec; }));
+    never.async_wait(cogwheel::timeout(wheel, 5s, [&](std::error_code ec) { limited = ec; }));
     io.poll();
     cogwheel::testing::manual_clock::advance(6s);
     io.poll();
@@ -71,7 +71,8 @@ int main() {
     use<cogwheel::timer_wheel>("timer_wheel");
     use<cogwheel::local_timer_wheel>("local_timer_wheel");
     use<cogwheel::hierarchical_timer_wheel>("hierarchical_timer_wheel");
-    use<cogwheel::local_hierarchical_timer_wheel>("local_hierarchical_timer_wheel");
+    use<cogwheel::basic_timer_wheel<std::chrono::steady_clock, cogwheel::single_threaded,
+                                    cogwheel::hierarchical_wheel>>("local hierarchical wheel");
     use_manual_clock();
     use_wheel_of_context();
     return all_hold ? 0 : 1;

@@ -13,15 +13,9 @@
 
 namespace cogwheel_tests {
 
-template <class Wheel>
-struct timer_of;
-template <class Clock, class Locking, cogwheel::timing_wheel Core, class Executor>
-struct timer_of<cogwheel::basic_timer_wheel<Clock, Locking, Core, Executor>> {
-    using type = cogwheel::basic_wheel_timer<Clock, Locking, Core, Executor>;
-};
 /// The timer object that stands on such a wheel.
 template <class Wheel>
-using timer_on = typename timer_of<Wheel>::type;
+using timer_on = decltype(cogwheel::basic_wheel_timer(std::declval<const Wheel&>()));
 
 /// wait(delay, token) is the wheel's own.
 template <class Wheel>
@@ -39,7 +33,7 @@ struct waits_of_wheel {
     }
     template <class Token>
     auto wait_until(manual_clock::time_point at, Token&& token) {
-        return wheel.async_wait_until(at, std::forward<Token>(token));
+        return wheel.async_wait(at, std::forward<Token>(token));
     }
 
     std::size_t run() { return run_ready(io); }

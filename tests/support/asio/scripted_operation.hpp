@@ -7,7 +7,7 @@
 
 #include "support/asio/virtual_wheel.hpp"
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 
 #include <asio/dispatch.hpp>
 

@@ -22,10 +22,6 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// The impl of a wheel of this type.
-template <class Wheel>
-using impl_type = std::remove_reference_t<decltype(impl_of(std::declval<const Wheel&>()))>;
-
 /// Keeps an impl in use: the service does not hand it out to another wheel meanwhile.
 /// Complexity: takes the engine's lock twice. Lifetime: the execution context must outlive it.
 template <class Engine>

@@ -39,7 +39,7 @@ struct circuit_sample {
 template <class Sample>
 struct metric_source {
     std::string name;
-    std::function<bool(snapshot_cursor&, Sample&)> step;
+    std::function<bool(wheel_cursor&, Sample&)> step;
 
     std::mutex mutex; // held during a step, so that remove() waits for the end of one
     bool removed = false;

@@ -11,14 +11,13 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 
 #include COGWHEEL_ASIO_HEADER(async_result.hpp)
 #include COGWHEEL_ASIO_HEADER(awaitable.hpp)
 #include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
 #include COGWHEEL_ASIO_HEADER(multiple_exceptions.hpp)
 #if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT) // Asio 1.22 does not detect the coroutines of every compiler
-#include <cogwheel/asio/timeout.hpp>
 #endif
 
 #include <concepts>

@@ -4,7 +4,7 @@
 // The handlers with which a retry starts its steps, and the token that an attempt receives.
 #pragma once
 
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/resilience/detail/composed_operation.hpp>
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
@@ -56,7 +56,7 @@ struct attempt_token {
 
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-// Starts the attempt, with a timeout as by timeout_at() if it has one.
+// Starts the attempt, with a timeout as by timeout() if it has one.
 template <class Operation, class... Signatures>
 struct cogwheel::asio::async_result<cogwheel::detail::attempt_token<Operation>, Signatures...> {
     template <class Initiation, class Token, class... Args>
@@ -69,7 +69,7 @@ struct cogwheel::asio::async_result<cogwheel::detail::attempt_token<Operation>, 
             using timeout = cogwheel::detail::timeout_spec<cogwheel::detail::given_wheel<state>, point>;
             cogwheel::detail::timed_initiation<std::decay_t<Initiation>, timeout, Signatures...> limited(
                 std::forward<Initiation>(initiation),
-                {{&o.state()}, until.expiry(), cogwheel::asio::cancellation_type::terminal, true});
+                {{&o.state()}, until.expiry(), {}});
             std::move(limited)(attempt_handler<Operation>(o), std::forward<Args>(args)...);
         } else {
             std::forward<Initiation>(initiation)(attempt_handler<Operation>(o), std::forward<Args>(args)...);

@@ -71,7 +71,7 @@ struct interval_impl {
         changed.reset(first);
         if (waiting) {
             const auto due = changed.next(present<clock>());
-            if (due ? !timer.reschedule_at(point_at<time_point>(*due)) : timer.cancel() == 0) {
+            if (due ? !timer.reschedule(point_at<time_point>(*due)) : timer.cancel() == 0) {
                 after_this = first; // the pending tick has already expired
                 return;
             }

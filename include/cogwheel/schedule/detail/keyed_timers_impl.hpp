@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/schedule/recurrence.hpp>
@@ -194,7 +194,7 @@ public:
     }
 
     bool touch(record& r, nanoseconds due) {
-        if (!r.token.reschedule_at(point_at<time_point>(due))) return false;
+        if (!r.token.reschedule(point_at<time_point>(due))) return false;
         r.due = due;
         return true;
     }

@@ -7,7 +7,7 @@
 
 #include <cogwheel/asio/clock_watch.hpp>
 #include <cogwheel/asio/detail/on_wheel.hpp>
-#include <cogwheel/asio/timeout_after.hpp>
+#include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)

@@ -22,12 +22,6 @@ constexpr tick roundest(tick from, tick to) noexcept {
     return {to.value & ~below};
 }
 
-/// Returns `at` rounded up to a multiple of `ticks`; saturates at tick::max(). Preconditions: ticks > 0.
-constexpr tick round_up(tick at, std::uint64_t ticks) noexcept {
-    const std::uint64_t over = at.value % ticks;
-    return over == 0 ? at : at + (ticks - over);
-}
-
 /// Returns a tick of [from, to] at which the wheel looks at a timer anyway, as occupied() finds it, else
 /// roundest(from, to). Preconditions: wheel.now() < from <= to. Complexity: that of occupied().
 template <timing_wheel Wheel>

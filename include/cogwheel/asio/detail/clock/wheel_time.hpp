@@ -66,13 +66,6 @@ struct time_range {
     typename Clock::time_point earliest, latest;
 };
 
-/// A delay whose tick is rounded up to a multiple of `grain`. The grain itself is rounded up to whole ticks.
-template <class Clock>
-struct coarse_delay {
-    from_now<Clock> wanted;
-    std::chrono::nanoseconds grain;
-};
-
 struct due_tick {
     tick due;
     bool at_once; // a delay of zero or less: due in the next turn
@@ -176,13 +169,6 @@ public:
         const tick last = scale_.now(since_origin(w.latest));
         if (first.due <= wheel.now() || last <= first.due) return first;
         return {coalesced(wheel, first.due, last), false};
-    }
-    template <class Wheel>
-    due_tick at(const Wheel& wheel, coarse_delay<Clock> w) const noexcept {
-        const due_tick exact = at(wheel, w.wanted);
-        if (exact.at_once || w.grain <= scale_.length()) return exact;
-        const auto ticks = (w.grain - nanoseconds(1)) / scale_.length() + 1;
-        return {round_up(exact.due, static_cast<std::uint64_t>(ticks)), false};
     }
 
 private:

@@ -25,7 +25,7 @@ public:
     /// Preconditions: `how` is one of `outcomes`.
     void push(outcome how, timer_node& node) noexcept { ended_[static_cast<std::size_t>(how)].push(node); }
 
-    /// Adds an aborted timer of a timeout_after. erase_cancellation() removes it.
+    /// Adds an aborted timer of a timeout(). erase_cancellation() removes it.
     void push_cancellation(pending_cancellation& c, timer_node& node) noexcept {
         c.node = &node;
         cancellations_.push_back(c);

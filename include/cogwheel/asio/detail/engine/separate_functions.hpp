@@ -10,8 +10,8 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-template <class Locking, class Wheel>
-using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Wheel>;
+template <class Locking, class Core>
+using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Core>;
 
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 

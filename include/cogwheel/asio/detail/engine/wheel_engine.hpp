@@ -44,10 +44,10 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-template <class Clock, class Locking, timing_wheel Wheel>
+template <class Clock, class Locking, timing_wheel Core>
 class wheel_impl;
 
-template <class Clock, class Locking, timing_wheel Wheel>
+template <class Clock, class Locking, timing_wheel Core>
 class wheel_engine : public wake_target {
 public:
     using clock_type = Clock;
@@ -127,7 +127,7 @@ public:
     /// returns false.
     template <timer_kind Kind>
     COGWHEEL_ALWAYS_INLINE bool try_arm(timer_node& node, const due_tick& a) noexcept {
-        if constexpr (wheel_with_short_path<Wheel>)
+        if constexpr (wheel_with_short_path<Core>)
             if (!has_to_wake(a) && wheel_->take_over(node, a.due)) [[likely]] {
                 ++counts_.of(Kind).scheduled;
                 COGWHEEL_PROBE(3, schedule, this, &node, a.due.value);
@@ -138,7 +138,7 @@ public:
     /// The same for rearm(). The driver may have to wake earlier although the node's entry serves: it was armed for the
     /// deadline, and an entry that was taken over may lie before that.
     COGWHEEL_ALWAYS_INLINE bool try_rearm(timer_node& node, const due_tick& a) noexcept {
-        if constexpr (wheel_with_short_path<Wheel>)
+        if constexpr (wheel_with_short_path<Core>)
             if (!has_to_wake(a) && wheel_->postpone(node, a.due)) [[likely]] {
                 COGWHEEL_PROBE(3, reschedule, this, &node, a.due.value);
                 return true;
@@ -201,7 +201,7 @@ public:
     /// Leaves the completion to a later turn. Preconditions: a turn is requested or running; the node is neither armed
     /// nor deferred.
     void defer(outcome how, timer_node& node) noexcept { ended_.push(how, node); }
-    /// The same for the aborted timer of a timeout_after. withdraw_cancellation() undoes it.
+    /// The same for the aborted timer of a timeout(). withdraw_cancellation() undoes it.
     void defer_cancellation(pending_cancellation& c, timer_node& node) noexcept { ended_.push_cancellation(c, node); }
     void withdraw_cancellation(pending_cancellation& c) noexcept { ended_.erase_cancellation(c); }
 
@@ -249,7 +249,7 @@ public:
     /// Preconditions: !is_first_of_tick(node).
     template <timer_kind Kind, class What>
     void note_expiry(const timer_node& node) noexcept {
-        if constexpr (requires(Wheel& w) { w.template expired<What>(node); }) wheel_->template expired<What>(node);
+        if constexpr (requires(Core& w) { w.template expired<What>(node); }) wheel_->template expired<What>(node);
         ++counts_.of(Kind).fired;
         COGWHEEL_PROBE(4, fire, this, &node, node.deadline().value, node.completion());
     }
@@ -360,7 +360,7 @@ protected:
     wheel_snapshot snapshot();
 
     typename Locking::mutex mutex_;
-    std::optional<Wheel> wheel_;
+    std::optional<Core> wheel_;
 
 private:
     friend turn_hooks<wheel_engine>; // uses last_turn(), present() and snapshot()
@@ -493,14 +493,14 @@ private:
 
 // ---- life: a wheel opens, closes, ends with its context, and is recycled ----
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] wheel_engine<Clock, Locking, Wheel>::wheel_engine()
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold]] wheel_engine<Clock, Locking, Core>::wheel_engine()
     : wake_target([](wake_target& t, std::uint64_t serial) { static_cast<wheel_engine&>(t).wait_over(serial); },
                   &wheel_engine::wait_lost) {}
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::start(const asio::any_io_executor& executor,
-                                                              const wheel_options& options) {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold]] void wheel_engine<Clock, Locking, Core>::start(const asio::any_io_executor& executor,
+                                                             const wheel_options& options) {
     const bool coarse = options.tick >= std::chrono::milliseconds(1);
     const auto kind = options.tick_clock;
     bool counter = kind == tick_clock_kind::counter || (kind == tick_clock_kind::automatic && coarse);
@@ -528,15 +528,15 @@ template <class Clock, class Locking, timing_wheel Wheel>
     consider_bias();
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::make_wheel(const wheel_options& options) {
-    if constexpr (levelled_wheel<Wheel>)
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold]] void wheel_engine<Clock, Locking, Core>::make_wheel(const wheel_options& options) {
+    if constexpr (levelled_wheel<Core>)
         if (!options.levels.empty()) return void(wheel_.emplace(nodes, options.levels, tick{}));
     wheel_.emplace(nodes, options.slots, tick{});
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::close(lock_type& lock) noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold]] void wheel_engine<Clock, Locking, Core>::close(lock_type& lock) noexcept {
     if (shut_down_) return;
     closed_ = true;
     COGWHEEL_TRY {
@@ -550,8 +550,8 @@ template <class Clock, class Locking, timing_wheel Wheel>
     recycle_if_done(lock);
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::shutdown(lock_type& lock) {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold]] void wheel_engine<Clock, Locking, Core>::shutdown(lock_type& lock) {
     shut_down_ = true;
     room_ = 0;
     loop_ = nullptr;
@@ -565,13 +565,13 @@ template <class Clock, class Locking, timing_wheel Wheel>
     while (timer_node* n = ended_.pop()) n->complete(&c); // out of all lists first: a handler may own the wheel
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold, gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::recycle_unless_used(lock_type& lock) noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold, gnu::noinline]] void wheel_engine<Clock, Locking, Core>::recycle_unless_used(lock_type& lock) noexcept {
     if (!turning_ && !turn_posted_.is_set() && ended_.empty() && users_ == 0 && !shut_down_) end_life(lock);
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::end_life(lock_type& lock) noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold]] void wheel_engine<Clock, Locking, Core>::end_life(lock_type& lock) noexcept {
     closed_ = false;
     driver_.reset();
     ++serial_; // so that the next wheel ignores a wait that has not arrived yet
@@ -586,14 +586,14 @@ template <class Clock, class Locking, timing_wheel Wheel>
     const relock_on_exit relock(lock);
     lock.unlock();
     gone.clear(); // without the lock: the receiver of slow turns is the user's code
-    if (usable) static_cast<wheel_impl<Clock, Locking, Wheel>&>(*this).recycle();
+    if (usable) static_cast<wheel_impl<Clock, Locking, Core>&>(*this).recycle();
 }
 
 // ---- the driver: when it is armed and called off, and what its waits and the posted turns do ----
 
 /// A turn on its way through the executor.
-template <class Clock, class Locking, timing_wheel Wheel>
-class wheel_engine<Clock, Locking, Wheel>::posted_turn {
+template <class Clock, class Locking, timing_wheel Core>
+class wheel_engine<Clock, Locking, Core>::posted_turn {
 public:
     explicit posted_turn(wheel_engine& e) noexcept : engine_(&e) {}
     posted_turn(posted_turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)) {}
@@ -613,8 +613,8 @@ private:
     wheel_engine* engine_;
 };
 
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::request_turn() {
+template <class Clock, class Locking, timing_wheel Core>
+void wheel_engine<Clock, Locking, Core>::request_turn() {
     if (turning_ || turn_coming() || shut_down_) return;
     COGWHEEL_TRY {
         turn_posted_.begin();
@@ -628,8 +628,8 @@ void wheel_engine<Clock, Locking, Wheel>::request_turn() {
 }
 
 // Not inlined: the usual cancel() saves no registers for it.
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::let_run_return() noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::noinline]] void wheel_engine<Clock, Locking, Core>::let_run_return() noexcept {
     if (planned_ == never || turning_ || turn_coming()) return;
     if (!rearmed_quickly_) return cancel_wait();
     COGWHEEL_TRY { request_turn(); }
@@ -637,8 +637,8 @@ template <class Clock, class Locking, timing_wheel Wheel>
     }
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::noinline]] void wheel_engine<Clock, Locking, Wheel>::wake_earlier_by(due_tick a) {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::noinline]] void wheel_engine<Clock, Locking, Core>::wake_earlier_by(due_tick a) {
     if (turning_ || turn_coming()) {
         armed_earlier_ = true;
         return note_driver();
@@ -651,8 +651,8 @@ template <class Clock, class Locking, timing_wheel Wheel>
 
 // Arms the driver. Preconditions: no turn runs or is coming.
 // Errors: std::bad_alloc; a replaced wait then comes as a turn. After a turn, a turn comes in any case.
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::plan(tick until, bool after_turn) {
+template <class Clock, class Locking, timing_wheel Core>
+void wheel_engine<Clock, Locking, Core>::plan(tick until, bool after_turn) {
     const std::uint64_t serial = serial_ + 1;
     COGWHEEL_TRY { driver_->arm(start_of(until), serial); }
     COGWHEEL_CATCH {
@@ -675,15 +675,15 @@ void wheel_engine<Clock, Locking, Wheel>::plan(tick until, bool after_turn) {
 }
 
 // The wait has come, or never will.
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::forget_wait() noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+void wheel_engine<Clock, Locking, Core>::forget_wait() noexcept {
     wait_cancelled_ = false;
     planned_ = never;
     note_driver();
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::wait_over(std::uint64_t serial) {
+template <class Clock, class Locking, timing_wheel Core>
+void wheel_engine<Clock, Locking, Core>::wait_over(std::uint64_t serial) {
     lock_type lock(mutex_);
     bool woken = false;
     if (serial == serial_) {
@@ -702,8 +702,8 @@ void wheel_engine<Clock, Locking, Wheel>::wait_over(std::uint64_t serial) {
 // A wait or a posted turn was destroyed without a call: the executor had no memory, or its context is gone.
 // A failing post or arm() calls these two with the lock held, and so may an executor that drops what it takes. So they
 // look without the lock whether the post or arm() is still underway.
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::wait_lost(wake_target& target, std::uint64_t serial) noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold]] void wheel_engine<Clock, Locking, Core>::wait_lost(wake_target& target, std::uint64_t serial) noexcept {
     wheel_engine& e = static_cast<wheel_engine&>(target);
     // plan() reads it after it has set serial_: one of the two sees what the other has set. Earlier waits change
     // nothing.
@@ -719,8 +719,8 @@ template <class Clock, class Locking, timing_wheel Wheel>
     e.wait_is_useless_ = false;
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::turn_lost() noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold]] void wheel_engine<Clock, Locking, Core>::turn_lost() noexcept {
     if (!turn_posted_.lose()) return; // request_turn() continues
     const guard lock(mutex_);
     turn_posted_.clear();
@@ -728,8 +728,8 @@ template <class Clock, class Locking, timing_wheel Wheel>
     replace_lost_turn();
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-[[gnu::cold]] void wheel_engine<Clock, Locking, Wheel>::replace_lost_turn() noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+[[gnu::cold]] void wheel_engine<Clock, Locking, Core>::replace_lost_turn() noexcept {
     if (!wheel_ || (wheel_->size() == 0 && ended_.empty())) return;
     COGWHEEL_TRY { request_turn(); }
     COGWHEEL_CATCH {
@@ -739,8 +739,8 @@ template <class Clock, class Locking, timing_wheel Wheel>
 
 // ---- turns: complete cancelled timers, fire the due ones within the budget, plan the next turn ----
 
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::run_turn(lock_type& lock, bool woken) {
+template <class Clock, class Locking, timing_wheel Core>
+void wheel_engine<Clock, Locking, Core>::run_turn(lock_type& lock, bool woken) {
     if (turning_ || !wheel_ || shut_down_) return; // a handler runs the context: the outer turn goes on
     turning_ = true;
     turn_thread_ = std::this_thread::get_id();
@@ -764,8 +764,8 @@ void wheel_engine<Clock, Locking, Wheel>::run_turn(lock_type& lock, bool woken) 
 }
 
 /// Counts a turn, also if a handler throws.
-template <class Clock, class Locking, timing_wheel Wheel>
-struct wheel_engine<Clock, Locking, Wheel>::counted_turn {
+template <class Clock, class Locking, timing_wheel Core>
+struct wheel_engine<Clock, Locking, Core>::counted_turn {
     wheel_engine& engine;
     bool woken;
     std::uint32_t deliveries = engine.work_per_turn_; // ended timers that the turn may still complete
@@ -774,7 +774,7 @@ struct wheel_engine<Clock, Locking, Wheel>::counted_turn {
     std::uint64_t fired_before = engine.counts_.recorded(); // between turns, all that have fired are recorded
 
     ~counted_turn() {
-        if constexpr (requires(Wheel& w) { w.turn_ends(); }) engine.wheel_->turn_ends();
+        if constexpr (requires(Core& w) { w.turn_ends(); }) engine.wheel_->turn_ends();
         engine.record_lateness();
         if (deliveries == 0 && !engine.ended_.empty()) exhausted = true;
         const nanoseconds end = engine.present();
@@ -785,10 +785,10 @@ struct wheel_engine<Clock, Locking, Wheel>::counted_turn {
     }
 };
 
-template <class Clock, class Locking, timing_wheel Wheel>
-bool wheel_engine<Clock, Locking, Wheel>::turn(lock_type& lock, bool woken) {
+template <class Clock, class Locking, timing_wheel Core>
+bool wheel_engine<Clock, Locking, Core>::turn(lock_type& lock, bool woken) {
     counts_.begin_turn();
-    if constexpr (requires(Wheel& w) { w.turn_begins(); }) wheel_->turn_begins();
+    if constexpr (requires(Core& w) { w.turn_begins(); }) wheel_->turn_begins();
     counted_turn counted{*this, woken};
     COGWHEEL_PROBE(3, turn_begin, this, counted.begin.count(), time_.tick_length().count());
     loop_stopped_ = false;
@@ -802,8 +802,8 @@ bool wheel_engine<Clock, Locking, Wheel>::turn(lock_type& lock, bool woken) {
     return result.more;
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::deliver_ended(lock_type& lock, std::uint32_t& budget) {
+template <class Clock, class Locking, timing_wheel Core>
+void wheel_engine<Clock, Locking, Core>::deliver_ended(lock_type& lock, std::uint32_t& budget) {
     completion_context c{*this, lock, outcome::expired};
     for (; budget != 0 && !loop_stopped_; --budget) {
         timer_node* node = ended_.pop(&c.how);
@@ -812,8 +812,8 @@ void wheel_engine<Clock, Locking, Wheel>::deliver_ended(lock_type& lock, std::ui
     }
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
+template <class Clock, class Locking, timing_wheel Core>
+void wheel_engine<Clock, Locking, Core>::end_turn(lock_type& lock, bool more) {
     turning_ = false;
     note_driver();
     consider_bias();
@@ -840,17 +840,17 @@ void wheel_engine<Clock, Locking, Wheel>::end_turn(lock_type& lock, bool more) {
 inline constexpr std::size_t look_for_due = 32'768;
 
 /// Returns the time until a point since the origin; zero if that has passed.
-template <class Clock, class Locking, timing_wheel Wheel>
-std::chrono::nanoseconds wheel_engine<Clock, Locking, Wheel>::time_left(nanoseconds until) const noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+std::chrono::nanoseconds wheel_engine<Clock, Locking, Core>::time_left(nanoseconds until) const noexcept {
     const nanoseconds now = present();
     return until > now ? until - now : nanoseconds::zero();
 }
 
 /// Returns how many timers are due at `at` or before, counted by their entries. Entries of cancelled timers are not
 /// counted while the driver waits: it has looked at them, and no timer is due before its next wake-up.
-template <class Clock, class Locking, timing_wheel Wheel>
-std::uint64_t wheel_engine<Clock, Locking, Wheel>::due(tick at) const noexcept {
-    if constexpr (counted_wheel<Wheel>) {
+template <class Clock, class Locking, timing_wheel Core>
+std::uint64_t wheel_engine<Clock, Locking, Core>::due(tick at) const noexcept {
+    if constexpr (counted_wheel<Core>) {
         const bool in_time = planned_ != never && at.value < planned_ && !turning_ && !turn_coming();
         if (in_time || wheel_->size() == 0) return 0;
         const std::size_t entries = wheel_->due(at, look_for_due);
@@ -859,8 +859,8 @@ std::uint64_t wheel_engine<Clock, Locking, Wheel>::due(tick at) const noexcept {
     return 0;
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-lateness_histogram wheel_engine<Clock, Locking, Wheel>::stats(wheel_stats& s) {
+template <class Clock, class Locking, timing_wheel Core>
+lateness_histogram wheel_engine<Clock, Locking, Core>::stats(wheel_stats& s) {
     record_lateness();
     counts_.read(s, present());
     s.pending = wheel_->size();
@@ -868,8 +868,8 @@ lateness_histogram wheel_engine<Clock, Locking, Wheel>::stats(wheel_stats& s) {
         s.next_due = nanoseconds::zero();
     else if (s.pending != 0 && planned_ != never)
         s.next_due = time_left(time_.start_since_origin({planned_}));
-    if constexpr (requires(const Wheel& w) { w.take_overs(); }) s.take_overs = wheel_->take_overs();
-    if constexpr (counted_wheel<Wheel>) {
+    if constexpr (requires(const Core& w) { w.take_overs(); }) s.take_overs = wheel_->take_overs();
+    if constexpr (counted_wheel<Core>) {
         s.due = due(time_.reached());
         s.entries = wheel_->entries();
         s.dead_entries = s.entries - s.pending;
@@ -879,33 +879,33 @@ lateness_histogram wheel_engine<Clock, Locking, Wheel>::stats(wheel_stats& s) {
     return counts_.quantiles();
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-std::size_t wheel_engine<Clock, Locking, Wheel>::levels() const noexcept {
-    if constexpr (counted_wheel<Wheel>)
+template <class Clock, class Locking, timing_wheel Core>
+std::size_t wheel_engine<Clock, Locking, Core>::levels() const noexcept {
+    if constexpr (counted_wheel<Core>)
         return wheel_->levels();
     else
         return 0;
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-bool wheel_engine<Clock, Locking, Wheel>::count_slots(std::size_t level, std::size_t first, std::size_t count,
-                                                      level_census& census) const noexcept {
-    if constexpr (counted_wheel<Wheel>)
+template <class Clock, class Locking, timing_wheel Core>
+bool wheel_engine<Clock, Locking, Core>::count_slots(std::size_t level, std::size_t first, std::size_t count,
+                                                     level_census& census) const noexcept {
+    if constexpr (counted_wheel<Core>)
         return level < wheel_->levels() && wheel_->count_slots(level, first, count, census);
     else
         return false;
 }
 
 /// Returns how far ahead the slots of a level reach. Preconditions: level < levels().
-template <class Clock, class Locking, timing_wheel Wheel>
-std::chrono::nanoseconds wheel_engine<Clock, Locking, Wheel>::reach_of(std::size_t level) const noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+std::chrono::nanoseconds wheel_engine<Clock, Locking, Core>::reach_of(std::size_t level) const noexcept {
     level_census census;
     count_slots(level, 0, 0, census);
     return time_.start_since_origin({census.reach});
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-level_stats wheel_engine<Clock, Locking, Wheel>::level_of(const level_census& census) const noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+level_stats wheel_engine<Clock, Locking, Core>::level_of(const level_census& census) const noexcept {
     return {.slot = time_.start_since_origin({census.slot_ticks}),
             .slots = census.slots,
             .occupied_slots = census.occupied,
@@ -916,8 +916,8 @@ level_stats wheel_engine<Clock, Locking, Wheel>::level_of(const level_census& ce
 }
 
 /// Returns the counts and the slots, under one lock. Errors: std::bad_alloc.
-template <class Clock, class Locking, timing_wheel Wheel>
-wheel_snapshot wheel_engine<Clock, Locking, Wheel>::snapshot() {
+template <class Clock, class Locking, timing_wheel Core>
+wheel_snapshot wheel_engine<Clock, Locking, Core>::snapshot() {
     wheel_snapshot s;
     finish(s, stats(s));
     for (std::size_t level = 0; level < levels(); ++level) {
@@ -929,8 +929,8 @@ wheel_snapshot wheel_engine<Clock, Locking, Wheel>::snapshot() {
 }
 
 /// Returns what a report says of the last turn.
-template <class Clock, class Locking, timing_wheel Wheel>
-slow_turn wheel_engine<Clock, Locking, Wheel>::last_turn() const noexcept {
+template <class Clock, class Locking, timing_wheel Core>
+slow_turn wheel_engine<Clock, Locking, Core>::last_turn() const noexcept {
     const auto [took, fired] = counts_.last_turn();
     return {.took = took, .fired = fired, .waiting = due(wheel_->now()), .skipped = 0};
 }

@@ -25,15 +25,15 @@ namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 template <class Impl>
 class wheel_service;
 
-template <class Clock, class Locking, timing_wheel Wheel>
-class wheel_impl final : public wheel_engine<Clock, Locking, Wheel> {
+template <class Clock, class Locking, timing_wheel Core>
+class wheel_impl final : public wheel_engine<Clock, Locking, Core> {
 public:
-    using engine = wheel_engine<Clock, Locking, Wheel>;
+    using engine = wheel_engine<Clock, Locking, Core>;
     using typename engine::from_now;
     using typename engine::lock_type;
     using typename engine::nanoseconds;
     using typename engine::time_point;
-    using token_type = basic_timer_token<Clock, Locking, Wheel>;
+    using token_type = basic_timer_token<Clock, Locking, Core>;
 
     /// The owner gets the impl back once it is closed, has delivered everything, and has no user left.
     using owner = wheel_service<wheel_impl>;
@@ -142,6 +142,9 @@ public:
         return {*this, node.id()};
     }
 
+    /// Preconditions: the node is armed.
+    token_type token_of(const timer_node& node) noexcept { return {*this, node.id()}; }
+
     // Whether to iterate the range is no more than to read memory. Other ranges may use the wheel: not under its lock.
     template <class Range>
     static constexpr bool is_in_memory =
@@ -175,27 +178,6 @@ public:
             break;
         }
         return tokens;
-    }
-
-    /// Cancels the timers of all tokens. Returns how many were pending.
-    template <class Range>
-    std::size_t cancel_all_of(const Range& tokens) {
-        std::size_t n = 0;
-        if constexpr (!is_in_memory<const Range>) {
-            for (const token_type& t : tokens) n += t.cancel() ? 1U : 0U;
-            return n;
-        }
-        lock_type lock = engine::lock();
-        for (const token_type& t : tokens) {
-            if (t.target_ == this) {
-                n += cancel(lock, t.id_) ? 1U : 0U;
-            } else { // a timer of another wheel: its lock must not be taken inside this one
-                lock.unlock();
-                n += t.cancel() ? 1U : 0U;
-                lock.lock();
-            }
-        }
-        return n;
     }
 
     COGWHEEL_ALWAYS_INLINE bool cancel(timer_id id) {
@@ -278,9 +260,9 @@ public:
     }
 
     /// Takes one slice of a trim. Returns false after the last one, or if the first one did nothing.
-    bool trim(trim_cursor& cursor);
+    bool trim(wheel_cursor& cursor);
     bool trim() {
-        trim_cursor cursor;
+        wheel_cursor cursor;
         while (trim(cursor)) {
             if constexpr (engine::concurrent) std::this_thread::yield(); // to a thread that waits for the lock
         }
@@ -320,11 +302,11 @@ public:
         return s;
     }
     /// Takes one step of a snapshot: the counts, or some slots of a level. Returns false after the last step.
-    bool snapshot(snapshot_cursor& cursor, wheel_snapshot& s);
-    void prepare_groups(snapshot_cursor& cursor);
+    bool snapshot(wheel_cursor& cursor, wheel_snapshot& s);
+    void prepare_groups(wheel_cursor& cursor);
     wheel_snapshot snapshot() {
         wheel_snapshot s;
-        for (snapshot_cursor cursor; snapshot(cursor, s);) {
+        for (wheel_cursor cursor; snapshot(cursor, s);) {
         }
         return s;
     }
@@ -352,7 +334,7 @@ public:
 
     /// Visits the pending timers of one slice of the table. Returns false after the last slice.
     template <class Visitor>
-    bool for_each_pending(pending_cursor& cursor, Visitor& visit);
+    bool for_each_pending(wheel_cursor& cursor, Visitor& visit);
 
     template <class F>
     decltype(auto) with_observer(F f) {
@@ -487,8 +469,8 @@ private:
 
 // ---- in slices, so that no caller holds the lock for long: trim, census, the list of all timers ----
 
-template <class Clock, class Locking, timing_wheel Wheel>
-bool wheel_impl<Clock, Locking, Wheel>::trim(trim_cursor& cursor) {
+template <class Clock, class Locking, timing_wheel Core>
+bool wheel_impl<Clock, Locking, Core>::trim(wheel_cursor& cursor) {
     const guard lock(mutex_);
     if (cursor_access::done(cursor)) return false;
     if (!std::exchange(cursor_access::begun(cursor), true) && this->is_behind()) {
@@ -497,7 +479,7 @@ bool wheel_impl<Clock, Locking, Wheel>::trim(trim_cursor& cursor) {
     }
     work_budget budget = trim_at_a_time;
     if (!cursor_access::waits(cursor)) {
-        if constexpr (requires(Wheel& w, trim_position& at) { w.trim(at, budget); }) {
+        if constexpr (requires(Core& w, trim_position& at) { w.trim(at, budget); }) {
             trim_position& at = cursor_access::position(cursor);
             if (wheel_->trim(at, budget)) return true;
             if (!at.done()) return false;
@@ -512,8 +494,8 @@ bool wheel_impl<Clock, Locking, Wheel>::trim(trim_cursor& cursor) {
 }
 
 /// Gives the census its groups of slots, if the cursor asks for them.
-template <class Clock, class Locking, timing_wheel Wheel>
-void wheel_impl<Clock, Locking, Wheel>::prepare_groups(snapshot_cursor& cursor) {
+template <class Clock, class Locking, timing_wheel Core>
+void wheel_impl<Clock, Locking, Core>::prepare_groups(wheel_cursor& cursor) {
     const std::size_t most = cursor_access::most_groups(cursor);
     level_census& census = cursor_access::census(cursor);
     auto& groups = cursor_access::groups(cursor);
@@ -529,8 +511,8 @@ void wheel_impl<Clock, Locking, Wheel>::prepare_groups(snapshot_cursor& cursor) 
     census.groups = groups.data(); // the cursor may have been moved
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
-bool wheel_impl<Clock, Locking, Wheel>::snapshot(snapshot_cursor& cursor, wheel_snapshot& s) {
+template <class Clock, class Locking, timing_wheel Core>
+bool wheel_impl<Clock, Locking, Core>::snapshot(wheel_cursor& cursor, wheel_snapshot& s) {
     if (!cursor_access::counted(cursor)) {
         read(s);
         cursor_access::counted(cursor) = true;
@@ -552,12 +534,13 @@ bool wheel_impl<Clock, Locking, Wheel>::snapshot(snapshot_cursor& cursor, wheel_
         s.levels.back().groups = std::exchange(cursor_access::groups(cursor), {});
         census = {};
     }
+    cursor_access::done(cursor) = true;
     return false;
 }
 
-template <class Clock, class Locking, timing_wheel Wheel>
+template <class Clock, class Locking, timing_wheel Core>
 template <class Visitor>
-bool wheel_impl<Clock, Locking, Wheel>::for_each_pending(pending_cursor& cursor, Visitor& visit) {
+bool wheel_impl<Clock, Locking, Core>::for_each_pending(wheel_cursor& cursor, Visitor& visit) {
     struct found_timer {
         time_point expiry;
         timer_id id;
@@ -577,6 +560,7 @@ bool wheel_impl<Clock, Locking, Wheel>::for_each_pending(pending_cursor& cursor,
         else
             visit(found[i].expiry);
     }
+    cursor_access::done(cursor) = !more;
     return more;
 }
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
-#include <cogwheel/detail/call_site.hpp>
 
 #include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
@@ -108,21 +107,21 @@ public:
     /// A service that is made while its context is destroyed is not told so by shutdown().
     ~context_wheel_service() override { context_wheel_service::shutdown(); }
 
-    /// Returns the wheel for `executor`. Makes it at the first call, from `options` if given, and remembers `where`.
+    /// Returns the wheel for `executor`. Makes it at the first call, from `options` if given.
     /// Errors: std::logic_error if there are options but the wheel exists already; those of the wheel's constructor.
     template <class Executor>
-    Wheel& use(const Executor& executor, const wheel_options* options, call_site where) {
+    Wheel& use(const Executor& executor, const wheel_options* options) {
         const std::lock_guard lock(mutex_);
         if (shut_down_ && !wheels_.empty()) return wheels_.front()->wheel; // all are shut down
         cached_.reserve(cached_.size() + 1);                               // so that remember() cannot fail
         const asio::any_io_executor turns = impl::concurrent ? executor_for_turns(executor) : untracked(executor);
         for (const auto& made : wheels_) {
             if (!serves(made->wheel, turns)) continue;
-            if (options != nullptr) refuse_options(made->where);
+            if (options != nullptr) refuse_options();
             remember();
             return made->wheel;
         }
-        wheels_.push_back(std::make_unique<record>(turns, options, where));
+        wheels_.push_back(std::make_unique<record>(turns, options));
         if (shut_down_) end(*wheels_.back());
         remember();
         return wheels_.back()->wheel;
@@ -137,10 +136,9 @@ public:
 private:
     struct record {
         Wheel wheel;
-        call_site where;
 
-        record(const typename Wheel::executor_type& executor, const wheel_options* options, call_site w)
-            : wheel(executor, options != nullptr ? *options : wheel_options()), where(w) {}
+        record(const typename Wheel::executor_type& executor, const wheel_options* options)
+            : wheel(executor, options != nullptr ? *options : wheel_options()) {}
     };
     // Each library that hides its symbols has a cache of its own.
     void remember() noexcept {
@@ -170,11 +168,10 @@ private:
         made.wheel.executor_ = typename Wheel::executor_type();
     }
 
-    static void refuse_options(call_site where) {
+    static void refuse_options() {
         asio::detail::throw_exception(std::logic_error(
-            std::string("this context has its timer wheel already, made at ") + where.file + ':' +
-            std::to_string(where.line) + "; give the options before the first use of timer_wheel_of(), " +
-            "timeout_after(delay), async_wait(executor, delay) or wheel_timer(executor)"));
+            "this context has its timer wheel already; call make_timer_wheel_of() before the first use of "
+            "timer_wheel_of(executor), timeout(when, token) without a wheel, or wheel_timer(executor)"));
     }
 
     std::mutex mutex_;
@@ -184,18 +181,18 @@ private:
 };
 
 template <class Wheel, class Executor>
-[[gnu::noinline]] Wheel& look_up_wheel(asio::execution_context& context, const Executor& executor, call_site where) {
-    return asio::use_service<context_wheel_service<Wheel>>(context).use(executor, nullptr, where);
+[[gnu::noinline]] Wheel& look_up_wheel(asio::execution_context& context, const Executor& executor) {
+    return asio::use_service<context_wheel_service<Wheel>>(context).use(executor, nullptr);
 }
 
 /// Returns the wheel of a context for an executor. Makes it at the first call.
 template <class Wheel, class Executor>
-Wheel& find_wheel(const Executor& executor, call_site where) {
+Wheel& find_wheel(const Executor& executor) {
     asio::execution_context& context = context_of(executor);
     Wheel* wheel = wheel_cache<Wheel>::find(context);
     if (wheel != nullptr && context_wheel_service<Wheel>::serves(*wheel, executor)) [[likely]]
         return *wheel;
-    return look_up_wheel<Wheel>(context, executor, where);
+    return look_up_wheel<Wheel>(context, executor);
 }
 
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The impl of abandon_after(). The operation, the timer and the handler's slot share one object, which holds the
+// The impl of abandon(). The operation, the timer and the handler's slot share one object, which holds the
 // handler. The first of them that claims it takes the handler out and calls it; the others then do nothing.
 #pragma once
 
@@ -145,16 +145,14 @@ public:
           handler_(std::forward<H>(handler)) {}
 
     /// Arms the timer and starts the operation by `initiate(handler)`. Errors: std::bad_alloc; those of `initiate`.
-    template <class H, class Initiate>
-    static void start(Impl& impl, H&& handler, const IoExecutor& io_executor, std::chrono::nanoseconds delay,
-                      Initiate initiate) {
+    template <class H, class When, class Initiate>
+    static void start(Impl& impl, H&& handler, const IoExecutor& io_executor, When when, Initiate initiate) {
         auto slot = asio::get_associated_cancellation_slot(handler);
         const auto self = std::make_shared<abandonable>(std::forward<H>(handler), io_executor);
         // First, because the timer may fire on another thread before this function returns.
         if (slot.is_connected()) slot.template emplace<cancellation>(self);
         COGWHEEL_TRY {
-            if (const admission how = self->arm(impl, self, delay); how != admission::accepted)
-                return self->refuse(how);
+            if (const admission how = self->arm(impl, self, when); how != admission::accepted) return self->refuse(how);
             initiate(stand_in(self));
         }
         COGWHEEL_CATCH {
@@ -165,19 +163,20 @@ public:
     }
 
 private:
-    admission arm(Impl& impl, const shared& self, std::chrono::nanoseconds delay) {
+    template <class When>
+    admission arm(Impl& impl, const shared& self, When when) {
         using op = operation<engine_type, timer>;
         auto lock = impl.lock();
         const admission how = impl.admit();
         if (how != admission::accepted) return how;
         timer_node& node = op::create(impl, self);
-        COGWHEEL_TRY { impl.template arm<timer_kind::timeout>(node, from_present{delay}); }
+        COGWHEEL_TRY { impl.template arm<timer_kind::timeout>(node, when); }
         COGWHEEL_CATCH {
             typename engine_type::completion_context c{impl, lock, outcome::destroyed};
             node.complete(&c);
             COGWHEEL_RETHROW;
         }
-        token_ = {impl, node.id()};
+        token_ = impl.token_of(node);
         return how;
     }
 

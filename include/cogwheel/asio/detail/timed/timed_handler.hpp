@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The handler with which timeout_after and its relatives start an operation.
+// The handler with which timeout() and its relatives start an operation.
 #pragma once
 
 #include <cogwheel/asio/detail/timed/timed_operation.hpp>

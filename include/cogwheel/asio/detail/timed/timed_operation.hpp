@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An asynchronous operation with a timeout: the impl of timeout_after and its relatives (docs/adr/0004).
+// An asynchronous operation with a timeout: the impl of timeout() and its relatives (docs/adr/0004).
 //
 // One block holds the timer's node, the user's handler and the signal that cancels the operation. The operation starts
 // with a timed_handler, which holds one pointer. The first of two events decides. If the operation ends first, the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Completion tokens that add a timer to an operation: the machinery of timeout_after() and abandon_after(). A `Spec`
+// Completion tokens that add a timer to an operation: the machinery of timeout() and abandon(). A `Spec`
 // says when its timer is due and on which wheel (`place`), and its start() starts the operation with that timer.
 #pragma once
 
@@ -29,11 +29,10 @@ template <class Wheel>
 struct context_wheel {
     using impl_type = detail::impl_type<Wheel>;
     static constexpr bool named = false;
-    detail::call_site where;
 
     template <class Executor>
     impl_type& find(const Executor& executor) const {
-        return impl_of(find_wheel<Wheel>(executor, where));
+        return impl_of(find_wheel<Wheel>(executor));
     }
     static asio::any_io_executor default_executor() noexcept { return {}; } // never used: see timed_initiation
 };
@@ -94,10 +93,9 @@ public:
 private:
     template <class Handler, class... Args>
     void start(Initiation initiation, Handler&& handler, Args&&... args) const {
-        static_assert(
-            knows_executor<Initiation> || place::named,
-            "this operation does not say its executor: name a wheel, timeout_after(wheel, delay, token). If an "
-            "adapter of its token hides it, put that inside: timeout_after(delay, as_tuple(token))");
+        static_assert(knows_executor<Initiation> || place::named,
+                      "this operation does not say its executor: name a wheel, timeout(wheel, when, token). If an "
+                      "adapter of its token hides it, put that inside: timeout(when, as_tuple(token))");
         const executor_type io_executor = executor_of(initiation, spec_.place);
         spec_.template start<Signatures...>(std::forward<Handler>(handler), io_executor, [&](auto&& timed) {
             std::move(initiation)(std::forward<decltype(timed)>(timed), std::forward<Args>(args)...);
@@ -145,9 +143,8 @@ struct cogwheel::asio::async_result<cogwheel::detail::partial_timed_token<Spec>,
     static auto initiate(Initiation&& initiation, const RawToken& raw, Args&&... args) {
         using default_token =
             typename cogwheel::asio::default_completion_token<typename std::decay_t<Initiation>::executor_type>::type;
-        static_assert(
-            !std::is_void_v<default_token>,
-            "this operation has no default token: give timeout_after() or abandon_after() one, or use as_default_on");
+        static_assert(!std::is_void_v<default_token>,
+                      "this operation has no default token: give timeout() or abandon() one, or use as_default_on");
         auto token = raw(default_token());
         return cogwheel::asio::async_initiate<decltype(token), Signatures...>(std::forward<Initiation>(initiation),
                                                                               token, std::forward<Args>(args)...);
@@ -157,6 +154,6 @@ struct cogwheel::asio::async_result<cogwheel::detail::partial_timed_token<Spec>,
     template <class Initiation, class RawToken, class... Args>
     static void initiate(Initiation&&, const RawToken&, Args&&...) {
         static_assert(cogwheel::detail::knows_executor<std::decay_t<Initiation>>,
-                      "this operation does not say its default token: give timeout_after() or abandon_after() one");
+                      "this operation does not say its default token: give timeout() or abandon() one");
     }
 };
