@@ -3,7 +3,8 @@
 
 # cogwheel_add_snippets(file prefix [COMPILE_ONLY]): compiles every ```cpp block of a Markdown file that holds `int main`,
 # and registers it as a test with the label `readme`. So each program that README shows works. COMPILE_ONLY: for programs
-# that need a server. Programs that use a component that is not built, or OpenSSL if it is missing, are left out.
+# that need a server; the same holds for one that says "// until SIGINT or SIGTERM". Programs that use a component that is
+# not built, or OpenSSL if it is missing, are left out.
 
 function(cogwheel_add_snippets file prefix)
   cmake_parse_arguments(PARSE_ARGV 2 arg "COMPILE_ONLY" "" "")
@@ -37,7 +38,7 @@ function(cogwheel_add_snippets file prefix)
       endif()
       if(NOT missing)
         cogwheel_add_snippet(${prefix}_${number} "${code}")
-        if(NOT arg_COMPILE_ONLY)
+        if(NOT arg_COMPILE_ONLY AND NOT "${code}" MATCHES "// until SIGINT or SIGTERM")
           add_test(NAME ${prefix}_${number} COMMAND ${prefix}_${number})
           set_tests_properties(${prefix}_${number} PROPERTIES LABELS readme TIMEOUT 60)
         endif()

@@ -7,9 +7,9 @@
 //     durable_reminders --data ~/.reminders --add "tea 3m The tea is ready" --add "bus 20m Leave for the bus"
 
 #include "support/command_line.hpp"
-#include "support/durable_backend.hpp"
 
 #include <cogwheel/durable/durable_worker.hpp>
+#include <cogwheel/tasks/task_journal.hpp>
 
 #include <asio/co_spawn.hpp>
 #include <asio/io_context.hpp>
@@ -19,8 +19,11 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
+#include <optional>
 
 namespace {
 
@@ -136,9 +139,7 @@ std::string text(task_trigger::wall_point point) {
 class program {
 public:
     explicit program(options wanted)
-        : wanted_(std::move(wanted)),
-          backend_("durable_reminders", wheel_, wanted_.redis, wanted_.data, {.name = "reminders", .retention = 24h}),
-          worker_(backend_.queue(), {.lease = 5s}) {
+        : wanted_(std::move(wanted)), queue_(make_queue()), worker_(*queue_, {.lease = 5s}) {
         signals_.async_wait([this](std::error_code ec, int) {
             if (!ec) end();
         });
@@ -157,7 +158,22 @@ public:
     }
 
 private:
-    cogwheel::durable_queue& queue() noexcept { return backend_.queue(); }
+    cogwheel::durable_queue& queue() noexcept { return *queue_; }
+
+    /// A queue in a Redis server, or in a journal of this process.
+    std::unique_ptr<cogwheel::durable_queue> make_queue() {
+        cogwheel::durable_options options{.name = "reminders", .retention = 24h};
+        if (wanted_.redis.empty()) {
+            std::filesystem::create_directories(wanted_.data);
+            journal_.emplace(std::filesystem::path(wanted_.data) / "tasks");
+            return std::make_unique<cogwheel::durable_queue>(wheel_, *journal_, std::move(options));
+        }
+        options.redis = cogwheel::redis_options::from_url(wanted_.redis);
+        options.redis.log = [last = std::string()](std::string_view line) mutable {
+            if (line != std::exchange(last, line)) output::complain("durable_reminders: {}\n", line);
+        };
+        return std::make_unique<cogwheel::durable_queue>(wheel_, std::move(options));
+    }
 
     asio::awaitable<void> work() {
         std::error_code ec;
@@ -252,7 +268,8 @@ private:
     options wanted_;
     asio::io_context io_{1};
     cogwheel::timer_wheel wheel_{io_, {.tick = 1ms}};
-    durable_backend backend_;
+    std::optional<cogwheel::task_journal> journal_;
+    std::unique_ptr<cogwheel::durable_queue> queue_;
     cogwheel::durable_worker worker_;
     asio::signal_set signals_{io_, SIGINT, SIGTERM};
     cogwheel::timer_token grace_;

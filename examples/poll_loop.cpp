@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The core alone, on an event loop that is not Asio's: poll(2). Links cogwheel::wheel and nothing else of Cogwheel.
+// poll_loop: the core alone, on an event loop that is not Asio's: poll(2). It links cogwheel::wheel.
+// Arguments: [IDLE [BEAT]].
 //
-// Reads standard input. Each line pushes an idle timer back; a heartbeat prints how many lines have come. The program
-// ends with the input, or when no line has come for --idle.
+// Reads standard input. Each line pushes an idle timer back; a heartbeat prints each BEAT ms (500) how many lines have
+// come. The program ends with the input, or when no line has come for IDLE ms (2000).
 //
 // An event loop needs three things of a wheel: advance(now) each time it wakes, next_due() for how long it may sleep,
 // and a completion function in each node.
-#include "support/command_line.hpp"
-
 #include <cogwheel/wheel/hashed_wheel.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include <poll.h>
 #include <unistd.h>
@@ -27,15 +32,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
-
-constexpr std::string_view usage = R"(usage: poll_loop [options]
-Reads standard input, on a loop of poll(2) with a timing wheel.
-
-  --idle D   end when no line has come for so long (default 2s)
-  --beat D   print how many lines have come, so often (default 500ms)
-
-A duration D is a number and a unit: 500ms, 1.5s, 2m, 1h.
-)";
 
 /// poll(2) and a wheel.
 class loop {
@@ -94,61 +90,45 @@ private:
     cogwheel::hashed_wheel wheel_{nodes_, 512};
 };
 
-struct options {
-    std::chrono::nanoseconds idle = 2s, beat = 500ms;
-    bool help = false;
-};
-
-options read(int argc, char** argv) {
-    options o;
-    for (command_line::reader line(argc, argv); line.next();) {
-        if (line.name() == "--help" || line.name() == "-h")
-            o.help = true;
-        else if (line.name() == "--idle")
-            o.idle = line.positive_duration();
-        else if (line.name() == "--beat")
-            o.beat = line.positive_duration();
-        else
-            line.unknown();
-    }
-    return o;
-}
-
-int count_lines(const options& o) {
+void count_lines(std::chrono::milliseconds idle_limit, std::chrono::milliseconds beat) {
     std::uint64_t lines = 0;
     bool idle = false;
+    const auto say = [&](const char* what) {
+        std::printf("%s%llu lines\n", what, static_cast<unsigned long long>(lines));
+        if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "standard output");
+    };
     loop l;
     loop::timer idle_timer(l, [&] { idle = true; });
     loop::timer heartbeat(l, [&] {
-        fmt::print("{} lines\n", lines);
-        output::flush();
-        heartbeat.start(o.beat);
+        say("");
+        heartbeat.start(beat);
     });
-    idle_timer.start(o.idle);
-    heartbeat.start(o.beat);
+    idle_timer.start(idle_limit);
+    heartbeat.start(beat);
 
     std::array<char, 4096> buffer;
     while (!idle) {
         if (!l.wait(STDIN_FILENO)) continue;
         const ssize_t n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) throw std::system_error(errno, std::generic_category(), "cannot read standard input");
+        if (n < 0) throw std::system_error(errno, std::generic_category(), "standard input");
         if (n == 0) break;
         const auto more = std::count(buffer.begin(), buffer.begin() + n, '\n');
         lines += static_cast<std::uint64_t>(more);
-        if (more != 0) idle_timer.start(o.idle);
+        if (more != 0) idle_timer.start(idle_limit);
     }
-    fmt::print("{}: {} lines\n", idle ? "idle" : "end of input", lines);
-    return 0;
+    say(idle ? "idle: " : "end of input: ");
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    return command_line::run("poll_loop", [&] {
-        const options o = read(argc, argv);
-        if (!o.help) return count_lines(o);
-        fmt::print("{}", usage);
+    try {
+        count_lines(std::chrono::milliseconds(argc > 1 ? std::atoi(argv[1]) : 2000),
+                    std::chrono::milliseconds(argc > 2 ? std::atoi(argv[2]) : 500));
         return 0;
-    });
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "poll_loop: %s\n", error.what());
+        return 1;
+    }
 }

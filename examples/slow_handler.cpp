@@ -5,16 +5,14 @@
 // the wheel's type has an observer, which hears which handler starts. The next one ends it, or the end of the turn.
 // Handlers that have another executor than the wheel run elsewhere, and are not seen.
 
-#include "support/command_line.hpp"
-
 #include <cogwheel/asio/timer_wheel.hpp>
-#include <cogwheel/observe/format.hpp>
 #include <cogwheel/observe/handler_times.hpp>
 
 #include <asio/io_context.hpp>
-#include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -64,14 +62,16 @@ void retry_connection(watched_wheel& wheel, int attempt) {
 
 double milliseconds(std::chrono::nanoseconds d) { return std::chrono::duration<double, std::milli>(d).count(); }
 
-int example() {
+} // namespace
+
+int main() {
     asio::io_context io;
     watched_wheel wheel{io, {.tick = 1ms}};
 
     std::uint64_t slow_turns = 0;
     wheel.on_slow_turn({.longer_than = 50ms, .at_most_every = 0ns}, [&](const cogwheel::slow_turn& turn) {
         ++slow_turns;
-        fmt::print("{}\n", to_string(turn));
+        std::puts(to_string(turn).c_str());
     });
 
     int sessions = 1000;
@@ -83,22 +83,14 @@ int example() {
     wheel.schedule(length_of_run, [&wheel] { wheel.stop(); });
     io.run();
 
-    fmt::print("\n{}\n", wheel.stats());
     const auto table = wheel.with_observer([](const cogwheel::handler_times& times) { return times.table(); });
-    fmt::print("\n{:>8} {:>10} {:>12}  handler\n", "calls", "total ms", "longest ms");
+    std::printf("\n%8s %10s %12s  handler\n", "calls", "total ms", "longest ms");
     for (const auto& row : table)
-        fmt::print("{:>8} {:>10.2f} {:>12.2f}  {}\n", row.calls, milliseconds(row.total), milliseconds(row.longest),
-                   row.what);
+        std::printf("%8llu %10.2f %12.2f  %s\n", static_cast<unsigned long long>(row.calls), milliseconds(row.total),
+                    milliseconds(row.longest), std::string(row.what).c_str());
 
     const bool found = slow_turns != 0 && !table.empty() && table[0].longest >= time_to_read_file &&
                        table[0].what.find("reload_configuration") != std::string_view::npos;
-    fmt::print("\n{}\n", found ? "found: reload_configuration blocks the loop" : "not found: the handler that blocks");
+    std::printf("\n%s\n", found ? "found: reload_configuration blocks the loop" : "not found: the handler that blocks");
     return found ? 0 : 1;
-}
-
-} // namespace
-
-int main(int argc, char** argv) {
-    return command_line::run(argc, argv, "slow_handler", "Finds, among many timers, the handler that blocks the loop.",
-                             example);
 }

@@ -4,17 +4,17 @@
 // A limit on operations of every kind, by one token adapter: a read, an accept, a whole coroutine, and several steps
 // that share one deadline. Each is told apart from a user's cancellation by its error: timed_out.
 
-#include "support/command_line.hpp"
-#include "support/spawned.hpp"
-
 #include <cogwheel/asio/timeout.hpp>
 
+#include <asio/co_spawn.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/read.hpp>
+#include <asio/use_awaitable.hpp>
 
 #include <array>
 #include <cstdio>
+#include <exception>
 
 namespace {
 
@@ -63,7 +63,14 @@ asio::awaitable<void> client(cogwheel::local_timer_wheel& wheel, tcp::endpoint s
     co_await wheel.async_wait(100ms, asio::use_awaitable);
 }
 
-int example() {
+// Out of run(), and so the end of the program: asio::detached would drop it.
+void rethrow(std::exception_ptr failure) {
+    if (failure) std::rethrow_exception(failure);
+}
+
+} // namespace
+
+int main() {
     asio::io_context io(1);
     cogwheel::local_timer_wheel wheel(io);
     tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
@@ -72,11 +79,4 @@ int example() {
     asio::co_spawn(io, silent_peer(acceptor, kept), rethrow);
     asio::co_spawn(io, client(wheel, acceptor.local_endpoint()), rethrow);
     io.run();
-    return 0;
-}
-
-} // namespace
-
-int main(int argc, char** argv) {
-    return command_line::run(argc, argv, "timeout_any_operation", "One limit for operations of every kind.", example);
 }

@@ -31,7 +31,7 @@ demo: again. Each callback has to arrive, none of them early. It takes about 15 
 demo: and before, the first time, some minutes to build.
 """
 GIVE_UP = 40.0  # seconds
-ARRIVED = re.compile(r"200 (\S+) attempt (\d+): (new|repeated) \(\d+\) at ([\d.]+)")  # a line of webhook_receiver
+ARRIVED = re.compile(r"200 (\S+) attempt (\d+): (new|repeated) \(\d+\) at ([\d.]+)")  # a line of the receiver
 SECRET = "whsec_" + base64.b64encode(os.urandom(32)).decode()
 
 
@@ -137,8 +137,8 @@ class Demo:
         self.begin, self.shown, self.terminal = time.monotonic(), -1.0, sys.stdout.isatty()
         self.port, self.kills = None, []
 
-    def start(self, name, *options, program="durable_demo"):
-        child = Child(self.selector, name, str(self.programs / program), *options)
+    def start(self, name, *options):
+        child = Child(self.selector, name, str(self.programs / "webhooks"), *options)
         self.children.append(child)
         return child
 
@@ -182,7 +182,7 @@ class Demo:
     def run(self):
         self.redis.start()
         self.say(f"{redis_program()} on {self.redis.socket}")
-        receiver = self.start("receiver", "--secret", SECRET, "--delay", "20ms", "--times", program="webhook_receiver")
+        receiver = self.start("receiver", "--secret", SECRET, "--delay", "20ms", "--times")
         if not self.until(lambda: self.port is not None):
             raise RuntimeError("the receiver did not start")
         workers = [self.worker(f"worker-{n}") for n in (1, 2, 3)]
@@ -254,7 +254,7 @@ def main():
         print(WHAT, end="")
         return 0
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("directory", help="with durable_demo and webhook_receiver")
+    parser.add_argument("directory", help="with the program `webhooks`")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seconds", type=int, default=10)
     wanted = parser.parse_args()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""demo_service.py [--redis] BUILD: cogwheeld and webhook_receiver of the build directory BUILD, in a scratch directory.
+"""demo_service.py [--redis] BUILD: cogwheeld and webhooks of the build directory BUILD, in a scratch directory.
 
 Schedules callbacks as a user would, kills cogwheeld (kill -9) and starts it again, and ends with a verdict: exit code 1 if a
 callback was lost, early, or delivered although it was cancelled. Without BUILD: says what the demo will show.
@@ -35,7 +35,7 @@ demo: to arrive, none early, and none that was cancelled. It takes about 6 s,
 demo: and before, the first time, some minutes to build.
 """
 GIVE_UP = 30.0  # seconds
-ARRIVED = re.compile(r"200 (\S+) attempt (\d+): (new|repeated) \(\d+\) at ([\d.]+)")  # a line of webhook_receiver
+ARRIVED = re.compile(r"200 (\S+) attempt (\d+): (new|repeated) \(\d+\) at ([\d.]+)")  # a line of webhooks
 SECRET = "whsec_" + base64.b64encode(os.urandom(32)).decode()
 
 
@@ -139,7 +139,7 @@ class Demo:
 
     def run(self):
         self.at = "127.0.0.1:0"
-        self.receiver = Program("webhook_receiver", self.directory / "receiver.log", self.build / "examples/webhook_receiver", "--secret", SECRET, "--times")
+        self.receiver = Program("webhooks", self.directory / "receiver.log", self.build / "examples/webhooks", "--secret", SECRET, "--times")
         self.open.callback(lambda: self.receiver.process.poll() is None and self.receiver.kill())
         self.hook = f"http://{self.receiver.address()}/hook"
         self.start()

@@ -166,7 +166,8 @@ def needs(name):
     groups = {group: names.split() for group, names in re.findall(r"^set\((\w+) ([\w ]+)\)$", rules, flags=re.M)}
     core = "wheel" if name in groups["core_only"] else "boost" if name in groups["with_boost"] else "cogwheel"
     further = [p for p, group in (("observe", "with_metrics"), ("tasks", "with_tasks"), ("durable", "with_durable")) if name in groups[group]]
-    return ", ".join(f"`cogwheel::{part}`" for part in [core, *further]) + " and `fmt::fmt` (Debian: `libfmt-dev`)"
+    needed = ", ".join(f"`cogwheel::{part}`" for part in [core, *further])
+    return needed if name in groups["alone"] else needed + " and `fmt::fmt` (Debian: `libfmt-dev`)"
 
 
 def support_files():

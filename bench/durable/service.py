@@ -4,7 +4,7 @@
 """service.py BUILD: what cogwheeld takes and makes a second, in Redis and in its journal, beside Redis alone.
 
 Adds: wrk with 64 connections; beside it redis-benchmark, which calls the same script. Callbacks: tasks that are due, with 64 and
-512 in flight, to webhook_receiver, which checks each signature; beside it how many requests that one takes from wrk. CPU is that
+512 in flight, to webhooks, which checks each signature; beside it how many requests that one takes from wrk. CPU is that
 of each process, in microseconds a task. All rows of a round run one after the other, with servers of their own.
 """
 
@@ -118,7 +118,7 @@ class Bench:
 
     def callbacks(self, redis, in_flight, delay):
         """Callbacks a second of tasks that are all due, and the CPU of each process for one."""
-        with Program(self.build / "examples/webhook_receiver", "--secret", SECRET, "--delay", delay, "--remember", "1000000", "--max-connections", "2000") as receiver, \
+        with Program(self.build / "examples/webhooks", "--secret", SECRET, "--delay", delay, "--remember", "1000000", "--max-connections", "2000") as receiver, \
              self.service(*self.store(redis), "--max-in-flight", in_flight) as s:
             s.ready()
             s.ask("POST", "/v1/queue:pause")
@@ -140,7 +140,7 @@ class Bench:
             return {"rate": self.tasks / took, "service us": each[0], "redis us": each[2] if redis else None, "receiver us": each[1]}
 
     def receiver_alone(self):
-        with Program(self.build / "examples/webhook_receiver", "--secret", SECRET, "--max-connections", "2000") as receiver:
+        with Program(self.build / "examples/webhooks", "--secret", SECRET, "--max-connections", "2000") as receiver:
             before = cpu(receiver.process)
             rate, requests, _ = self.wrk(f"http://{receiver.address}/", "x" * 100, "text/plain")
             return {"rate": rate, "service us": None, "redis us": None, "receiver us": 1e6 * (cpu(receiver.process) - before) / requests}

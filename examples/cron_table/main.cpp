@@ -7,10 +7,10 @@
 #include "command.hpp"
 #include "support/command_line.hpp"
 #include "support/statistics_signal.hpp"
-#include "table.hpp"
 
 #include <cogwheel/tasks/task_scheduler.hpp>
 #include <cogwheel/tasks/task_table.hpp>
+#include <cogwheel/tasks/task_trigger.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
@@ -18,7 +18,10 @@
 #include <csignal>
 #include <fstream>
 #include <iostream>
+#include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace cron {
 namespace {
@@ -45,6 +48,65 @@ struct options {
     std::uint64_t seconds = 0;
     bool help = false;
 };
+
+// ---- the table: a line for each command, with its schedule before it ----
+//
+//     # second minute hour day-of-month month day-of-week  command; or five fields, or @daily
+//     ZONE=Europe/Berlin
+//     */5 * * * * *  echo "every five seconds"
+//     30 2 * * *     /usr/local/bin/backup
+
+struct entry {
+    std::string name;
+    cogwheel::task_trigger when;
+    std::string command;
+};
+
+/// A line's fields, of which there are as many as its schedule needs; the rest is the command.
+entry parse(const std::string& line, std::size_t number, cogwheel::zone_info zone) {
+    const auto fail = [&](const std::string& why) {
+        throw command_line::usage_error(fmt::format("line {}: {}", number, why));
+    };
+    std::istringstream words(line);
+    std::vector<std::pair<std::string, std::size_t>> fields; // and where each ends
+    for (std::string word; fields.size() < 6 && words >> word;)
+        fields.emplace_back(word, words.eof() ? line.size() : static_cast<std::size_t>(words.tellg()));
+    std::string trouble = "a schedule and a command are needed";
+    // Six fields if they make sense, else five: a command may look like a field, but not like a day of the week.
+    for (const std::size_t n :
+         {line[line.find_first_not_of(" \t")] == '@' ? std::size_t{1} : std::size_t{6}, std::size_t{5}}) {
+        if (fields.size() < n) continue;
+        const std::string schedule = line.substr(0, fields[n - 1].second);
+        const auto command = line.find_first_not_of(" \t", fields[n - 1].second);
+        if (command == line.npos) continue;
+        try {
+            return {fmt::format("line {}", number), cogwheel::task_trigger::cron(schedule, zone), line.substr(command)};
+        } catch (const cogwheel::cron_error& e) {
+            trouble = e.what();
+        }
+        if (n == 1) break;
+    }
+    fail(trouble);
+    return {};
+}
+
+/// Errors: command_line::usage_error that names the line.
+std::vector<entry> read_table(std::istream& in) {
+    std::vector<entry> all;
+    cogwheel::zone_info zone = cogwheel::zone_info::local();
+    std::string line;
+    for (std::size_t number = 1; std::getline(in, line); ++number) {
+        const auto first = line.find_first_not_of(" \t");
+        if (first == line.npos || line[first] == '#') continue;
+        if (line.starts_with("ZONE="))
+            zone = cogwheel::zone_info(line.substr(5));
+        else
+            all.push_back(parse(line, number, zone));
+    }
+    return all;
+}
+
+// ---- the program ----
 
 class server {
 public:
@@ -111,7 +173,7 @@ private:
     bool stopped_ = false;
 };
 
-options parse(int argc, char** argv) {
+options parse_options(int argc, char** argv) {
     options wanted;
     for (command_line::reader line(argc, argv); line.next();) {
         if (line.name() == "--file")
@@ -145,7 +207,7 @@ int run(const options& wanted) {
 
 int main(int argc, char** argv) {
     return command_line::run("cron_table", [&] {
-        const cron::options wanted = cron::parse(argc, argv);
+        const cron::options wanted = cron::parse_options(argc, argv);
         if (wanted.help) return fmt::print("{}", cron::usage), 0;
         return cron::run(wanted);
     });

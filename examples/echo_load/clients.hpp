@@ -5,7 +5,6 @@
 // silent at its own moment and waits to be closed; the others chat to the end and leave by themselves.
 #pragma once
 
-#include "options.hpp"
 #include "results.hpp"
 #include "support/live_view.hpp"
 

@@ -20,6 +20,8 @@
 
 #include <asio/awaitable.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
 
 #include <array>
 #include <memory>
@@ -39,15 +41,28 @@ public:
     asio::any_io_executor get_executor() { return stream_.get_executor(); }
 
     /// Echoes until the peer has sent its last byte, an error, a limit, or close(). The socket is closed afterwards.
-    /// `self` is this connection: the coroutine keeps it alive.
-    asio::awaitable<void> serve(std::shared_ptr<connection> self);
+    /// The parameter is this connection: the coroutine keeps it alive.
+    asio::awaitable<void> serve(std::shared_ptr<connection>) {
+        stream_.close_when_idle([this](const cogwheel::idle_event& event) {
+            counts_.kicked(kick_reason::idle, event.idle_for - limits_.idle);
+        });
+        for (std::error_code ec; !ec;) {
+            const std::size_t size =
+                co_await stream_.async_read_some(asio::buffer(data_), asio::redirect_error(asio::use_awaitable, ec));
+            if (!ec) ec = co_await writer_.write(asio::buffer(data_, size));
+            if (!ec) {
+                counts_.echoed(size);
+                activity_.touch();
+            }
+        }
+        if (writer_.gave_up()) counts_.kicked(kick_reason::peer_does_not_read, {});
+        close();
+    }
 
     /// Ends serve(). Call it on get_executor().
-    void close();
+    void close() { stream_.close(); }
 
 private:
-    asio::awaitable<bool> echo(std::size_t size);
-
     cogwheel::idle_stream<asio::ip::tcp::socket> stream_;
     steady_writer<cogwheel::idle_stream<asio::ip::tcp::socket>> writer_;
     const options& limits_;

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string_view>
 
 namespace echo {
 
@@ -30,10 +29,5 @@ struct options {
     std::chrono::nanoseconds seconds{0};            // 0: until a signal
     bool help = false;
 };
-
-extern const std::string_view usage;
-
-/// Errors: command_line::usage_error, one line.
-options parse_options(int argc, char** argv);
 
 } // namespace echo

@@ -46,7 +46,7 @@ public:
 
 private:
     asio::any_io_executor new_executor();
-    void offer_metrics(); // metrics.cpp
+    void offer_metrics();
     void accept_if_room();
     asio::awaitable<void> accept_loop();
     asio::awaitable<void> report_loop();

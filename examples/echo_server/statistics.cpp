@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The summary of the server's counts.
+// The texts: the summary of the server's counts, and the live report.
 
 #include "statistics.hpp"
 
-#include "support/live_view.hpp"
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace echo {
 namespace {
@@ -19,14 +19,14 @@ std::string grouped(std::uint64_t number) {
     return text;
 }
 
-} // namespace
-
 std::string readable_bytes(std::uint64_t bytes) {
     const auto amount = static_cast<double>(bytes);
     return bytes < 10'000       ? fmt::format("{} B", bytes)
            : bytes < 10'000'000 ? fmt::format("{:.1f} kB", amount / 1e3)
                                 : fmt::format("{:.1f} MB", amount / 1e6);
 }
+
+} // namespace
 
 void statistics::kicked(kick_reason reason, std::chrono::nanoseconds lateness) {
     const std::lock_guard lock{mutex_};
@@ -61,6 +61,24 @@ std::string statistics::summary(std::chrono::nanoseconds uptime, const cogwheel:
         text += fmt::format("one wheel, {} wake-ups; a timer for each connection would have had {}\n",
                             grouped(wheel.wakeups), grouped(wheel.fired));
     return text;
+}
+
+void live_report::show(std::size_t connections) {
+    most_connections_ = std::max(most_connections_, connections);
+    const auto chatting = std::min(counts_.activity.active(), connections); // one that has just left may still be in it
+    const auto bytes = counts_.echoed_bytes();
+    const auto closed = counts_.kicks(kick_reason::idle) + counts_.kicks(kick_reason::peer_does_not_read);
+    const auto lateness = output::to_text(counts_.idle_lateness());
+
+    const auto now = std::chrono::steady_clock::now();
+    const auto rates = fmt::format(
+        "{:.0f} messages/s, {}/s, {:.0f} connections closed/s", messages_.per_second(counts_.messages(), now),
+        readable_bytes(static_cast<std::uint64_t>(bytes_.per_second(bytes, now))), closed_.per_second(closed, now));
+    view_.show({output::labelled_bar("chatting", chatting, most_connections_),
+                output::labelled_bar("silent", connections - chatting, most_connections_),
+                output::labelled("rates", rates), output::labelled("lateness", lateness + " after the idle limit")},
+               fmt::format("open {} | chatting {} | echoed {} | kicked {} | late {}", connections, chatting,
+                           readable_bytes(bytes), closed, lateness));
 }
 
 } // namespace echo

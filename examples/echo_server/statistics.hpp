@@ -6,6 +6,7 @@
 #pragma once
 
 #include "activity_window.hpp"
+#include "support/live_view.hpp"
 
 #include <cogwheel/counts/lateness_histogram.hpp>
 #include <cogwheel/counts/wheel_stats.hpp>
@@ -19,8 +20,6 @@
 namespace echo {
 
 enum class kick_reason { idle, peer_does_not_read };
-
-std::string readable_bytes(std::uint64_t bytes);
 
 class statistics {
 public:
@@ -64,6 +63,24 @@ private:
     std::uint64_t idle_kicks_ = 0;
     std::uint64_t write_kicks_ = 0;
     cogwheel::lateness_histogram idle_lateness_;
+};
+
+/// What --stats shows while the server runs.
+class live_report {
+public:
+    explicit live_report(const statistics& counts) : counts_{counts} {}
+
+    /// `connections`: those that are open.
+    void show(std::size_t connections);
+
+private:
+    const statistics& counts_;
+    const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    output::live_view view_;
+    output::rate messages_{started_};
+    output::rate bytes_{started_};
+    output::rate closed_{started_};
+    std::size_t most_connections_ = 0; // the length of the bars: they shrink as connections leave
 };
 
 } // namespace echo

@@ -5,19 +5,35 @@
 // writer has another one for a peer that takes nothing.
 #pragma once
 
-#include "options.hpp"
 #include "support/steady_write.hpp"
 
 #include <cogwheel/asio/callback_timer.hpp>
 
 #include <asio/awaitable.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <utility>
 
 namespace threaded {
+
+struct options {
+    asio::ip::address address = asio::ip::address_v4::loopback();
+    std::uint16_t port = 0; // 0: the system chooses
+    unsigned threads = 2;
+    std::chrono::nanoseconds idle = std::chrono::seconds{30};
+    std::chrono::nanoseconds write_timeout = std::chrono::seconds{10};
+    std::chrono::nanoseconds drain = std::chrono::seconds{5};
+    std::size_t max_connections = std::numeric_limits<std::size_t>::max(); // of each thread
+    bool help = false;
+};
 
 /// Of one thread, which alone writes them.
 struct counts {
@@ -40,17 +56,54 @@ public:
           counts_{counted} {}
 
     /// Echoes until the peer has sent its last byte, an error, a limit, drain() or close(). The connection outlives it.
-    asio::awaitable<void> serve();
+    asio::awaitable<void> serve() {
+        std::error_code ec;
+        while (!ec && (!draining_ || has_input())) {
+            queued_ = 0;
+            idle_.schedule(limits_.idle);
+            reading_ = true;
+            const std::size_t size =
+                co_await socket_.async_read_some(asio::buffer(data_), asio::redirect_error(asio::use_awaitable, ec));
+            reading_ = false;
+            if (!ec)
+                ec = co_await writer_.write(asio::buffer(data_, size));
+            else if (ec == asio::error::operation_aborted && draining_)
+                ec.clear(); // drain() may have ended the read: has_input() decides
+        }
+        if (writer_.gave_up()) ++counts_.did_not_read;
+        close();
+    }
 
     /// Ends serve() when all that has arrived is on its way back.
-    void drain();
+    void drain() {
+        draining_ = true;
+        std::error_code ignored;
+        if (reading_) socket_.cancel(ignored); // a write goes on
+    }
 
     /// Ends serve().
-    void close();
+    void close() {
+        std::error_code ignored;
+        socket_.close(ignored);
+    }
 
 private:
-    void end_if_silent();
-    bool has_input();
+    void end_if_silent() {
+        if (!reading_) return; // a write has the writer's limit
+        const std::size_t queued = bytes_queued(socket_);
+        // What has arrived is not late because it was not read yet, and a peer that takes our bytes slowly is not idle.
+        if (has_input() || (queued != 0 && queued != std::exchange(queued_, queued))) {
+            idle_.schedule(limits_.idle);
+            return;
+        }
+        ++counts_.idle;
+        close();
+    }
+
+    bool has_input() {
+        std::error_code closed;
+        return socket_.available(closed) != 0 && !closed;
+    }
 
     asio::ip::tcp::socket socket_;
     cogwheel::callback_timer<cogwheel::member_call<&connection::end_if_silent>, cogwheel::local_timer_wheel> idle_;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// wheel_monitor: a program whose wheels can be watched. The page is at http://127.0.0.1:PORT/.
+// wheel_monitor: a program whose wheels can be watched. The page is at http://127.0.0.1:PORT/, and the metrics for
+// Prometheus at /metrics.
 
+#include "backend.hpp"
 #include "support/command_line.hpp"
 #include "support/statistics_signal.hpp"
 #include "support/watch_endpoint.hpp"
 #include "work.hpp"
 
 #include <cogwheel/observe/debug_page.hpp>
+#include <cogwheel/observe/metrics.hpp>
 
 #include <asio/signal_set.hpp>
 #include <fmt/format.h>
@@ -16,7 +19,7 @@
 namespace {
 
 constexpr std::string_view usage = R"(usage: wheel_monitor [options]
-Two wheels with some work, and a page that shows them live.
+Three wheels with some work, a page that shows them live, and their metrics for Prometheus.
 
   --port P       port to listen on; 0 lets the system choose (default 0)
   --sessions N   sessions, each with a timer (default 20000)
@@ -58,19 +61,28 @@ options parse_options(int argc, char** argv) {
 
 int serve(const options& wanted) {
     asio::io_context io{1};
-    // The page has a wheel of its own: so its timers are not among those that it shows.
-    cogwheel::timer_wheel wheel{io};
+    cogwheel::timer_wheel wheel{io}; // the endpoint's: its timers are not among those that it shows
     work work{io, wanted.sessions, wanted.block};
+    cogwheel::timer_wheel calls{io};
+    backend backend{calls};
     cogwheel::debug_page page;
     page.add("server", work.server());
     page.add("subscriptions", work.subscriptions());
-    watch_endpoint endpoint{
-        io.get_executor(), wheel, {.page = &page}, {asio::ip::address_v4::loopback(), wanted.port}, "wheel_monitor"};
+    page.add("backend", calls);
+    cogwheel::metrics metrics;
+    metrics.add("server", work.server());
+    metrics.add("subscriptions", work.subscriptions());
+    backend.add_to(metrics);
+    watch_endpoint endpoint{io.get_executor(),
+                            wheel,
+                            {.metrics = &metrics, .page = &page},
+                            {asio::ip::address_v4::loopback(), wanted.port},
+                            "wheel_monitor"};
 
     const auto summary = [&] {
         const auto& counts = endpoint.counts();
         const auto timers = work.server().stats();
-        return fmt::format("page     {} served, {} refused, {} dropped; {} viewers now\n"
+        return fmt::format("pages    {} served, {} refused, {} dropped; {} viewers now\n"
                            "wheel    {} timers scheduled: {} fired, {} cancelled, {} pending\n",
                            counts.served, counts.refused, counts.dropped, counts.viewers, timers.scheduled,
                            timers.fired, timers.cancelled, timers.pending);
@@ -84,6 +96,7 @@ int serve(const options& wanted) {
         statistics.stop();
         endpoint.stop();
         work.stop();
+        calls.stop(); // ends the backend's work
         wheel.stop();
     };
     signals.async_wait([&](std::error_code ec, int) {
@@ -93,6 +106,7 @@ int serve(const options& wanted) {
 
     endpoint.start();
     work.start();
+    backend.start();
     fmt::print("listening on {0}\npage on http://{0}/\n", endpoint.endpoint());
     output::flush();
     try {

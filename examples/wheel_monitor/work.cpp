@@ -13,11 +13,11 @@
 
 #include <thread>
 
+namespace {
+
 using namespace std::chrono_literals;
 using asio::redirect_error;
 using asio::use_awaitable;
-
-namespace {
 
 constexpr int heartbeats = 50, subscribers = 5'000;
 constexpr std::size_t uses_at_once = 100, requests_at_once = 10;

@@ -37,12 +37,11 @@ def left(marker):
 
 
 def wrapper(directory, examples, body):
-    """A durable_demo that does something else with what the real one says."""
+    """A program `webhooks` that does something else with what the real one says."""
     directory.mkdir()
-    script = directory / "durable_demo"
-    script.write_text(f'#!/bin/bash\nreal={examples}/durable_demo\n{body}\n', encoding="utf-8")
+    script = directory / "webhooks"
+    script.write_text(f'#!/bin/bash\nreal={examples}/webhooks\n{body}\n', encoding="utf-8")
     script.chmod(0o755)
-    (directory / "webhook_receiver").symlink_to(os.path.join(examples, "webhook_receiver"))
     return str(directory)
 
 

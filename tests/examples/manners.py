@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""manners.py DIRECTORY EXAMPLE...: what every example does as a program: --help, unknown options, output that cannot be written.
+"""manners.py DIRECTORY EXAMPLE...: what each example with options does as a program: --help, unknown options, output that cannot be written.
 
 And of those that serve: an address that is taken, descriptors that are used up, SIGUSR1, the width of a live view.
 """
@@ -25,25 +25,19 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 from server_process import PATIENCE, Server, check, conclude, readable
 
-SERVERS = ("echo_server", "prometheus_metrics", "rpc_server", "slowloris_guard", "webhook_receiver",
-           "wheel_monitor")
+SERVERS = ("echo_server", "rpc", "webhooks", "wheel_monitor")
 
 DIRECTORY = tempfile.TemporaryDirectory()
 
 # What makes them short. Those that need a server are given the port of one; no word here: none is needed.
 ARGUMENTS = {
     "cron_table": ["--file", "/dev/null", "--seconds", "1"],
-    "durable_demo": ["--help"],
     "durable_reminders": ["--data", DIRECTORY.name, "--add", "tea 1ms ready", "--no-wait"],
     "echo_load": ["--port", "echo_server", "--connections", "2", "--idle", "200ms", "--chat", "50ms", "--seconds", "2"],
     "echo_server": ["--seconds", "600"],
-    "http_get_with_timeout": ["127.0.0.1", "slowloris_guard", "/"],
-    "prometheus_metrics": ["--seconds", "600"],
-    "rpc_client": ["--port", "rpc_server", "--seconds", "1"],
-    "session_store": ["--keys", "1000", "--hot", "10", "--ttl", "200ms"],
-    "slowloris_guard": [],
+    "rpc": ["call", "--port", "rpc", "--seconds", "1"],
     "tcp_proxy": ["--port", "0"],
-    "webhook_receiver": ["--seconds", "600"],
+    "webhooks": ["--seconds", "600"],
     "wheel_monitor": ["--seconds", "600"],
 }
 
@@ -128,10 +122,10 @@ def descriptors_used_up(name, binary):
 
 
 def descriptors_of_a_client(directory):
-    with Server(os.path.join(directory, "rpc_server")) as server:
-        done = run("/bin/sh", "-c", 'ulimit -n 20; exec "$0" "$@"', os.path.join(directory, "rpc_client"), "--port",
+    with Server(os.path.join(directory, "rpc")) as server:
+        done = run("/bin/sh", "-c", 'ulimit -n 20; exec "$0" "$@"', os.path.join(directory, "rpc"), "call", "--port",
                    str(server.address[1]), "--connections", "40", "--seconds", "1")
-        check("rpc_client: descriptors that are used up are said, once", done.stderr.count("Too many open files") == 1,
+        check("rpc call: descriptors that are used up are said, once", done.stderr.count("Too many open files") == 1,
               f"exit code {done.returncode}, {done.stderr!r}")
 
 

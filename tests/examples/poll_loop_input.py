@@ -16,7 +16,7 @@ def start(*options):
 
 
 def silence_ends_it():
-    with start("--idle", "300ms", "--beat", "1h") as program:
+    with start("300", "3600000") as program:
         program.stdin.write(b"one\ntwo\n")
         program.stdin.flush()
         said = program.stdout.read() if readable(program.stdout) else b""
@@ -24,7 +24,7 @@ def silence_ends_it():
 
 
 def lines_push_the_timer_back():
-    with start("--idle", "1h", "--beat", "20ms") as program:
+    with start("3600000", "20") as program:
         for count in range(1, 4):
             program.stdin.write(b"another\n")
             program.stdin.flush()

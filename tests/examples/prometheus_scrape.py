@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""prometheus_scrape.py ECHO_SERVER ECHO_LOAD PROMETHEUS_METRICS: GET /metrics, by plain sockets, by promtool and by Prometheus.
+"""prometheus_scrape.py ECHO_SERVER ECHO_LOAD WHEEL_MONITOR: GET /metrics, by plain sockets, by promtool and by Prometheus.
 
 And clients that cost the endpoint more than they should. promtool and prometheus are used if they are installed.
 Prints a line for each check and ends with "N passed, M failed"; the exit code is 1 if any failed. Every wait has a time limit.
@@ -310,14 +310,14 @@ def prometheus_agrees(prometheus, shown):
           all(value > 0 for value in ours.values()), f"{kicks()}")
     check("prometheus: has the idle events that echo_server counts", eventually(lambda: idle() == shown["idle"], prometheus) and
           shown["idle"] > 0, f"{idle()}")
-    check("prometheus: sees prometheus_metrics work", eventually(lambda: load() > 0, prometheus), f"{load()}")
+    check("prometheus: sees wheel_monitor work", eventually(lambda: load() > 0, prometheus), f"{load()}")
     up = prometheus.query("up")
     check("prometheus: both are up", up == {("echo", None): 1, ("load", None): 1}, f"{up}")
 
 
-def watched(echo_server, echo_load, prometheus_metrics):
+def watched(echo_server, echo_load, wheel_monitor):
     with Server(echo_server, "--metrics-port", "0", "--idle", "2s", "--write-timeout", "1s", "--threads", "2") as server, \
-            Server(prometheus_metrics) as load, tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
+            Server(wheel_monitor) as load, tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
         address = metrics_of(server)
         binary = shutil.which("prometheus")
         # It starts first, and scrapes while there is a load.
@@ -325,12 +325,12 @@ def watched(echo_server, echo_load, prometheus_metrics):
         keep_busy(server, echo_load)
         shown = what_it_counts(server, address)
         formats("echo_server", address)
-        formats("prometheus_metrics", load.address)
+        formats("wheel_monitor", load.address)
         if prometheus:
             prometheus_agrees(prometheus, shown)
         else:
             print("skipped: prometheus is not installed", flush=True)
-        for name, one in ("echo_server", server), ("prometheus_metrics", load):
+        for name, one in ("echo_server", server), ("wheel_monitor", load):
             code, _, err = one.end()
             check(f"{name}: SIGTERM ends it while it is scraped", code == 0 and err == "", f"exit code {code}, {err!r}")
 
@@ -347,16 +347,14 @@ def main():
     if len(sys.argv) != 4:
         print(__doc__.splitlines()[0], file=sys.stderr)
         return 2
-    echo_server, echo_load, prometheus_metrics = map(os.path.abspath, sys.argv[1:])
+    echo_server, echo_load, wheel_monitor = map(os.path.abspath, sys.argv[1:])
     a_port_that_is_taken(echo_server)
-    with Server(echo_server, "--metrics-port", "0") as server, Server(prometheus_metrics) as load:
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            attacks = [pool.submit(rude_clients, "echo_server", metrics_of(server), server),
-                       pool.submit(rude_clients, "prometheus_metrics", load.address, load)]
-            watched(echo_server, echo_load, prometheus_metrics)
-            for attack in attacks:
-                for result in attack.result():
-                    check(*result)
+    with Server(echo_server, "--metrics-port", "0") as server:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            attack = pool.submit(rude_clients, "echo_server", metrics_of(server), server)
+            watched(echo_server, echo_load, wheel_monitor)
+            for result in attack.result():
+                check(*result)
     return conclude()
 
 

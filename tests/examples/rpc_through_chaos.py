@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""rpc_through_chaos.py RPC_SERVER RPC_CLIENT CHAOS_PROXY: calls through a network that delays, stalls, cuts and swallows.
+"""rpc_through_chaos.py RPC CHAOS_PROXY: calls through a network that delays, stalls, cuts and swallows.
 
 Every call has to be answered, time out or fail, once; afterwards the server and the proxy have no descriptor left of it. The whole:
 
@@ -22,7 +22,7 @@ from server_process import PATIENCE, Server, check, conclude, descriptors, event
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for program in ("rpc_server", "rpc_client", "chaos_proxy"):
+    for program in ("rpc", "chaos_proxy"):
         parser.add_argument(program, help="path of the program")
     parser.add_argument("--connections", type=int, default=100)
     parser.add_argument("--in-flight", type=int, default=2)
@@ -36,12 +36,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()
 
-    with Server(wanted.rpc_server, "--delay", "150ms", "--idle", wanted.idle) as server:
+    with Server(wanted.rpc, "--delay", "150ms", "--idle", wanted.idle) as server:
         with Server(wanted.chaos_proxy, "--to", str(server.address[1]), "--seed", str(wanted.seed)) as proxy:
             processes = server.process.pid, proxy.process.pid
             before = [descriptors(pid) for pid in processes]
             client = subprocess.run(
-                [wanted.rpc_client, "--port", str(proxy.address[1]), "--connections", str(wanted.connections),
+                [wanted.rpc, "call", "--port", str(proxy.address[1]), "--connections", str(wanted.connections),
                  "--in-flight", str(wanted.in_flight), "--ramp", wanted.ramp, "--pause", wanted.pause, "--timeout", wanted.timeout,
                  "--deadline", wanted.deadline, "--heartbeat", wanted.heartbeat, "--seconds", str(wanted.seconds)],
                 capture_output=True, text=True, timeout=wanted.seconds + 10 * PATIENCE)

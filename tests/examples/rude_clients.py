@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""rude_clients.py RPC_SERVER: clients that cost a server more than they should, and what it makes of them.
+"""rude_clients.py RPC: clients that cost a server more than they should, and what it makes of them.
 
 Prints a line for each check and ends with "N passed, M failed"; the exit code is 1 if any failed. Every wait has a time limit.
 What a server may take is the memory that it has ever taken, against a limit far above what it needs.

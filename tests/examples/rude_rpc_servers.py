@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""rude_rpc_servers.py RPC_CLIENT: servers that accept and do not serve, and what the client makes of them.
+"""rude_rpc_servers.py RPC: servers that accept and do not serve, and what the client makes of them.
 
 Prints a line for each check and ends with "N passed, M failed"; the exit code is 1 if any failed.
 """
@@ -93,7 +93,7 @@ def is_silent(connection):
 def run(binary, port, *options):
     """Returns (exit code, standard output, seconds)."""
     began = time.monotonic()
-    done = subprocess.run([binary, "--port", str(port), "--connections", "1", "--seconds", "2", *options], capture_output=True,
+    done = subprocess.run([binary, "call", "--port", str(port), "--connections", "1", "--seconds", "2", *options], capture_output=True,
                           text=True, timeout=3 * PATIENCE)
     return done.returncode, done.stdout + done.stderr, time.monotonic() - began
 

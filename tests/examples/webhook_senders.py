@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""webhook_senders.py BINARY: senders of webhooks, good and bad, for webhook_receiver. The signatures are Python's own."""
+"""webhook_senders.py BINARY: senders of webhooks, good and bad, for the receiver of `webhooks`. The signatures are Python's own."""
 
 import base64
 import hashlib
