@@ -32,10 +32,10 @@ function(cogwheel_precompiled target header)
   endif()
 endfunction()
 
-# The same with what examples have in common, and programs that tests start.
-function(cogwheel_precompiled_as_examples target)
+# The same with what programs have in common: examples, the service, and programs that tests start.
+function(cogwheel_precompiled_as_programs target)
   set(libraries cogwheel::observe $<TARGET_NAME_IF_EXISTS:cogwheel::tasks> fmt::fmt)
-  cogwheel_precompiled(${target} examples/support/precompiled.hpp ${libraries})
+  cogwheel_precompiled(${target} support/precompiled.hpp ${libraries})
   # A compiler accepts the header only with the same definitions.
   target_link_libraries(${target} PRIVATE ${libraries})
 endfunction()

@@ -6,13 +6,12 @@
 #include "api/event_writer.hpp"
 #include "api/service_api.hpp"
 #include "api/task_writer.hpp"
+#include "durable_backend.hpp"
 #include "http/server.hpp"
+#include "service_metrics.hpp"
 #include "support/descriptor_limit.hpp"
-#include "support/durable_backend.hpp"
 #include "support/output.hpp"
 #include "support/spawned.hpp"
-#include "work/deliveries.hpp"
-#include "work/service_metrics.hpp"
 
 #include <asio/co_spawn.hpp>
 #include <asio/redirect_error.hpp>
@@ -50,11 +49,13 @@ class service {
 public:
     explicit service(invocation called)
         : called_{std::move(called)},
-          backend_{"cogwheeld", wheel_, settings_.redis, settings_.data, settings_.queue, {.sync = settings_.sync}},
+          backend_{wheel_, settings_},
           hub_{io_, wheel_},
           api_{queue(), settings_, hub_, metrics_},
           server_{io_, wheel_, settings_.listen, api_, limits_of(settings_)} {
-        if (settings_.works) deliveries_.emplace(wheel_, queue(), settings_, hub_);
+        if (settings_.works)
+            deliveries_.emplace(wheel_, queue(), settings_,
+                                [this](const cogwheel::durable_event& e) { hub_.publish("task", event_json(e)); });
         offer_metrics(metrics_, wheel_, server_, hub_, api_.state(), deliveries_ ? &*deliveries_ : nullptr);
     }
 
@@ -215,7 +216,7 @@ int serve(invocation called) { return service(std::move(called)).run(); }
 int audit(const settings& wanted) {
     asio::io_context io{1};
     cogwheel::timer_wheel wheel(io);
-    durable_backend backend("cogwheeld", wheel, wanted.redis, wanted.data, wanted.queue, {.sync = wanted.sync});
+    durable_backend backend(wheel, wanted);
     auto& queue = backend.queue();
     int code = 1;
     asio::co_spawn(

@@ -4,8 +4,8 @@
 // What cogwheeld is told: by options, and by a TOML file. Options win.
 #pragma once
 
-#include "api/credentials.hpp"
-#include "api/rate_limit.hpp"
+#include "http/credentials.hpp"
+#include "http/rate_limit.hpp"
 #include "http/server.hpp"
 
 #include <cogwheel/durable/callback_options.hpp>

@@ -37,7 +37,7 @@ trap 'rm -f "$new"' EXIT
 project_files | while IFS= read -r file; do
     case $file in
     tests/both/* | tests/consumer/* | examples/beast_server/* | examples/poll_loop.cpp) cp "$file" "$new" ;;
-    tests/*.[ch]pp | tests/mistakes/*.py | examples/*.[ch]pp | README.md | docs/site/*.md)
+    tests/*.[ch]pp | tests/mistakes/*.py | examples/*.[ch]pp | support/*.hpp | README.md | docs/site/*.md)
         # What knows neither Asio nor Cogwheel has the errors of the standard library.
         if grep -qE 'asio|cogwheel' "$file"; then sed -E "$programs" "$file" >"$new"; else cp "$file" "$new"; fi
         # For the files that have included <system_error> for it.

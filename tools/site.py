@@ -53,7 +53,7 @@ def examples():
     for path in sorted((root / "examples").iterdir()):
         if path.suffix == ".cpp":
             found[path.stem] = [path]
-        elif path.is_dir() and path.name != "support":
+        elif path.is_dir():
             files = [f for f in sorted(path.rglob("*")) if f.suffix in (".cpp", ".hpp")]
             found[path.name] = sorted(files, key=lambda f: f.name != "main.cpp")
     return found
@@ -171,8 +171,8 @@ def needs(name):
 
 
 def support_files():
-    """What examples share. The tests' builds alone use precompiled.hpp."""
-    return [f for f in sorted((root / "examples/support").glob("*.hpp")) if f.name != "precompiled.hpp"]
+    """What programs share. The tests' builds alone use precompiled.hpp."""
+    return [f for f in sorted((root / "support").glob("*.hpp")) if f.name != "precompiled.hpp"]
 
 
 def support_anchor(file):

@@ -9,7 +9,7 @@
 #include "api/task_reader.hpp"
 #include "http/server.hpp"
 #include "settings.hpp"
-#include "work/service_metrics.hpp"
+#include "work/deliveries.hpp"
 
 #include <cogwheel/durable/durable_queue.hpp>
 #include <cogwheel/observe/metrics.hpp>
@@ -18,6 +18,13 @@
 #include <string>
 
 namespace cogwheeld {
+
+/// What metrics() asks the queue for.
+struct queue_state {
+    bool known = false; // and now
+    bool damaged = false;
+    cogwheel::durable_counts counts{};
+};
 
 /// For one thread. Lifetime: all arguments outlive it.
 class service_api final : public http_application {

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "work/deliveries.hpp"
 
-#include "api/event_writer.hpp"
 #include "support/output.hpp"
 
 #include <cogwheel/durable/webhook_signature.hpp>
@@ -25,9 +24,9 @@ cogwheel::durable_worker_options worker_options(const settings& s,
 } // namespace
 
 deliveries::deliveries(cogwheel::timer_wheel& wheel, cogwheel::durable_queue& queue, const settings& wanted,
-                       event_hub& hub)
+                       std::function<void(const cogwheel::durable_event&)> heard)
     : wheel_{wheel},
-      hub_{hub},
+      heard_{std::move(heard)},
       handler_{std::make_shared<cogwheel::callback_sender>(wheel, wanted.callbacks)},
       worker_{queue, worker_options(wanted, [this](const cogwheel::durable_event& e) { note(e); })} {}
 
@@ -56,7 +55,7 @@ void deliveries::change(const settings& wanted) {
 }
 
 void deliveries::note(const cogwheel::durable_event& e) {
-    hub_.publish("task", event_json(e));
+    heard_(e);
     if (e.what == cogwheel::durable_event::kind::done) trouble_.clear();
     if (e.what == cogwheel::durable_event::kind::dead) say_dead(e);
     // It comes again with each attempt to claim: one line until something works.

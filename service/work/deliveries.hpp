@@ -4,7 +4,6 @@
 // Sends the callbacks of due tasks: a durable_worker, whose handler is a callback_handler.
 #pragma once
 
-#include "api/event_hub.hpp"
 #include "settings.hpp"
 
 #include <cogwheel/durable/callback_handler.hpp>
@@ -17,11 +16,12 @@
 
 namespace cogwheeld {
 
-/// For one thread. Lifetime: wheel, queue and hub outlive it.
+/// For one thread. Lifetime: wheel and queue outlive it.
 class deliveries {
 public:
-    /// Errors: std::invalid_argument (settings).
-    deliveries(cogwheel::timer_wheel& wheel, cogwheel::durable_queue& queue, const settings& wanted, event_hub& hub);
+    /// Calls heard(event) for each event of the worker. Errors: std::invalid_argument (settings).
+    deliveries(cogwheel::timer_wheel& wheel, cogwheel::durable_queue& queue, const settings& wanted,
+               std::function<void(const cogwheel::durable_event&)> heard);
     deliveries(const deliveries&) = delete;
     deliveries& operator=(const deliveries&) = delete;
 
@@ -48,7 +48,7 @@ private:
 
     cogwheel::timer_wheel& wheel_;
     std::string trouble_{}; // the last one, in words
-    event_hub& hub_;
+    std::function<void(const cogwheel::durable_event&)> heard_;
     cogwheel::callback_handler handler_;
     std::vector<std::weak_ptr<cogwheel::callback_sender>> draining_{}; // of earlier settings
     std::chrono::steady_clock::time_point dead_second_{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include "api/credentials.hpp"
+#include "http/credentials.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include "api/rate_limit.hpp"
+#include "http/rate_limit.hpp"
 
 #include <doctest/doctest.h>
 

@@ -22,7 +22,7 @@
 // - Timers of the server itself are among those shown, unless it has a wheel of its own.
 // - It shows counts and names of types to everybody who can reach it. It asks for no password: mount it on loopback, or
 //   behind what protects the rest of your server. On loopback, refuse requests whose field Host is a name other than
-//   localhost: it may be someone else's (DNS rebinding). examples/support/watch_endpoint.hpp is such a server.
+//   localhost: it may be someone else's (DNS rebinding). support/watch_endpoint.hpp is such a server.
 // Format: the event stream of the HTML Living Standard, section 9.2; its data is JSON (RFC 8259).
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-#include "work/service_metrics.hpp"
+#include "service_metrics.hpp"
 
 namespace cogwheeld {
 

@@ -4,20 +4,11 @@
 // What GET /metrics shows: the wheel, the interface, the worker and its callbacks. docs/service.md lists the names.
 #pragma once
 
-#include "api/event_hub.hpp"
-#include "http/server.hpp"
-#include "work/deliveries.hpp"
+#include "api/service_api.hpp"
 
 #include <cogwheel/observe/metrics.hpp>
 
 namespace cogwheeld {
-
-/// What service_api::metrics() asks the queue for.
-struct queue_state {
-    bool known = false; // and now
-    bool damaged = false;
-    cogwheel::durable_counts counts{};
-};
 
 /// Lifetime: all arguments outlive `to`. `work`: nullptr: this process sends no callbacks.
 void offer_metrics(cogwheel::metrics& to, cogwheel::timer_wheel& wheel, const http_server& server, const event_hub& hub,
