@@ -22,7 +22,9 @@
 
 #include <array>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <list>
 #include <string>
 
@@ -30,6 +32,12 @@ using namespace std::chrono_literals;
 using asio::use_awaitable;
 using asio::ip::tcp;
 using connection = cogwheel::idle_stream<tcp::socket>;
+
+auto into(std::error_code& ec) { return asio::redirect_error(use_awaitable, ec); }
+
+void rethrow(std::exception_ptr failure) { // out of run(): nothing fails in silence
+    if (failure) std::rethrow_exception(failure);
+}
 
 struct server {
     asio::io_context io{1};
@@ -43,35 +51,29 @@ struct server {
     server(std::uint16_t port, std::chrono::seconds limit)
         : acceptor{io, {asio::ip::address_v4::loopback(), port}}, idle{limit} {}
 
-    asio::awaitable<void> echo(connection& c) {
-        c.observe_output(); // a peer that reads slowly is not idle
-        c.close_when_idle();
-        for (std::array<char, 4096> data;;) {
-            const std::size_t n = co_await c.async_read_some(asio::buffer(data), use_awaitable);
-            co_await asio::async_write(c, asio::buffer(data, n), use_awaitable);
+    asio::awaitable<void> echo(std::list<connection>::iterator c, cogwheel::session_group::member) {
+        c->observe_output(); // a peer that reads slowly is not idle
+        c->close_when_idle();
+        std::error_code ec;
+        for (std::array<char, 4096> data; !ec;) {
+            const std::size_t n = co_await c->async_read_some(asio::buffer(data), into(ec));
+            if (!ec) co_await asio::async_write(*c, asio::buffer(data, n), into(ec));
         }
+        if (ec != asio::error::eof) std::fprintf(stderr, "connection: %s\n", ec.message().c_str());
+        open.erase(c);
     }
 
     asio::awaitable<void> accept() {
         for (std::error_code ec, last; acceptor.is_open(); last = ec) {
             tcp::socket socket{io};
-            if (open.size() < 1000) co_await acceptor.async_accept(socket, asio::redirect_error(use_awaitable, ec));
+            if (open.size() < 1000) co_await acceptor.async_accept(socket, into(ec));
             if (ec && ec != last && acceptor.is_open()) std::fprintf(stderr, "accept: %s\n", ec.message().c_str());
             if (!socket.is_open()) { // full, or out of descriptors: trying again at once would spin
                 co_await wheel.async_wait(50ms, use_awaitable);
                 continue;
             }
             const auto c = open.emplace(open.end(), wheel, cogwheel::idle_timeouts{.all = idle}, std::move(socket));
-            asio::co_spawn(io, echo(*c), [this, c, in = sessions.enter()](std::exception_ptr why) {
-                open.erase(c);
-                try {
-                    std::rethrow_exception(why); // echo() ends by an exception only
-                } catch (const std::system_error& e) {
-                    if (e.code() != asio::error::eof) std::fprintf(stderr, "connection: %s\n", e.what());
-                } catch (const std::exception& e) { // out of memory, say: the others go on
-                    std::fprintf(stderr, "connection: %s\n", e.what());
-                }
-            });
+            asio::co_spawn(io, echo(c, sessions.enter()), rethrow);
         }
     }
 
@@ -82,16 +84,13 @@ struct server {
         acceptor.close();
         std::error_code ec;
         for (connection& c : open) c.next_layer().shutdown(tcp::socket::shutdown_receive, ec); // reads end with eof
-        co_await sessions.async_drain(10s, asio::redirect_error(use_awaitable, ec));
+        co_await sessions.async_drain(10s, into(ec));
         cut = !open.empty();
         for (connection& c : open) c.close();
     }
 };
 
 int main(int argc, char** argv) {
-    const auto rethrow = [](std::exception_ptr failure) { // out of run(): nothing fails in silence
-        if (failure) std::rethrow_exception(failure);
-    };
     try {
         server s{static_cast<std::uint16_t>(argc > 1 ? std::stoul(argv[1]) : 7777),
                  std::chrono::seconds{argc > 2 ? std::stoul(argv[2]) : 30}};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A limit on operations of every kind, by one token adapter: a read, an accept, a whole coroutine, and several steps
-// that share one deadline. Each is told apart from a user's cancellation by its error: timed_out.
+// A limit on operations of every kind: a read, a whole coroutine, and several steps that share one deadline. The error
+// timed_out tells it apart from a user's cancellation.
 
 #include <cogwheel/asio/timeout.hpp>
 
