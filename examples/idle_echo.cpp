@@ -35,7 +35,7 @@ using connection = cogwheel::idle_stream<tcp::socket>;
 
 auto into(std::error_code& ec) { return asio::redirect_error(use_awaitable, ec); }
 
-void rethrow(std::exception_ptr failure) { // out of run(): nothing fails in silence
+void rethrow(const std::exception_ptr& failure) { // out of run(): nothing fails in silence
     if (failure) std::rethrow_exception(failure);
 }
 

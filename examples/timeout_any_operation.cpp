@@ -64,7 +64,7 @@ asio::awaitable<void> client(cogwheel::local_timer_wheel& wheel, tcp::endpoint s
 }
 
 // Out of run(), and so the end of the program: asio::detached would drop it.
-void rethrow(std::exception_ptr failure) {
+void rethrow(const std::exception_ptr& failure) {
     if (failure) std::rethrow_exception(failure);
 }
 

@@ -52,7 +52,7 @@ asio::awaitable<void> serve(tcp::socket client) {
 asio::awaitable<void> accept(tcp::acceptor& acceptor) {
     for (;;) {
         asio::co_spawn(acceptor.get_executor(), serve(co_await acceptor.async_accept(use_awaitable)),
-                       [](std::exception_ptr failure) {
+                       [](const std::exception_ptr& failure) {
                            try {
                                std::rethrow_exception(failure);
                            } catch (const std::system_error&) { // the client has left
@@ -67,14 +67,14 @@ int main() {
     asio::io_context io(1);
     cogwheel::timer_wheel wheel(io);
     tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
-    asio::co_spawn(io, accept(acceptor), [&](std::exception_ptr failure) {
+    asio::co_spawn(io, accept(acceptor), [&](const std::exception_ptr& failure) {
         if (acceptor.is_open()) std::rethrow_exception(failure); // out of run(): nothing fails in silence
     });
     const auto pool = std::make_shared<connection_pool<>>(io.get_executor(), wheel, acceptor.local_endpoint(),
                                                           pool_options{.max_connections = 2, .idle_limit = 100ms});
 
     int right = 0, asked = 12, running = asked;
-    const auto report = [&](std::exception_ptr failure, const std::string& answer) {
+    const auto report = [&](const std::exception_ptr& failure, const std::string& answer) {
         try {
             if (failure) std::rethrow_exception(failure);
             right += answer == "the question\n" ? 1 : 0;
