@@ -16,24 +16,14 @@ endforeach()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cogwheel" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" ${absent})
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
-set(about_wheel "the core, timing wheels without Asio")
-set(about_cogwheel "timers, timeouts and retries for standalone Asio")
-set(about_boost "timers, timeouts and retries for Boost.Asio")
-set(about_calendar "time zones, and cron schedules in them")
-set(about_tasks "named tasks with retries and a journal")
-set(about_observe "counts and turns as metrics and as a page")
-set(about_durable "tasks on Redis that outlive the machine")
-
 # One export set per component, so that find_package(cogwheel COMPONENTS wheel) needs no Asio.
-foreach(component IN ITEMS wheel cogwheel calendar tasks observe durable
-    boost boost_calendar boost_tasks boost_observe boost_durable)
-  if(TARGET cogwheel::${component})
-    cogwheel_target(${component} target)
-    install(TARGETS ${target} EXPORT ${component}Targets)
-    install(EXPORT ${component}Targets NAMESPACE cogwheel:: FILE cogwheel-${component}.cmake DESTINATION "${COGWHEEL_CMAKEDIR}")
-    string(REGEX REPLACE "^boost_" "" about "${component}")
-    cogwheel_pkg_config(${component} "Cogwheel: ${about_${about}}")
-  endif()
+get_property(components GLOBAL PROPERTY COGWHEEL_COMPONENTS)
+foreach(component IN LISTS components)
+  cogwheel_target(${component} target)
+  install(TARGETS ${target} EXPORT ${component}Targets)
+  install(EXPORT ${component}Targets NAMESPACE cogwheel:: FILE cogwheel-${component}.cmake DESTINATION "${COGWHEEL_CMAKEDIR}")
+  get_target_property(about ${target} COGWHEEL_ABOUT)
+  cogwheel_pkg_config(${component} "Cogwheel: ${about}")
 endforeach()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/cogwheelConfig.cmake.in"
