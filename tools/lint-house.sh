@@ -99,7 +99,7 @@ check_service() {
             continue
         fi
         { grep -nE '^ *# *include *"(http|api|work)/' "$file" | grep -vE "\"($allowed)/" || true; } | while IFS= read -r line; do
-            finding "$file:${line%%:*}: service/$folder may include ${allowed//|/, } only: what reads HTTP knows no task"
+            finding "$file:${line%%:*}: service/$folder may include ${allowed//|/, } only: a layer is tested without those above it"
         done
     done
 }

@@ -8,7 +8,7 @@ set -euo pipefail
 # shellcheck source=tools/files.sh
 source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
 
-readonly llvm=${LLVM:-14} formatter=${FORMATTER:-19}
+readonly llvm=${LLVM:?is the release that ./dev lint gives}
 analysed='(src|service)/CMakeFiles/[^/]*|tests/CMakeFiles/wheel_(model_)?tests\.dir'
 case "$*" in
 '') ;;
@@ -38,7 +38,7 @@ check() {
 
 sources() { project_files | grep -E '\.(hpp|cpp)$'; }
 
-format() { sources | xargs -r -d '\n' "clang-format-$formatter" --dry-run --Werror --style=file; }
+format() { sources | xargs -r -d '\n' "clang-format-$llvm" --dry-run --Werror --style=file; }
 
 # analyse DIRECTORY FILES CHECKS [CMAKE OPTION]...: analyses the sources whose paths match FILES, as a build in DIRECTORY
 # compiles them, for the CHECKS, or those of .clang-tidy. Headers are analysed through the sources that include them.

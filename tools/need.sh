@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # dev assigns clang, analyser, formatter and fetch.
+# shellcheck shell=bash disable=SC2154 # dev assigns clang and fetch.
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
@@ -63,15 +63,14 @@ packages() {
     service) printf '%s\n' 'parser - libllhttp-dev|libhttp-parser-dev' 'header nlohmann/json.hpp nlohmann-json3-dev' \
         'header toml++/toml.h libtomlplusplus-dev' ;;
     redis) printf '%s\n' "server redis-server ${COGWHEEL_REDIS:-redis-server|valkey-server}" ;;
-    lint) printf '%s\n' "command clang++-$analyser clang-$analyser" "command clang-format-$formatter clang-format-$formatter" \
-        "command clang-tidy-$analyser clang-tidy-$analyser" 'command shellcheck shellcheck' ;;
+    lint) printf '%s\n' "command clang++-$clang clang-$clang" "command clang-format-$clang clang-format-$clang" \
+        "command clang-tidy-$clang clang-tidy-$clang" 'command shellcheck shellcheck' ;;
     asan | fuzz) printf '%s\n' "command clang++-$clang clang-$clang" "runtime ${1/fuzz/fuzzer} libclang-rt-$clang-dev" ;;
     loops) printf '%s\n' 'header uv.h libuv1-dev' 'header event2/event.h libevent-dev' 'header ev.h libev-dev' ;;
     foreign) printf '%s\n' 'command /usr/bin/cargo cargo' 'file /usr/share/doc/librust-tokio-dev librust-tokio-dev' \
         'command javac openjdk-17-jdk-headless' 'file /usr/share/java/netty-common.jar libnetty-java' ;;
     queues) printf '%s\n' 'command sidekiq ruby-sidekiq' 'file /usr/lib/python3/dist-packages/rq python3-rq' \
         'file /usr/lib/python3/dist-packages/celery python3-celery' 'command npm npm' ;;
-    plot) printf '%s\n' 'file /usr/share/doc/python3-matplotlib python3-matplotlib' ;;
     clients) printf '%s\n' 'command python3 python3' ;;
     browser) printf '%s\n' 'command chromium chromium' 'command chromedriver chromium-driver' ;;
     probes) printf '%s\n' 'header sys/sdt.h systemtap-sdt-dev' ;;

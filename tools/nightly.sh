@@ -5,8 +5,9 @@
 # nightly.sh [LEG]...: runs what takes too long for each change, all legs or those named, and notes in docs/nightly.txt when each
 # of them ran last and what it said. A leg is a command of ./dev, as in 'compat --boost sid'. Takes hours.
 set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --boost bookworm' 'compat --boost sid' 'package' 'site' 'mutate')
+all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --boost bookworm' 'compat --boost sid' 'package' 'package site' 'mutate')
 all+=('compat '{bookworm,trixie,sid})
 mapfile -t platforms < <(tools/compat.sh --names)
 all+=("${platforms[@]/#/compat --platforms }")

@@ -116,7 +116,9 @@ public:
                     return this->unlock_with(token_type(*this, node->id()));
                 }
             }
+            // Without a node, create_armed() has taken neither f nor on_cancel.
             return schedule_and_unlock<by_value<F>, by_value<OnCancel>>(
+                // NOLINTNEXTLINE(bugprone-use-after-move)
                 a, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
         } else {
             return schedule_wrapped(when, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
