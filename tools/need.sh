@@ -1,8 +1,13 @@
-# shellcheck shell=bash disable=SC2154 # dev assigns clang and fetch.
+#!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
 # What `dev`, which sources this file, needs of a machine: compilers, packages, and how it gets them.
+# need.sh checks | rest, as root on Debian: installs what the commands of .ci/run need, or what the others need: see Containerfile.
+
+# The release of LLVM that compiles the tests, formats and analyses. Debian 12, 13 and sid have it. Everyone must use the same one:
+# releases format differently.
+readonly clang=19
 
 has_command() { command -v "$1" >/dev/null; }
 # Asks the compiler, so that headers outside /usr/include count too.
@@ -53,7 +58,7 @@ packages() {
             package=${package/#clang++/clang}
             printf '%s\n' "any_compiler ${CXX:-g++-12-or-clang++-16-or-later} ${package/#c++/g++}"
         fi
-        if [[ $fetch == OFF ]]; then
+        if [[ ${fetch:-OFF} == OFF ]]; then
             printf '%s\n' 'header asio.hpp libasio-dev' 'header fmt/core.h libfmt-dev' 'header doctest/doctest.h doctest-dev'
         fi
         ;;
@@ -78,7 +83,7 @@ packages() {
     site) printf '%s\n' 'command doxygen doxygen' 'file /usr/share/doxygen-awesome-css doxygen-awesome-css' ;;
     bare) printf '%s\n' 'command debootstrap debootstrap' ;;
     packages) printf '%s\n' 'command pkg-config pkgconf' ;;
-    mutants) printf '%s\n' "file /usr/lib/python3/dist-packages/clang/cindex.py python3-clang-16" ;;
+    mutants) printf '%s\n' "file /usr/lib/python3/dist-packages/clang/cindex.py python3-clang-$clang" ;;
     counts) printf '%s\n' 'command valgrind valgrind' ;;
     i386) packages i686-linux-gnu ;;
     armhf) packages arm-linux-gnueabihf ;;
@@ -161,3 +166,16 @@ need() {
     fi
     rm -f "$log"
 }
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+    set -euo pipefail
+    fail() {
+        printf 'need: %s\n' "$1" >&2
+        exit "${2:-1}"
+    }
+    case ${1:-} in
+    checks) need build gcc durable service redis clients probes packages browser lint asan fuzz counts bare mutants site deb ;;
+    rest) need loops foreign queues i386 armhf aarch64 riscv64 s390x windows libc++ io_uring ;;
+    *) fail 'usage: need.sh checks | rest' 2 ;;
+    esac
+fi
