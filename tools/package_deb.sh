@@ -29,18 +29,31 @@ printf 'deb: lintian\n'
 lintian --fail-on error,warning --display-level '>=info' --suppress-tags initial-upload-closes-no-bugs,debian-watch-file-is-missing \
     "$work"/cogwheel_*.changes
 
+# consumer NAME: builds and runs a program with what lies in the root.
+consumer() {
+    cmake -S "tests/consumer/$1" -B "$work/$1" -G Ninja -DCMAKE_PREFIX_PATH="$root/usr" >"$work/$1.log" 2>&1 || return
+    grep "^cogwheel_DIR:PATH=$root/" "$work/$1/CMakeCache.txt"
+    cmake --build "$work/$1" >>"$work/$1.log"
+    "$work/$1/consumer"
+}
+
 printf 'deb: an empty root\n'
 readonly root=$work/root
 mkdir "$root"
-for package in "$work"/*.deb; do
-    dpkg-deb -I "$package" | sed -n 's/^ \(Package\|Installed-Size\|Depends\)/\1/p'
-    dpkg-deb -x "$package" "$root"
-done
-for name in find_package durable; do
-    cmake -S "tests/consumer/$name" -B "$work/$name" -G Ninja -DCMAKE_PREFIX_PATH="$root/usr" >"$work/$name.log"
-    grep "^cogwheel_DIR:PATH=$root/" "$work/$name/CMakeCache.txt"
-    cmake --build "$work/$name" >>"$work/$name.log"
-    "$work/$name/consumer"
+for package in libcogwheel-dev libcogwheel-durable-dev cogwheeld; do
+    for file in "$work/$package"_*.deb; do
+        dpkg-deb -I "$file" | sed -n 's/^ \(Package\|Installed-Size\|Depends\)/\1/p'
+        dpkg-deb -x "$file" "$root"
+    done
+    case $package in
+    libcogwheel-dev)
+        consumer find_package
+        # Without its package, CMake names it.
+        ! consumer durable || exit 1
+        grep -q libcogwheel-durable-dev <(tr -s '\n ' ' ' <"$work/durable.log")
+        ;;
+    libcogwheel-durable-dev) consumer durable ;;
+    esac
 done
 tests/consumer/pkg_config/pkg_config.sh c++ "$root/usr" "$work/pkg_config"
 printf 'deb: the service\n'

@@ -10,6 +10,7 @@ from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load, rmdir
+from conan.tools.scm import Version
 
 required_conan_version = ">=2.0.5"
 
@@ -58,8 +59,17 @@ class Cogwheel(ConanFile):
         for name in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*"):
             copy(self, name, self._root, self.export_sources_folder)
 
+    # What docs/platforms.md names; of its platforms, this recipe has been tried on Linux alone.
     def validate(self):
         check_min_cppstd(self, 20)
+        compiler = str(self.settings.compiler)
+        oldest = {"gcc": "12", "clang": "16"}.get(compiler)
+        if self.settings.os != "Linux":
+            raise ConanInvalidConfiguration(f"cogwheel's recipe has been tried on Linux, and not on {self.settings.os}")
+        if oldest is None or Version(self.settings.compiler.version) < oldest:
+            raise ConanInvalidConfiguration(f"cogwheel needs gcc 12, clang 16, or later, and this is {compiler} {self.settings.compiler.version}")
+        if self.options.tasks and self.settings.get_safe("compiler.libcxx") == "libc++":
+            raise ConanInvalidConfiguration("the option tasks needs <stop_token>, which libc++ 16 does not have: tasks=False")
         if self.options.tasks and not self.options.calendar:
             raise ConanInvalidConfiguration("the option tasks needs the option calendar")
         if self.options.durable and not self.options.tasks:
@@ -105,8 +115,7 @@ class Cogwheel(ConanFile):
         for prefix in self._asios:
             core = "boost" if prefix else "cogwheel"
             self._component(core, ["wheel", "boost::headers" if prefix else "asio::asio"])
-            if self.settings.os in ("Linux", "FreeBSD"):
-                self.cpp_info.components[core].system_libs = ["pthread"]
+            self.cpp_info.components[core].system_libs = ["pthread"]
             self.cpp_info.components[core].defines = ["COGWHEEL_BOOST"] if prefix else ["ASIO_STANDALONE"]
             needs = {"observe": [core], "calendar": [core], "tasks": [prefix + "calendar"], "durable": [prefix + "tasks"]}
             needs["durable"] += ["libcurl::libcurl", "openssl::openssl"]

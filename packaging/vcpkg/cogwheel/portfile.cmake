@@ -5,7 +5,8 @@
 # In a registry, vcpkg_from_github() with the hash of a release takes the place of the first command.
 #
 # Tried on Linux with vcpkg of August 2026 and its port of Asio 1.32, debug and release; programs were built with the result. All
-# features but boost also by vcpkg's scripts alone, with Debian's Asio, curl and OpenSSL. No other platform was.
+# features but boost also by vcpkg's scripts alone, with Debian's Asio, curl and OpenSSL. No other platform
+# was: so "supports" names Linux alone. docs/platforms.md says where the library itself runs.
 
 cmake_path(SET SOURCE_PATH NORMALIZE "${CURRENT_PORT_DIR}/../../..")
 
