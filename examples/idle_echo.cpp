@@ -45,13 +45,13 @@ struct server {
     tcp::acceptor acceptor;
     std::chrono::seconds idle;
     std::list<connection> open{}; // so that all can be told to end
-    cogwheel::session_group sessions{wheel};
+    cogwheel::session_group<> sessions{wheel};
     bool cut = false;
 
     server(std::uint16_t port, std::chrono::seconds limit)
         : acceptor{io, {asio::ip::address_v4::loopback(), port}}, idle{limit} {}
 
-    asio::awaitable<void> echo(std::list<connection>::iterator c, cogwheel::session_group::member) {
+    asio::awaitable<void> echo(std::list<connection>::iterator c, cogwheel::session_group<>::member) {
         c->observe_output(); // a peer that reads slowly is not idle
         c->close_when_idle();
         std::error_code ec;

@@ -41,7 +41,7 @@ may_include() {
     resilience) printf 'detail|wheel|asio|resilience' ;;
     net) printf 'detail|wheel|asio|resilience|net' ;;
     schedule) printf 'detail|wheel|asio|resilience|schedule' ;;
-    calendar) printf 'detail|schedule|calendar' ;;
+    calendar) printf 'detail|calendar' ;;
     tasks) printf 'detail|wheel|counts|asio|resilience|schedule|calendar|tasks' ;;
     durable) printf 'detail|wheel|counts|asio|resilience|schedule|calendar|tasks|durable' ;;
     observe) printf 'detail|wheel|counts|asio|resilience|net|tasks|observe' ;;

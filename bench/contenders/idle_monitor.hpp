@@ -18,7 +18,7 @@ class idle_monitors : public asio_loop {
 public:
     static constexpr std::string_view name = ReadsClock ? "cogwheel-idle" : "cogwheel-idle-now";
     static constexpr bool handle_is_timer = true;
-    using handle = cogwheel::idle_monitor;
+    using handle = cogwheel::idle_monitor<>;
 
     fixed_array<handle> make_handles(std::size_t n) {
         const cogwheel::idle_timeouts limits{.all = std::chrono::seconds(30)};

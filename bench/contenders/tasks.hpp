@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Tasks that run every second: those who keep a list of them, to which they can be added one by one.
+// Tasks that run every second, or once in a second: those who keep a list, to which they can be added one by one.
 #pragma once
 
 #include <cogwheel/schedule/interval.hpp>
@@ -21,7 +21,7 @@ public:
     static constexpr std::string_view name = "cogwheel keyed_timers";
 
     void add(std::size_t number) {
-        timers_.add("task " + std::to_string(number), cogwheel::recurrence::every(std::chrono::seconds(1)), [] {});
+        timers_.add("task " + std::to_string(number), std::chrono::seconds(1), [] {});
     }
     std::size_t pending() const { return wheel_.pending(); }
 
@@ -44,7 +44,7 @@ public:
 private:
     asio::io_context io_;
     cogwheel::timer_wheel wheel_{io_};
-    std::deque<cogwheel::interval> intervals_;
+    std::deque<cogwheel::interval<>> intervals_;
 };
 
 class scheduler_tasks {

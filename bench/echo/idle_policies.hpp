@@ -63,8 +63,8 @@ public:
 template <class Wheel>
 class wheel_limit {
 public:
-    static constexpr bool is_local = std::is_same_v<Wheel, cogwheel::local_timer_wheel>;
-    static constexpr std::string_view name = is_local ? "cogwheel-local" : "cogwheel";
+    static constexpr std::string_view name =
+        std::is_same_v<Wheel, cogwheel::local_timer_wheel> ? "cogwheel-local" : "cogwheel";
 
     struct shared : kicks {
         explicit shared(asio::io_context& io) : wheel(io) {}
@@ -88,7 +88,7 @@ public:
 private:
     shared& all_;
     tcp::socket& socket_;
-    std::conditional_t<is_local, cogwheel::local_idle_monitor, cogwheel::idle_monitor> idle_;
+    cogwheel::idle_monitor<Wheel> idle_;
 };
 
 /// As Asio's own examples do it: a new expiry aborts the wait, and another one follows.

@@ -95,7 +95,7 @@ private:
     asio::ip::tcp::socket& socket_;
     websocket_stream& ws_;
     std::size_t& timed_out_;
-    cogwheel::local_idle_monitor idle_; // its end ends the watch
+    cogwheel::idle_monitor<cogwheel::local_timer_wheel> idle_; // its end ends the watch
 };
 
 } // namespace

@@ -63,7 +63,8 @@ asio::awaitable<void> server::accept() {
     }
 }
 
-asio::awaitable<void> server::serve(std::list<connection>::iterator at, cogwheel::local_session_group::member session) {
+asio::awaitable<void> server::serve(std::list<connection>::iterator at,
+                                    cogwheel::session_group<cogwheel::local_timer_wheel>::member session) {
     std::exception_ptr thrown;
     try {
         co_await serve_http(*at);

@@ -56,7 +56,8 @@ private:
 
     asio::awaitable<void> accept();
     asio::awaitable<void> drain();
-    asio::awaitable<void> serve(std::list<connection>::iterator at, cogwheel::local_session_group::member session);
+    asio::awaitable<void> serve(std::list<connection>::iterator at,
+                                cogwheel::session_group<cogwheel::local_timer_wheel>::member session);
     asio::awaitable<void> serve_http(connection& c);
     template <class Request>
     asio::awaitable<void> serve_websocket(connection& c, const Request& upgrade);
@@ -64,7 +65,7 @@ private:
     const limits limits_;
     cogwheel::local_timer_wheel wheel_;
     asio::ip::tcp::acceptor acceptor_;
-    cogwheel::local_session_group sessions_{wheel_};
+    cogwheel::session_group<cogwheel::local_timer_wheel> sessions_{wheel_};
     std::list<connection> connections_;
     bool stopping_ = false;
     std::size_t accepted_ = 0, requests_ = 0, messages_ = 0, timed_out_ = 0, refused_ = 0;

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 asio::awaitable<std::string> client::call(std::string body, cogwheel::deadline until) {
     const auto attempt = [&](cogwheel::retry_attempt& a) -> asio::awaitable<std::string> {
         const std::uint64_t id = send(body);
-        const auto limit = cogwheel::request_timeout::from_write(options_.timeout, a.deadline());
+        const auto limit = requests_.from_write(options_.timeout, a.deadline());
         co_return co_await requests_.async_wait(id, limit, asio::use_awaitable);
     };
     auto [result, answer] = co_await cogwheel::async_retry(

@@ -46,7 +46,7 @@ private:
     const limits limits_;
     cogwheel::local_timer_wheel wheel_;
     asio::ip::tcp::acceptor acceptor_;
-    cogwheel::local_session_group sessions_{wheel_};
+    cogwheel::session_group<cogwheel::local_timer_wheel> sessions_{wheel_};
     std::list<tunnel> tunnels_;
     bool accepting_ = false;
     bool stopping_ = false;

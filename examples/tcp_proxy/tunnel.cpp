@@ -28,7 +28,7 @@ asio::awaitable<ending> tunnel::run(const std::string& host, const std::string& 
     error_ = co_await connect(host, service);
     if (!error_) {
         // Traffic in one direction keeps both alive.
-        cogwheel::local_idle_monitor idle{wheel_, client_.get_executor(), {.all = limits_.idle}};
+        cogwheel::idle_monitor idle{wheel_, client_.get_executor(), {.all = limits_.idle}};
         const auto first =
             co_await ((pump(client_, target_, to_target_, idle) && pump(target_, client_, to_client_, idle)) ||
                       idle.async_idle(use_awaitable)); // the other one is cancelled, and awaited
@@ -55,7 +55,7 @@ asio::awaitable<std::error_code> tunnel::connect(const std::string& host, const 
 }
 
 asio::awaitable<void> tunnel::pump(tcp::socket& from, tcp::socket& to, writer& out,
-                                   cogwheel::local_idle_monitor& idle) {
+                                   cogwheel::idle_monitor<cogwheel::local_timer_wheel>& idle) {
     std::array<char, 16 * 1024> data; // NOLINT(cppcoreguidelines-pro-type-member-init): read into
     for (std::error_code ec;;) {
         const std::size_t size = co_await from.async_read_some(asio::buffer(data), redirect_error(use_awaitable, ec));

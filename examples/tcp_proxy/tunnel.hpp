@@ -56,7 +56,7 @@ private:
     void close() noexcept;
     asio::awaitable<std::error_code> connect(const std::string& host, const std::string& service);
     asio::awaitable<void> pump(asio::ip::tcp::socket& from, asio::ip::tcp::socket& to, writer& out,
-                               cogwheel::local_idle_monitor& idle);
+                               cogwheel::idle_monitor<cogwheel::local_timer_wheel>& idle);
 
     const limits& limits_;
     cogwheel::local_timer_wheel& wheel_;

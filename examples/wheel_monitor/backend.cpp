@@ -5,9 +5,9 @@
 
 #include "support/spawned.hpp"
 
+#include <cogwheel/asio/error.hpp>
 #include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/net/idle_monitor.hpp>
-#include <cogwheel/resilience/error.hpp>
 #include <cogwheel/resilience/retry.hpp>
 
 #include <asio/co_spawn.hpp>
@@ -72,7 +72,7 @@ asio::awaitable<void> backend::calls() {
 /// One attempt: the breaker is asked, and an answer may take 30 ms.
 asio::awaitable<std::error_code> backend::call_backend() {
     auto call = breaker_.allow();
-    if (!call) co_return cogwheel::resilience_errc::circuit_open;
+    if (!call) co_return cogwheel::errc::circuit_open;
     std::error_code ec;
     const auto answer_after = backend_is_down_ ? 1000ms : between(5, 35);
     const auto token = redirect_error(use_awaitable, ec);

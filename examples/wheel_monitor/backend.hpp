@@ -37,7 +37,7 @@ private:
     std::chrono::milliseconds between(int least, int most);
 
     cogwheel::timer_wheel& wheel_;
-    cogwheel::circuit_breaker breaker_{
+    cogwheel::circuit_breaker<> breaker_{
         wheel_, {.failures_in_a_row = 5, .open_for = cogwheel::backoff::constant(std::chrono::milliseconds(500))}};
     cogwheel::retry_budget budget_{{.ratio = 0.2, .min_per_second = 5, .capacity = 20}};
     cogwheel::retry_counts retries_;

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The Cogwheel authors
 #include "api/problem.hpp"
 
+#include <cogwheel/asio/error.hpp>
 #include <cogwheel/durable/error.hpp>
-#include <cogwheel/schedule/error.hpp>
+#include <cogwheel/tasks/error.hpp>
 
 #include <asio/error.hpp>
 
@@ -31,7 +32,7 @@ http_response problem::to_response() const {
 namespace {
 
 using cogwheel::durable_errc;
-using cogwheel::schedule_errc;
+using cogwheel::task_errc;
 
 constexpr const char* again = "try again";
 constexpr const char* again_with_keep =
@@ -100,19 +101,14 @@ problem of_durable(durable_errc e, std::string words) {
     }
 }
 
-problem of_schedule(schedule_errc e, std::string words) {
+problem of_task(task_errc e, std::string words) {
     switch (e) {
-    case schedule_errc::duplicate_key:
-        return {.status = 409,
-                .detail = "a task with this id is stored",
-                .field = "id",
-                .remedy = "give another id, or \"policy\": \"keep\" or \"replace\""};
-    case schedule_errc::never:
+    case task_errc::never:
         return {.status = 422,
                 .detail = "it has no run in the future",
                 .field = "cron",
                 .remedy = "give an expression that has one"};
-    case schedule_errc::bad_period: // of reschedule() alone: the others are checked before
+    case task_errc::bad_period: // of reschedule() alone: the others are checked before
         return {.status = 409,
                 .detail = "a recurring task cannot be moved",
                 .remedy = "schedule it again with \"policy\": \"replace\""};
@@ -127,8 +123,13 @@ problem problem_of(std::error_code ec, std::string_view id, std::uint64_t genera
     problem p;
     if (ec == asio::error::operation_aborted)
         p = {.status = 503, .detail = "the service is shutting down", .remedy = again, .retry_after = 1};
-    else if (ec.category() == cogwheel::schedule_category())
-        p = of_schedule(static_cast<schedule_errc>(ec.value()), ec.message());
+    else if (ec == cogwheel::errc::duplicate_key)
+        p = {.status = 409,
+             .detail = "a task with this id is stored",
+             .field = "id",
+             .remedy = "give another id, or \"policy\": \"keep\" or \"replace\""};
+    else if (ec.category() == cogwheel::task_category())
+        p = of_task(static_cast<task_errc>(ec.value()), ec.message());
     else if (ec == std::errc::no_space_on_device || ec == std::errc::io_error ||
              ec == std::errc::read_only_file_system || ec == std::errc::no_such_file_or_directory)
         p = {.status = 503,

@@ -101,7 +101,7 @@ private:
     http_application& application_;
     const http_limits limits_;
     asio::ip::tcp::acceptor acceptor_;
-    cogwheel::session_group sessions_;
+    cogwheel::session_group<> sessions_;
     std::unordered_set<connection*> connections_;
     http_counts counts_;
     bool stopping_ = false;

@@ -56,7 +56,7 @@ struct cron_schedule::window {
     std::optional<sys_seconds> made_up; // the first moment of the stretch, if it runs for times that were left out
 };
 
-cron_schedule::window cron_schedule::window_of(const zone_stretch& s) const {
+cron_schedule::window cron_schedule::window_of(const zone_info::stretch& s) const {
     const sys_seconds begin = std::max(s.begin, earliest), end = std::min(s.end, latest);
     window w{local(begin, s.offset), local(end, s.offset), s.offset, {}};
     if (begin != s.begin || policy_ == dst_policy::follow_clock || expression_.follows_the_clock()) return w;
@@ -74,7 +74,7 @@ cron_schedule::window cron_schedule::window_of(const zone_stretch& s) const {
 std::optional<sys_seconds> cron_schedule::next(sys_seconds after) const {
     after = std::max(after, earliest - tick);
     while (after < latest - tick) {
-        const zone_stretch s = zone_.stretch_at(after + tick);
+        const zone_info::stretch s = zone_.stretch_at(after + tick);
         const window w = window_of(s);
         if (w.made_up && *w.made_up > after) return w.made_up;
         const local_seconds from = std::max(w.first, local(after + tick, w.offset));
@@ -89,7 +89,7 @@ std::optional<sys_seconds> cron_schedule::next(sys_seconds after) const {
 std::optional<sys_seconds> cron_schedule::previous(sys_seconds before) const {
     before = std::min(before, latest);
     while (before > earliest) {
-        const zone_stretch s = zone_.stretch_at(before - tick);
+        const zone_info::stretch s = zone_.stretch_at(before - tick);
         const window w = window_of(s);
         const auto found = expression_.previous(std::min(w.end, local(before, w.offset)));
         if (found && *found >= w.first) return moment(*found, w.offset);

@@ -85,7 +85,7 @@ const zone_rules* find(std::string_view name) {
 bool agree(const zone_rules& a, const zone_rules& b) {
     auto at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     for (int changes = 0; changes < 10; ++changes) {
-        const zone_stretch x = a.stretch_at(at), y = b.stretch_at(at);
+        const zone_info::stretch x = a.stretch_at(at), y = b.stretch_at(at);
         if (x.offset != y.offset || x.end != y.end) return false;
         if (x.end == std::chrono::sys_seconds::max()) return true;
         at = x.end;
@@ -132,7 +132,7 @@ zone_info zone_info::local() { return detail::local_zone("/etc"); }
 
 std::string zone_info::name() const { return rules_ == nullptr ? "UTC" : rules_->name(); }
 
-zone_stretch zone_info::stretch_at(std::chrono::sys_seconds at) const {
+zone_info::stretch zone_info::stretch_at(std::chrono::sys_seconds at) const {
     using std::chrono::sys_seconds;
     if (rules_ == nullptr) return {sys_seconds::min(), sys_seconds::max(), std::chrono::seconds(0)};
     return rules_->stretch_at(at);

@@ -100,8 +100,8 @@ zone_rules::zone_rules(std::string_view name, std::string_view file) : name_(nam
 
 // After the last listed change, its offset applies up to the next change by the rule. The rule alone is wrong where zic
 // has left out the change before it. Version 2.36 does so for America/Ojinaga, in the first week of November 2022.
-zone_stretch zone_rules::stretch_at(sys_seconds at) const {
-    zone_stretch s{sys_seconds::min(), sys_seconds::max(), first_};
+zone_info::stretch zone_rules::stretch_at(sys_seconds at) const {
+    zone_info::stretch s{sys_seconds::min(), sys_seconds::max(), first_};
     const auto next = std::upper_bound(listed_.begin(), listed_.end(), at,
                                        [](sys_seconds t, const clock_change& c) { return t < c.at; });
     if (next != listed_.begin()) {

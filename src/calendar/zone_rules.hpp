@@ -26,7 +26,7 @@ public:
     const std::string& name() const noexcept { return name_; }
 
     /// Returns the stretch that contains this moment. Complexity: O(log listed changes).
-    zone_stretch stretch_at(std::chrono::sys_seconds) const;
+    zone_info::stretch stretch_at(std::chrono::sys_seconds) const;
 
 private:
     std::string name_;

@@ -3,8 +3,8 @@
 #include "callback_verdict.hpp"
 #include "http_url.hpp"
 
+#include <cogwheel/asio/error.hpp>
 #include <cogwheel/durable/callback_handler.hpp>
-#include <cogwheel/resilience/error.hpp>
 
 #include COGWHEEL_ASIO_HEADER(error.hpp)
 #include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
@@ -22,7 +22,7 @@ constexpr std::chrono::seconds for_a_budget(10);
 // Whether it was an attempt: to reach a receiver in vain is one.
 bool happened(const callback_result& r) noexcept {
     if (r.sent) return true;
-    if (r.error == resilience_errc::circuit_open || r.error == callback_errc::budget_spent ||
+    if (r.error == errc::circuit_open || r.error == callback_errc::budget_spent ||
         r.error == callback_errc::too_many_waiting)
         return false;
     return detail::verdict_of(r) != detail::peer_verdict::unknown; // a fault of this process, or its end

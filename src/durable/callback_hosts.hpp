@@ -35,7 +35,7 @@ private:
 
 struct callback_host {
     std::string origin;
-    std::optional<circuit_breaker> circuit{};
+    std::optional<circuit_breaker<>> circuit{};
     std::optional<retry_budget> budget{};
     std::list<callback_request::ptr> waiting{};
     std::size_t in_flight = 0;

@@ -30,7 +30,7 @@ struct callback_request {
     callback_host* host = nullptr;
     std::list<ptr>::iterator position{}; // in the host's list of waiting ones, or in the list of those in flight
     std::unique_ptr<callback_transfer> transfer{};
-    circuit_breaker::call permit{};
+    circuit_breaker<>::call permit{};
     std::chrono::steady_clock::time_point submitted{}, started{};
     callback_result result{};
 };

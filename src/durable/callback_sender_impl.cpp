@@ -115,7 +115,7 @@ bool callback_sender_impl::permitted(callback_request& r, callback_host& host) {
         r.permit = host.circuit->allow();
         if (!r.permit) {
             count([](callback_stats& s) { ++s.circuit_refused; });
-            r.result.error = resilience_errc::circuit_open;
+            r.result.error = errc::circuit_open;
             r.result.retry_after = std::min(host.open_for(options_.circuit), options_.max_retry_after);
             return false;
         }

@@ -103,7 +103,7 @@ peer_verdict verdict_of(const callback_result& result) noexcept {
     if (result.status >= 500) return peer_verdict::failed;
     if (result.error == asio::error::timed_out) return peer_verdict::failed;
     if (result.error == callback_errc::address_refused || result.error == callback_errc::bad_url ||
-        result.error.category() == error_category())
+        refused_by_wheel(result.error))
         return peer_verdict::unknown;
     if (result.error && is_of_system(result.error)) return peer_verdict::unknown; // a fault of this process, or aborted
     return result.error && result.error != callback_errc::refused_by_status ? peer_verdict::failed

@@ -9,7 +9,7 @@
 #include "run_plan.hpp"
 #include "task_envelope.hpp"
 
-#include <cogwheel/schedule/error.hpp>
+#include <cogwheel/tasks/error.hpp>
 
 #include COGWHEEL_ASIO_HEADER(post.hpp)
 #include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
@@ -54,7 +54,7 @@ error_code durable_queue_impl::translate(const durable_task& from, new_task& to)
     if (repeats(from.when)) {
         const auto now = std::chrono::microseconds(clocks_.front().now_us(std::chrono::steady_clock::now()));
         first = first_point(from.when, now);
-        if (!first) return schedule_errc::never;
+        if (!first) return task_errc::never;
         to.due = due_of(from.when, *first, from.id);
         to.recurring = true;
         to.runs_left = from.when.runs();
@@ -82,7 +82,7 @@ asio::awaitable<void> durable_queue_impl::add(self_ptr self, std::shared_ptr<chu
         if (i >= added.value.size()) continue;
         const added_task& from = added.value[i];
         to.receipt = {from.generation, point_of(from.due), from.existed};
-        if (!to.error && from.existed && c->policy == on_duplicate::reject) to.error = schedule_errc::duplicate_key;
+        if (!to.error && from.existed && c->policy == on_duplicate::reject) to.error = errc::duplicate_key;
     }
 }
 

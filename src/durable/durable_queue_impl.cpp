@@ -6,7 +6,7 @@
 
 #include "task_envelope.hpp"
 
-#include <cogwheel/schedule/error.hpp>
+#include <cogwheel/tasks/error.hpp>
 
 #include COGWHEEL_ASIO_HEADER(redirect_error.hpp)
 
@@ -154,7 +154,7 @@ awaitable_answer<durable_receipt> durable_queue_impl::reschedule(self_ptr self, 
     durable_task checked;
     checked.id = id;
     checked.when = when;
-    result.error = repeats(when) ? make_error_code(schedule_errc::bad_period) : checked.check();
+    result.error = repeats(when) ? make_error_code(task_errc::bad_period) : checked.check();
     if (result.error) co_return result;
     send_gathered(self);
     const bool relative = when.what() == task_trigger::kind::once;
@@ -164,7 +164,7 @@ awaitable_answer<durable_receipt> durable_queue_impl::reschedule(self_ptr self, 
     result.value = {now.generation, point_of(now.due), true};
     if (moved.value == removal::not_found && !moved.error) result.error = durable_errc::no_such_task;
     if (moved.value == removal::running) result.error = durable_errc::running;
-    if (moved.value == removal::recurring) result.error = schedule_errc::bad_period;
+    if (moved.value == removal::recurring) result.error = task_errc::bad_period;
     co_return result;
 }
 

@@ -16,7 +16,7 @@ error_code durable_task::check() const noexcept {
     if (max_attempts < 1 || max_attempts > max_max_attempts) return durable_errc::bad_attempts;
     if (!traceparent.empty() && !detail::is_traceparent(traceparent)) return durable_errc::bad_trace;
     if (const auto ec = when.check()) return ec;
-    if (when.what() == task_trigger::kind::periodic && when.period() < least_period) return schedule_errc::bad_period;
+    if (when.what() == task_trigger::kind::periodic && when.period() < least_period) return task_errc::bad_period;
     if (when.what() == task_trigger::kind::date ? when.first_delay() > max_date.time_since_epoch()
                                                 : when.first_delay() > max_delay)
         return durable_errc::bad_due;

@@ -7,7 +7,7 @@
 #include "milliseconds.hpp"
 
 #include <cogwheel/resilience/random.hpp>
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/repetition.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -15,7 +15,7 @@
 #pragma once
 
 #include <cogwheel/durable/durable_task.hpp>
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/on_duplicate.hpp>
 
 #include COGWHEEL_ASIO_HEADER(awaitable.hpp)
 

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "../detail/json_writer.hpp"
+#include "metric.hpp"
 
 #include <cogwheel/counts/duration_histogram.hpp>
-#include <cogwheel/observe/metric.hpp>
 #include <cogwheel/observe/metrics.hpp>
 
 #include <array>

@@ -7,6 +7,21 @@
 #include <algorithm>
 #include <stdexcept>
 
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
+
+std::string_view to_string(metric_type type) noexcept { return constant_name(type, {"counter", "gauge", "histogram"}); }
+
+std::vector<metric_description> all_metrics() {
+    std::vector<metric_description> all;
+    const auto add = [&]<class Sample>(const metric_source_list<Sample>&) {
+        for (const auto& m : table_of<Sample>().metrics) all.push_back(m.what);
+    };
+    std::apply([&](const auto&... list) { (add(list), ...); }, metric_sources());
+    return all;
+}
+
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
+
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
@@ -60,24 +75,6 @@ void end(Source& source) {
 }
 
 } // namespace
-
-std::string_view to_string(metric_type type) noexcept {
-    return detail::constant_name(type, {"counter", "gauge", "histogram"});
-}
-
-std::vector<metric_description> all_metrics() {
-    std::vector<metric_description> all;
-    const auto add = [&](const auto& table) {
-        for (const auto& m : table.metrics) all.push_back(m.what);
-    };
-    add(detail::table_of<detail::wheel_sample>());
-    add(detail::table_of<request_stats>());
-    add(detail::table_of<detail::circuit_sample>());
-    add(detail::table_of<retry_stats>());
-    add(detail::table_of<retry_budget_stats>());
-    add(detail::table_of<task_stats>());
-    return all;
-}
 
 std::string_view to_string(metrics_format format) noexcept {
     return detail::constant_name(format, {"prometheus", "openmetrics", "json"});

@@ -117,7 +117,7 @@ void connections(json_writer& json, const page_sample& s) {
     }
 }
 
-void handlers(json_writer& json, const std::vector<handler_time>& rows) {
+void handlers(json_writer& json, const std::vector<handler_times::entry>& rows) {
     json.key("handlers");
     json.open('[');
     for (std::size_t i = 0; i < std::min(rows.size(), most_handlers); ++i) {

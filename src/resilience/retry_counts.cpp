@@ -17,7 +17,7 @@ void retry_counts::add(const retry_result& result) noexcept {
 
 retry_stats retry_counts::stats() const noexcept {
     retry_stats s;
-    for (std::size_t i = 0; i < retry_ends; ++i) s.ends[i] = ends_[i].load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < s.ends.size(); ++i) s.ends[i] = ends_[i].load(std::memory_order_relaxed);
     s.attempts = attempts_.load(std::memory_order_relaxed);
     return s;
 }

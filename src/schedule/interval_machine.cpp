@@ -3,7 +3,7 @@
 //
 // The grid of an interval. Each point is an integer sum, so a million periods do not drift.
 #include <cogwheel/schedule/detail/interval_machine.hpp>
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/repetition.hpp>
 
 #include <algorithm>
 

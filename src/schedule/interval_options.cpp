@@ -4,6 +4,7 @@
 // Checks the options of an interval. Each message names the value, the range and the remedy.
 #include <cogwheel/detail/constant_name.hpp>
 #include <cogwheel/schedule/interval_options.hpp>
+#include <cogwheel/schedule/on_duplicate.hpp>
 
 #include <stdexcept>
 #include <string>

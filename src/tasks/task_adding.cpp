@@ -14,14 +14,14 @@ namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::shared_ptr<const defined_job> job,
                                                             on_duplicate policy, error_code& refused) {
     refused = stopped_         ? make_error_code(errc::stopped)
-              : t.name.empty() ? make_error_code(schedule_errc::no_name)
+              : t.name.empty() ? make_error_code(task_errc::no_name)
                                : t.when.check();
-    if (!refused && t.most_at_once == 0) refused = schedule_errc::bad_times;
-    if (!refused && !t.traceparent.empty() && !is_traceparent(t.traceparent)) refused = schedule_errc::bad_trace;
+    if (!refused && t.most_at_once == 0) refused = task_errc::bad_times;
+    if (!refused && !t.traceparent.empty() && !is_traceparent(t.traceparent)) refused = task_errc::bad_trace;
     if (refused) return nullptr;
     if (job == nullptr) {
         const auto defined = jobs_.find(t.job);
-        if (defined == jobs_.end()) refused = schedule_errc::unknown_job;
+        if (defined == jobs_.end()) refused = task_errc::unknown_job;
         if (refused) return nullptr;
         job = defined->second;
     } else {
@@ -30,13 +30,13 @@ task_scheduler_impl::entry_ptr task_scheduler_impl::prepare(task&& t, std::share
     const entry_ptr old = entry_named(t.name);
     const bool exists = (old != nullptr && !old->ended) || idle_.contains(t.name);
     const bool ending = old != nullptr && old->cancelled && !old->ended; // only its job still runs: nothing to keep
-    if (exists && policy == on_duplicate::reject) refused = schedule_errc::duplicate_key;
+    if (exists && policy == on_duplicate::reject) refused = errc::duplicate_key;
     if (refused || (exists && policy == on_duplicate::keep && !ending)) return nullptr;
     auto entry = std::make_shared<task_entry>(shared_from_this(), std::move(t), std::move(job), options_.misfire_grace);
     if (const auto until = entry->spec.when.until())
         entry->machine.ends_at(point_of(*wheel_, entry->spec.when, *until));
     entry->machine.begin(present_of(*wheel_, entry->spec.when));
-    if (!entry->machine.next()) refused = schedule_errc::never;
+    if (!entry->machine.next()) refused = task_errc::never;
     return refused ? nullptr : entry;
 }
 
@@ -63,7 +63,7 @@ task_batch_result task_scheduler_impl::add_all(std::vector<task> tasks, on_dupli
     std::unordered_set<std::string> names;
     tasks_.reserve(tasks_.size() + tasks.size());
     for (task& t : tasks) {
-        if (names.contains(t.name) && policy != on_duplicate::keep) result.refused = schedule_errc::duplicate_key;
+        if (names.contains(t.name) && policy != on_duplicate::keep) result.refused = errc::duplicate_key;
         if (result.refused) break;
         const entry_ptr entry =
             names.insert(t.name).second ? prepare(std::move(t), nullptr, policy, result.refused) : nullptr;

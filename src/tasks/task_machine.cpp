@@ -4,7 +4,7 @@
 // Decides in two steps: which points of the grid still get a run (misfire), and whether these runs may begin (overlap).
 #include "task_machine.hpp"
 
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/repetition.hpp>
 
 #include <algorithm>
 

@@ -38,7 +38,7 @@ void task_scheduler_impl::restore(locked_scope& s, task_record&& record, task_re
         return;
     }
     error_code bad = record.task.when.check();
-    if (!bad && (record.runs_left < 0 || record.task.most_at_once == 0)) bad = schedule_errc::bad_times;
+    if (!bad && (record.runs_left < 0 || record.task.most_at_once == 0)) bad = task_errc::bad_times;
     if (bad) {
         result.warnings.push_back("task '" + record.task.name + "' makes no sense: " + bad.message());
         return;
@@ -123,7 +123,7 @@ void task_scheduler_impl::go_on(locked_scope& s, const active_ptr& run) noexcept
     if (options_.interrupted == interrupted_runs::again)
         submit(s, run);
     else
-        s.reject(run, message_or_out_of_memory([] { return make_error_code(schedule_errc::interrupted).message(); }));
+        s.reject(run, message_or_out_of_memory([] { return make_error_code(task_errc::interrupted).message(); }));
 }
 
 task_info task_scheduler_impl::info_of(const task_entry& e) const {

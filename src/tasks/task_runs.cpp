@@ -135,7 +135,7 @@ void task_scheduler_impl::submit(locked_scope& s, const active_ptr& run) noexcep
     case full_policy::kind::wait:
         return pool_.enqueue(run);
     case full_policy::kind::reject:
-        s.reject(run, message_or_out_of_memory([] { return make_error_code(schedule_errc::queue_full).message(); }));
+        s.reject(run, message_or_out_of_memory([] { return make_error_code(task_errc::queue_full).message(); }));
     }
 }
 

@@ -175,7 +175,7 @@ void task_scheduler_impl::task_due(task_entry& e, std::uint64_t number) {
     if (d.replace) drop_runs(s, e, active_run::reason::replaced);
     for (const active_ptr& run : runs) begin(s, run);
     if (!e.ended && e.machine.finished())
-        finish(s, entry, task_state::failed, make_error_code(schedule_errc::missed).message());
+        finish(s, entry, task_state::failed, make_error_code(task_errc::missed).message());
 }
 
 // Arms a task's timer again, after all timers of the wheel were cancelled. A stopped wheel refuses.

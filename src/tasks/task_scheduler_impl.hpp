@@ -16,7 +16,7 @@
 #include "task_recorder.hpp"
 #include "task_tally.hpp"
 
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/on_duplicate.hpp>
 
 #include <list>
 #include <mutex>

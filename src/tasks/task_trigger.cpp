@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Computes the points of a trigger. The points of a cron expression are whole seconds.
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/repetition.hpp>
 #include <cogwheel/tasks/detail/task_words.hpp>
 #include <cogwheel/tasks/task_trigger.hpp>
 
@@ -78,12 +78,10 @@ task_trigger task_trigger::times(std::int64_t runs) const {
 }
 
 error_code task_trigger::check() const noexcept {
-    if (runs_ < 1) return schedule_errc::bad_times;
+    if (runs_ < 1) return task_errc::bad_times;
     const bool repeats = kind_ == kind::periodic || kind_ == kind::cron;
-    if (kind_ == kind::periodic ? period_ <= nanoseconds::zero() : !repeats && runs_ > 1)
-        return schedule_errc::bad_period;
-    if (jitter_ < nanoseconds::zero() || (kind_ == kind::periodic && jitter_ >= period_))
-        return schedule_errc::bad_jitter;
+    if (kind_ == kind::periodic ? period_ <= nanoseconds::zero() : !repeats && runs_ > 1) return task_errc::bad_period;
+    if (jitter_ < nanoseconds::zero() || (kind_ == kind::periodic && jitter_ >= period_)) return task_errc::bad_jitter;
     return {};
 }
 

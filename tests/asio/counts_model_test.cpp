@@ -92,7 +92,7 @@ public:
         const auto live = pending();
         CHECK(s.pending == live.size());
         std::uint64_t scheduled = 0, fired = 0, cancelled = 0;
-        for (std::size_t k = 0; k < timer_kinds; ++k) {
+        for (std::size_t k = 0; k < s.kinds.size(); ++k) {
             CAPTURE(k);
             CHECK(s.kinds[k] == kinds_[k]);
             scheduled += kinds_[k].scheduled;
@@ -314,7 +314,7 @@ private:
     };
     std::vector<object_with_timer> objects_;
 
-    std::array<timer_counts, timer_kinds> kinds_{};
+    decltype(wheel_stats::kinds) kinds_{};
     std::uint64_t rejected_ = 0, wakeups_ = 0, empty_wakeups_ = 0, largest_ = 0, exhausted_ = 0;
     counted_values late_, took_;
     nanoseconds turn_start_{};

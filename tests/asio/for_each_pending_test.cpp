@@ -56,7 +56,7 @@ TEST_CASE("token_of_any_timer_cancels_it_and_counts_it_once") {
     basic_wheel_timer<testing::manual_timer_wheel> object(w.wheel, 90ms);
     object.async_wait(must_abort());
     object.async_wait(must_abort());
-    basic_idle_monitor<manual_clock, multi_threaded> idle(w.wheel, {.reader = 1s});
+    idle_monitor idle(w.wheel, {.reader = 1s});
     int idle_ends = 0;
     idle.async_idle([&](std::error_code ec, const idle_event&) {
         CHECK(ec == asio::error::operation_aborted);

@@ -175,7 +175,7 @@ TEST_CASE("stats_of_a_new_wheel_are_empty_also_in_a_reused_impl") {
     run_ready(io);
     testing::manual_timer_wheel second{io};
     const wheel_stats s = second.stats();
-    CHECK(s.kinds == std::array<timer_counts, timer_kinds>{});
+    CHECK(s.kinds == decltype(s.kinds){});
     CHECK(s.turns + s.wakeups + s.empty_wakeups + s.exhausted_turns + s.sweeps == 0);
     CHECK(s.turn_duration == duration_histogram());
     CHECK(s.lateness.histogram == duration_histogram());
@@ -197,7 +197,7 @@ TEST_CASE("longest_turns_with_their_timers_and_age") {
 
 TEST_CASE("board_is_written_in_the_turn_after_it_was_asked") {
     asio::io_context io;
-    testing::manual_local_timer_wheel wheel{io};
+    manual_local_timer_wheel wheel{io};
     wheel.schedule(10ms, [] {});
     wheel.schedule(20ms, [] {});
     wheel.schedule(30ms, [] {});
@@ -225,7 +225,7 @@ TEST_CASE("board_is_written_in_the_turn_after_it_was_asked") {
 
 TEST_CASE("board_shows_the_wheel_at_rest_after_a_burst") {
     asio::io_context io;
-    testing::manual_local_timer_wheel wheel{io, {.work_per_turn = 2}};
+    manual_local_timer_wheel wheel{io, {.work_per_turn = 2}};
     const auto board = wheel.publish();
     for (int i = 0; i < 7; ++i) wheel.schedule(10ms, [] {});
     wheel.schedule(1h, must_not_run());
@@ -243,14 +243,14 @@ TEST_CASE("board_outlives_its_wheel") {
     asio::io_context io;
     std::shared_ptr<stats_board> board;
     {
-        testing::manual_local_timer_wheel wheel{io};
+        manual_local_timer_wheel wheel{io};
         wheel.schedule(1h, must_not_run());
         board = wheel.publish();
     }
     run_ready(io);
     CHECK(board->latest().pending == 1);
     { // another wheel in the same impl does not write to it
-        testing::manual_local_timer_wheel next{io};
+        manual_local_timer_wheel next{io};
         next.schedule(10ms, [] {});
         pass(io, 10ms);
         CHECK(board->latest().pending == 1);

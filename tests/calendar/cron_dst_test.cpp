@@ -272,7 +272,7 @@ TEST_CASE("time_zone_rules_of_later_years_are_the_last_ones") {
         CHECK(berlin.stretch_at(october + minutes(59)).offset == hours(2));
         CHECK(berlin.stretch_at(october + hours(1)).offset == hours(1));
     }
-    const zone_stretch winter = berlin.stretch_at(utc(2040, 2, 29, 0));
+    const zone_info::stretch winter = berlin.stretch_at(utc(2040, 2, 29, 0));
     CHECK(winter.begin == utc(2039, 10, 30, 1));
     CHECK(winter.end == utc(2040, 3, 25, 1));
     CHECK(berlin.stretch_at(winter.begin - seconds(1)).end == winter.begin);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The zone of the system, as the C library has it, however the machine or the container says it.
-#include "support/schedule/zone_database.hpp"
+#include "support/calendar/zone_database.hpp"
 
 #include <cogwheel/calendar/zone_info.hpp>
 

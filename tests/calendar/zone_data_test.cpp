@@ -4,7 +4,7 @@
 // All zones of the tz database, in both layouts of their files, against the C library, from 1990 to 2100: on both sides
 // of each change, and at steps of ten days between. By hand, every three hours:
 // COGWHEEL_ZONE_STEP=10800 calendar_tests
-#include "support/schedule/zone_database.hpp"
+#include "support/calendar/zone_database.hpp"
 
 #include <cogwheel/calendar/cron_schedule.hpp>
 
@@ -48,7 +48,7 @@ std::vector<difference> differences(const char* layout, const std::string& name,
     };
     const seconds step = step_between();
     sys_seconds at = first_compared;
-    for (zone_stretch s = ours.stretch_at(first_compared); s.begin < end_compared; s = ours.stretch_at(s.end)) {
+    for (zone_info::stretch s = ours.stretch_at(first_compared); s.begin < end_compared; s = ours.stretch_at(s.end)) {
         if (s.begin > first_compared) compare(s.begin - seconds(1), ours.stretch_at(s.begin - seconds(1)).offset);
         if (s.begin > first_compared) compare(s.begin, s.offset);
         for (; at < std::min(s.end, end_compared); at += step) compare(at, s.offset);

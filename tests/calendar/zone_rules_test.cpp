@@ -3,7 +3,7 @@
 //
 // Files of zones: rules of all kinds for later years, and files that are damaged, in every byte.
 #include "src/calendar/zone_rules.hpp"
-#include "support/schedule/zone_database.hpp"
+#include "support/calendar/zone_database.hpp"
 
 #include <doctest/doctest.h>
 
@@ -58,7 +58,7 @@ std::string tzif_complaint(const std::string& bytes) {
     }
 }
 
-bool same_stretch(const zone_stretch& a, const zone_stretch& b) {
+bool same_stretch(const zone_info::stretch& a, const zone_info::stretch& b) {
     return a.begin == b.begin && a.end == b.end && a.offset == b.offset;
 }
 
@@ -221,7 +221,7 @@ TEST_CASE("zone_rules_of_a_damaged_file_are_refused_or_some_rules") {
                 const zone_rules rules("Test/Zone", bad);
                 for (const sys_seconds at :
                      {sys_seconds::min(), rule_utc(1970, 1, 1), rule_utc(2030, 1, 1), sys_seconds::max()}) {
-                    const zone_stretch s = rules.stretch_at(at);
+                    const zone_info::stretch s = rules.stretch_at(at);
                     CHECK(s.begin <= at);
                     CHECK((at < s.end || s.end == sys_seconds::max()));
                 }

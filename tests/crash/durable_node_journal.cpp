@@ -11,7 +11,7 @@
 //     - LIFE ID RESULT                    it has answered
 #include "durable_node.hpp"
 
-#include <cogwheel/schedule/error.hpp>
+#include <cogwheel/tasks/error.hpp>
 #include <cogwheel/tasks/task_journal.hpp>
 
 #include <asio/co_spawn.hpp>
@@ -80,7 +80,7 @@ asio::awaitable<void> add_tasks(cogwheel::durable_queue& queue, const cogwheel::
                            : task_trigger::once(std::chrono::milliseconds(n * 7 % 100));
         const std::string id = task.id;
         const auto [ec, receipt] = co_await queue.schedule(std::move(task), token);
-        if (recurs && ec == cogwheel::schedule_errc::never) continue; // this process slept too long
+        if (recurs && ec == cogwheel::task_errc::never) continue; // this process slept too long
         if (ec) throw std::system_error(ec, "refused: " + id);
         const auto due = std::chrono::floor<std::chrono::milliseconds>(receipt.due).time_since_epoch().count();
         log.note("+", id + ' ' + std::to_string(retries) + ' ' + std::to_string(due) + ' ' +

@@ -5,7 +5,7 @@
 #include "support/durable/callback_rig.hpp"
 #include "support/no_descriptors.hpp"
 
-#include <cogwheel/resilience/error.hpp>
+#include <cogwheel/asio/error.hpp>
 
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ TEST_CASE("circuit_opens_after_failures_and_refuses_at_once") {
     callback_receiver receiver(rig.io), other(rig.io);
     for (int i = 0; i < 3; ++i) CHECK(rig.send_to(receiver.url("/500")).status == 500);
     const callback_result r = rig.send_to(receiver.url("/200"));
-    CHECK(r.error == resilience_errc::circuit_open);
+    CHECK(r.error == errc::circuit_open);
     CHECK(r.outcome == callback_outcome::try_again);
     CHECK(!r.sent);
     REQUIRE(r.retry_after.has_value());
@@ -61,7 +61,7 @@ TEST_CASE("circuit_counts_broken_connections_and_not_what_the_receiver_decides")
     for (const char* path : {"/404", "/410", "/429", "/301", "/400", "/404"}) rig.send_to(receiver.url(path));
     CHECK(rig.send_to(receiver.url("/200")).outcome == callback_outcome::succeeded);
     for (const char* path : {"/close", "/garbage", "/truncate"}) rig.send_to(receiver.url(path));
-    CHECK(rig.send_to(receiver.url("/200")).error == resilience_errc::circuit_open);
+    CHECK(rig.send_to(receiver.url("/200")).error == errc::circuit_open);
 }
 
 TEST_CASE("circuit_does_not_count_that_this_process_has_no_descriptors") {
@@ -106,7 +106,7 @@ TEST_CASE("circuit_tries_again_after_its_time_and_closes_after_a_success") {
     for (int i = 0; i < 3; ++i) rig.send_to(receiver.url("/500"));
     callback_result r;
     do r = rig.send_to(receiver.url("/200"));
-    while (r.error == resilience_errc::circuit_open);
+    while (r.error == errc::circuit_open);
     CHECK(r.outcome == callback_outcome::succeeded);
     for (int i = 0; i < 2; ++i) CHECK(rig.send_to(receiver.url("/500")).status == 500); // closed: counts anew
     CHECK(rig.send_to(receiver.url("/200")).outcome == callback_outcome::succeeded);
@@ -121,8 +121,8 @@ TEST_CASE("circuit_that_opens_refuses_those_that_wait") {
     for (int i = 0; i < 10; ++i) answers.push_back(rig.start_to(receiver.url("/503")));
     for (const auto& one : answers) rig.finish(one);
     CHECK(answers[2]->result.status == 503);
-    CHECK(answers[3]->result.error == resilience_errc::circuit_open);
-    CHECK(answers[9]->result.error == resilience_errc::circuit_open);
+    CHECK(answers[3]->result.error == errc::circuit_open);
+    CHECK(answers[9]->result.error == errc::circuit_open);
     CHECK(receiver.log.requests.size() == 3);
     CHECK(rig.sender->stats().waiting == 0);
 }
@@ -133,10 +133,10 @@ TEST_CASE("circuit_of_a_host_is_forgotten_beyond_the_limit_on_hosts") {
     callback_rig rig(options);
     callback_receiver a(rig.io), b(rig.io), c(rig.io);
     for (int i = 0; i < 3; ++i) rig.send_to(a.url("/500"));
-    CHECK(rig.send_to(a.url("/200")).error == resilience_errc::circuit_open);
+    CHECK(rig.send_to(a.url("/200")).error == errc::circuit_open);
     rig.send_to(b.url("/200"));
     CHECK(rig.sender->stats().hosts == 2);
-    CHECK(rig.send_to(a.url("/200")).error == resilience_errc::circuit_open);
+    CHECK(rig.send_to(a.url("/200")).error == errc::circuit_open);
     rig.send_to(b.url("/200"));
     rig.send_to(c.url("/200"));
     CHECK(rig.sender->stats().hosts == 2);

@@ -5,8 +5,8 @@
 #include "support/durable/callback_rig.hpp"
 #include "support/durable/durable_rig.hpp"
 
+#include <cogwheel/asio/error.hpp>
 #include <cogwheel/durable/callback_handler.hpp>
-#include <cogwheel/resilience/error.hpp>
 
 #include <doctest/doctest.h>
 
@@ -230,7 +230,7 @@ TEST_CASE("outcome_of_what_was_not_sent_is_no_attempt") {
         return outcome_of({.error = ec, .status = status, .retry_after = 7s, .sent = sent, .message = "why"});
     };
     for (const std::error_code ec :
-         {std::error_code(resilience_errc::circuit_open), std::error_code(callback_errc::budget_spent),
+         {std::error_code(errc::circuit_open), std::error_code(callback_errc::budget_spent),
           std::error_code(callback_errc::too_many_waiting), std::make_error_code(std::errc::too_many_files_open),
           std::make_error_code(std::errc::not_enough_memory), std::error_code(asio::error::operation_aborted),
           std::error_code(errc::stopped)}) {

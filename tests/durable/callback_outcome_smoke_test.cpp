@@ -5,7 +5,7 @@
 // shows.
 #include "support/durable/callback_rig.hpp"
 
-#include <cogwheel/resilience/error.hpp>
+#include <cogwheel/asio/error.hpp>
 
 #include <asio/error.hpp>
 #include <doctest/doctest.h>

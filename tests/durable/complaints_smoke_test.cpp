@@ -260,7 +260,7 @@ TEST_CASE("complaint_uniqueness_lock_sticks_an_id_is_free_once_its_task_is_gone"
         durable_rig rig(b);
         const auto refused = [&] {
             rig.add(worker_task("x"));
-            return rig.error == schedule_errc::duplicate_key;
+            return rig.error == errc::duplicate_key;
         };
         worker_rig w(rig, quick_worker());
         w.run([](durable_delivery& d) {

@@ -87,7 +87,7 @@ TEST_CASE("queue_answers_each_task_of_one_turn_on_its_own") {
         some.schedule(worker_task("b", 3h));
         some.end();
         CHECK(!some.outcomes[0].error);
-        CHECK(some.outcomes[1].error == schedule_errc::duplicate_key);
+        CHECK(some.outcomes[1].error == errc::duplicate_key);
         CHECK(some.outcomes[2].error == durable_errc::bad_id);
         CHECK(!some.outcomes[3].error);
         CHECK(rig.find("a")->generation == some.outcomes[0].receipt.generation);
@@ -111,7 +111,7 @@ TEST_CASE("queue_keeps_the_order_of_policies_in_one_turn") {
         CHECK(some.outcomes[1].receipt.generation > some.outcomes[0].receipt.generation);
         CHECK(some.outcomes[2].receipt.existed);
         CHECK(some.outcomes[2].receipt.generation == some.outcomes[1].receipt.generation);
-        CHECK(some.outcomes[3].error == schedule_errc::duplicate_key);
+        CHECK(some.outcomes[3].error == errc::duplicate_key);
         CHECK(rig.find("x")->due == some.outcomes[1].receipt.due);
     }
 }
@@ -133,7 +133,7 @@ TEST_CASE("queue_makes_later_calls_of_a_turn_after_its_adds") {
         some.schedule(worker_task("twice", 1h));
         const auto added = rig.get<std::vector<durable_added>>(
             [&](auto h) { rig.queue->schedule_all({worker_task("twice")}, on_duplicate::reject, h); });
-        CHECK(added.front().error == schedule_errc::duplicate_key);
+        CHECK(added.front().error == errc::duplicate_key);
         some.end();
         CHECK(moved.generation > some.outcomes[3].receipt.generation);
         for (const queue_answer& o : some.outcomes) CHECK(!o.error);

@@ -160,7 +160,7 @@ TEST_CASE("id_that_exists_is_rejected_kept_or_replaced") {
         CHECK(!rig.error);
         CHECK(!first.existed);
         rig.add(worker_task("x", 2h));
-        CHECK(rig.error == schedule_errc::duplicate_key);
+        CHECK(rig.error == errc::duplicate_key);
         const durable_receipt kept = rig.add(worker_task("x", 2h), on_duplicate::keep);
         CHECK(!rig.error);
         CHECK(kept.existed);
@@ -176,7 +176,7 @@ TEST_CASE("id_that_exists_is_rejected_kept_or_replaced") {
         rig.get<durable_receipt>([&](auto h) { rig.queue->reschedule("nobody", task_trigger::once(5h), h); });
         CHECK(rig.error == durable_errc::no_such_task);
         rig.get<durable_receipt>([&](auto h) { rig.queue->reschedule("x", task_trigger::every(5h), h); });
-        CHECK(rig.error == schedule_errc::bad_period);
+        CHECK(rig.error == task_errc::bad_period);
         CHECK(rig.find("x")->due == moved.due);
         CHECK(rig.find("x")->body == "body");
     }
@@ -466,7 +466,7 @@ TEST_CASE("bulk_call_answers_each_task_on_its_own") {
         const auto added = add();
         CHECK(added[3].error == durable_errc::bad_id);
         CHECK(!added[4].error);
-        CHECK(added[5].error == schedule_errc::duplicate_key);
+        CHECK(added[5].error == errc::duplicate_key);
         CHECK(rig.counts().waiting == tasks.size() - 2);
         std::set<std::string> listed;
         std::string cursor;

@@ -9,7 +9,7 @@
 #include "support/random.hpp"
 
 #include <cogwheel/durable/durable_queue.hpp>
-#include <cogwheel/schedule/error.hpp>
+#include <cogwheel/tasks/error.hpp>
 #include <cogwheel/tasks/task_journal.hpp>
 
 #include <doctest/doctest.h>
@@ -285,7 +285,7 @@ TEST_CASE("journal_queue_does_not_reschedule_a_recurring_task") {
     io.run();
     CHECK(!opened);
     CHECK(!added);
-    CHECK(moved == schedule_errc::bad_period);
+    CHECK(moved == task_errc::bad_period);
 }
 
 TEST_CASE("journal_store_leaves_foreign_records_as_they_are_and_names_them") {

@@ -114,7 +114,7 @@ TEST_CASE("durable_task_beyond_its_limits_is_refused_by_field") {
           durable_errc::bad_due);
     CHECK(!refusal([](durable_task& t) { t.when = task_trigger::once(durable_task::max_delay); }));
     CHECK(!refusal([](durable_task& t) { t.when = task_trigger::once(-5s); }));
-    CHECK(refusal([](durable_task& t) { t.when = task_trigger::every(999us); }) == schedule_errc::bad_period);
+    CHECK(refusal([](durable_task& t) { t.when = task_trigger::every(999us); }) == task_errc::bad_period);
     CHECK(!refusal([](durable_task& t) { t.when = task_trigger::every(1ms); }));
 }
 

@@ -253,7 +253,7 @@ void idle_monitor_cancelled(trial& t) {
 }
 
 void idle_monitor_destroyed(trial& t) {
-    std::optional<cogwheel::idle_monitor> monitor(std::in_place, t.wheel, cogwheel::idle_timeouts{.reader = 1h});
+    std::optional<cogwheel::idle_monitor<>> monitor(std::in_place, t.wheel, cogwheel::idle_timeouts{.reader = 1h});
     t.begin();
     t.start([&](watched h) { monitor->async_idle(std::move(h)); });
     monitor.reset();
@@ -263,8 +263,8 @@ void idle_monitor_destroyed(trial& t) {
 // Its look has to go home to another context.
 void idle_monitor_elsewhere(trial& t) {
     asio::io_context home(1);
-    std::optional<cogwheel::idle_monitor> monitor(std::in_place, t.wheel, home.get_executor(),
-                                                  cogwheel::idle_timeouts{.reader = 1ms, .writer = 2ms});
+    std::optional<cogwheel::idle_monitor<>> monitor(std::in_place, t.wheel, home.get_executor(),
+                                                    cogwheel::idle_timeouts{.reader = 1ms, .writer = 2ms});
     const auto run = [&] {
         t.run();
         t.attempt([&] {

@@ -44,7 +44,7 @@ void interval(trial& t) {
 }
 
 void interval_cancelled(trial& t) {
-    std::optional<cogwheel::interval> every(std::in_place, t.wheel, cogwheel::interval_options{.period = 1h});
+    std::optional<cogwheel::interval<>> every(std::in_place, t.wheel, cogwheel::interval_options{.period = 1h});
     asio::cancellation_signal signal;
     t.begin();
     t.start([&](watched h) { every->async_tick(std::move(h)); });
@@ -78,8 +78,8 @@ void keyed_elsewhere(trial& t) { keyed(t, true); }
 void calendar(trial& t) {
     t.begin();
     t.start([&](watched h) {
-        cogwheel::async_wait_until_date(t.wheel, std::chrono::system_clock::now() + 2ms, std::move(h),
-                                        {.recheck = 1ms});
+        cogwheel::async_wait_until_date(t.wheel, std::chrono::system_clock::now() + 2ms, {.recheck = 1ms},
+                                        std::move(h));
     });
     end(t);
 }

@@ -96,10 +96,10 @@ private:
 /// At its end it asks again.
 template <class Wheel>
 struct asking_again {
-    std::shared_ptr<monitor_on<Wheel>> idle;
+    std::shared_ptr<idle_monitor<Wheel>> idle;
     int* destroyed;
 
-    asking_again(std::shared_ptr<monitor_on<Wheel>> i, int& d) : idle(std::move(i)), destroyed(&d) {}
+    asking_again(std::shared_ptr<idle_monitor<Wheel>> i, int& d) : idle(std::move(i)), destroyed(&d) {}
     asking_again(asking_again&&) = default;
     ~asking_again() {
         if (idle == nullptr) return;
@@ -158,8 +158,8 @@ TEST_CASE_TEMPLATE("monitors_context_destroyed_before_the_wheels_turns_again", W
             CAPTURE(static_cast<int>(what));
             CAPTURE(object_first);
             two_contexts<Wheel> c;
-            std::optional<monitor_on<Wheel>> idle(std::in_place, *c.wheel, c.executor(object_first),
-                                                  idle_timeouts{.reader = 10s});
+            std::optional<idle_monitor<Wheel>> idle(std::in_place, *c.wheel, c.executor(object_first),
+                                                    idle_timeouts{.reader = 10s});
             idle->async_idle(must_not_hear(c.destroyed));
             c.happen(what);
             c.destroy(idle, object_first);
@@ -200,7 +200,7 @@ TEST_CASE_TEMPLATE("monitors_context_destroyed_after_a_cancel_and_another_wait",
     for (const event what : happenings) {
         CAPTURE(static_cast<int>(what));
         two_contexts<Wheel> c;
-        auto idle = std::make_shared<monitor_on<Wheel>>(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
+        auto idle = std::make_shared<idle_monitor<Wheel>>(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
         int cancelled = 0;
         idle->async_idle(must_not_hear(cancelled));
         idle->cancel(); // its end waits for a turn
@@ -215,7 +215,7 @@ TEST_CASE_TEMPLATE("monitors_context_destroyed_after_a_cancel_and_another_wait",
 
 TEST_CASE_TEMPLATE("each_of_two_waits_that_are_in_the_wheel_at_once_ends", Wheel, BOTH_WHEELS) {
     two_contexts<Wheel> c;
-    monitor_on<Wheel> idle(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
+    idle_monitor<Wheel> idle(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
     idle_log first, second;
     idle.async_idle(first.handler());
     idle.cancel();
@@ -225,7 +225,7 @@ TEST_CASE_TEMPLATE("each_of_two_waits_that_are_in_the_wheel_at_once_ends", Wheel
     REQUIRE(first.size() == 1);
     CHECK(first.last_error() == asio::error::operation_aborted);
     CHECK(second.size() == 0);
-    monitor_on<Wheel> moved(std::move(idle));
+    idle_monitor<Wheel> moved(std::move(idle));
     pass(c.io, 10s);
     run_ready(*c.home);
     CHECK(first.size() == 1);
@@ -235,7 +235,7 @@ TEST_CASE_TEMPLATE("each_of_two_waits_that_are_in_the_wheel_at_once_ends", Wheel
 
 TEST_CASE_TEMPLATE("monitor_elsewhere_looks_again_until_it_is_idle", Wheel, BOTH_WHEELS) {
     two_contexts<Wheel> c;
-    monitor_on<Wheel> idle(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
+    idle_monitor<Wheel> idle(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
     idle_log log;
     asio::cancellation_signal signal;
     for (const bool cancels : {false, true}) {
@@ -267,7 +267,7 @@ TEST_CASE_TEMPLATE("monitor_elsewhere_looks_again_until_it_is_idle", Wheel, BOTH
 
 TEST_CASE_TEMPLATE("run_of_the_monitors_context_waits_for_the_event", Wheel, BOTH_WHEELS) {
     two_contexts<Wheel> c;
-    monitor_on<Wheel> idle(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
+    idle_monitor<Wheel> idle(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
     idle_log log;
     idle.async_idle(log.handler());
     run_ready(*c.home);
@@ -280,7 +280,7 @@ TEST_CASE_TEMPLATE("run_of_the_monitors_context_waits_for_the_event", Wheel, BOT
 
 TEST_CASE_TEMPLATE("destroyed_handler_may_still_wait_and_is_destroyed", Wheel, BOTH_WHEELS) {
     two_contexts<Wheel> c;
-    auto idle = std::make_shared<monitor_on<Wheel>>(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
+    auto idle = std::make_shared<idle_monitor<Wheel>>(*c.wheel, c.executor(true), idle_timeouts{.reader = 10s});
     auto& monitor = *idle;
     monitor.async_idle(asking_again<Wheel>(std::move(idle), c.destroyed));
     c.home.reset();
@@ -293,7 +293,7 @@ TEST_CASE_TEMPLATE("wheels_context_destroyed_first_the_handler_is_destroyed_unca
     {
         asio::io_context io;
         Wheel wheel(io);
-        auto idle = std::make_shared<monitor_on<Wheel>>(wheel, asio::make_strand(home), idle_timeouts{.reader = 10s});
+        auto idle = std::make_shared<idle_monitor<Wheel>>(wheel, asio::make_strand(home), idle_timeouts{.reader = 10s});
         auto& monitor = *idle;
         monitor.async_idle(asking_again<Wheel>(std::move(idle), destroyed));
     }
@@ -305,7 +305,7 @@ TEST_CASE_TEMPLATE("no_way_home_for_now_the_event_comes_with_a_later_turn", Whee
         CAPTURE(home_goes);
         two_contexts<Wheel> c;
         bool fail = false;
-        monitor_on<Wheel> idle(*c.wheel, failing_executor(*c.home, fail), {.reader = 10s});
+        idle_monitor<Wheel> idle(*c.wheel, failing_executor(*c.home, fail), {.reader = 10s});
         idle_log log;
         if (home_goes)
             idle.async_idle(must_not_hear(c.destroyed));
@@ -348,7 +348,7 @@ TEST_CASE_TEMPLATE("executor_destroys_the_event_the_monitor_may_wait_again", Whe
     for (const auto how : {discarding::when_its_time_comes, discarding::at_once}) {
         two_contexts<Wheel> c;
         auto discard = discarding::nothing;
-        monitor_on<Wheel> idle(*c.wheel, discarding(*c.home, discard), {.reader = 10s});
+        idle_monitor<Wheel> idle(*c.wheel, discarding(*c.home, discard), {.reader = 10s});
         idle_log log;
         asio::cancellation_signal signal;
         idle.async_idle(asio::bind_cancellation_slot(signal.slot(), must_not_hear(c.destroyed)));
@@ -371,7 +371,7 @@ TEST_CASE_TEMPLATE("executor_destroys_the_event_the_monitor_may_wait_again", Whe
 TEST_CASE("monitors_context_destroyed_while_the_wheels_thread_posts_to_it") {
     two_contexts<manual_timer_wheel> c;
     lingering_executor::record record;
-    monitor_on<manual_timer_wheel> idle(*c.wheel, lingering_executor(*c.home, record), {.reader = 10s});
+    idle_monitor<manual_timer_wheel> idle(*c.wheel, lingering_executor(*c.home, record), {.reader = 10s});
     idle.async_idle(must_not_hear(c.destroyed));
     std::thread thread([&] { pass(c.io, 10s); });
     while (!record.inside) std::this_thread::yield();
@@ -388,12 +388,12 @@ TEST_CASE("monitors_context_destroyed_while_the_wheels_thread_brings_events") {
     std::thread thread([&] { io.run(); });
     for (int round = 0; round < 300; ++round) {
         auto home = std::make_unique<asio::io_context>(1);
-        std::vector<std::unique_ptr<idle_monitor>> monitors;
+        std::vector<std::unique_ptr<idle_monitor<>>> monitors;
         std::vector<std::unique_ptr<idle_stream<quiet_stream>>> streams;
         const asio::any_io_executor plain = home->get_executor();
         for (int i = 0; i < 8; ++i) {
             const idle_timeouts limits{.reader = 100us * (i + 1)};
-            monitors.push_back(std::make_unique<idle_monitor>(
+            monitors.push_back(std::make_unique<idle_monitor<>>(
                 wheel, i % 2 == 0 ? asio::any_io_executor(asio::make_strand(*home)) : plain, limits));
             monitors.back()->async_idle([](std::error_code, const idle_event&) {});
             streams.push_back(std::make_unique<idle_stream<quiet_stream>>(wheel, limits, plain));

@@ -26,7 +26,7 @@ namespace {
 // The monitor's executor is another context's than the wheel's, so that a test can stop in between.
 template <class Wheel>
 struct far_rig {
-    using monitor = monitor_on<Wheel>;
+    using monitor = idle_monitor<Wheel>;
 
     asio::io_context io, home;
     Wheel wheel{io, {.tick = 1ms}};
@@ -225,7 +225,7 @@ TEST_CASE_TEMPLATE("move_assigned_to_itself_it_goes_on_waiting", Wheel, BOTH_WHE
 }
 
 TEST_CASE_TEMPLATE("destroyed_or_moved_from_the_factor_does_not_meet_it", Wheel, BOTH_WHEELS) {
-    using monitor = monitor_on<Wheel>;
+    using monitor = idle_monitor<Wheel>;
     for (const bool moves : {false, true}) {
         CAPTURE(moves);
         far_rig<Wheel> r;
@@ -261,7 +261,7 @@ TEST_CASE_TEMPLATE("wheel_destroyed_first_the_wait_is_aborted_and_later_ones_are
     asio::io_context io;
     idle_log log;
     std::optional<Wheel> wheel(std::in_place, io);
-    monitor_on<Wheel> idle(*wheel, {.reader = 10s});
+    idle_monitor<Wheel> idle(*wheel, {.reader = 10s});
     idle.async_idle(log.handler());
     wheel.reset();
     run_ready(io);
@@ -278,7 +278,7 @@ TEST_CASE_TEMPLATE("context_destroyed_with_all_limits_off_the_handler_is_destroy
     {
         asio::io_context io;
         Wheel wheel(io);
-        auto idle = std::make_shared<monitor_on<Wheel>>(wheel, idle_timeouts{});
+        auto idle = std::make_shared<idle_monitor<Wheel>>(wheel, idle_timeouts{});
         auto& monitor = *idle;
         monitor.async_idle([owned, idle = std::move(idle)](std::error_code, idle_event) { ++*owned; });
     }
@@ -295,7 +295,8 @@ TEST_CASE_TEMPLATE("context_destroyed_the_handler_is_destroyed_uncalled", Wheel,
             asio::io_context io;
             Wheel wheel(io, {.tick = 1ms});
             // The handler owns the monitor, as a connection's handlers own the connection.
-            auto idle = std::make_shared<monitor_on<Wheel>>(wheel, home->get_executor(), idle_timeouts{.reader = 10s});
+            auto idle =
+                std::make_shared<idle_monitor<Wheel>>(wheel, home->get_executor(), idle_timeouts{.reader = 10s});
             auto& monitor = *idle;
             monitor.async_idle([owned, idle = std::move(idle)](std::error_code, idle_event) { ++*owned; });
             if (on_the_way) {

@@ -72,7 +72,7 @@ TEST_CASE_TEMPLATE("async_idle_allocates_once_however_often_it_looks", Wheel, BO
 TEST_CASE_TEMPLATE("async_idle_elsewhere_allocates_once_however_often_it_looks", Wheel, BOTH_WHEELS) {
     asio::io_context io, home;
     Wheel wheel(io, {.tick = 1ms});
-    monitor_on<Wheel> idle(wheel, home.get_executor(), {.reader = 10s});
+    idle_monitor<Wheel> idle(wheel, home.get_executor(), {.reader = 10s});
     allocation_log memory;
     std::vector<std::error_code> results;
     for (std::size_t wait = 1; wait <= 3; ++wait) {
@@ -108,7 +108,7 @@ TEST_CASE_TEMPLATE("async_idle_that_throws_leaves_nothing_in_the_slot", Wheel, B
     asio::io_context io;
     bool fail = false;
     Wheel wheel(io, {.tick = 1ms});
-    monitor_on<Wheel> idle(wheel, failing_executor(io, fail), {.reader = 10s});
+    idle_monitor<Wheel> idle(wheel, failing_executor(io, fail), {.reader = 10s});
     pass(io, 10s); // it is due
     asio::cancellation_signal signal;
     idle_log log;

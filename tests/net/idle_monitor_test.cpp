@@ -258,7 +258,7 @@ TEST_CASE_TEMPLATE("bad_limits_are_refused_and_change_nothing", Wheel, BOTH_WHEE
     for (const double jitter : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
         CHECK_THROWS_WITH_AS(r.idle.set_limits({.reader = 1s, .jitter = jitter}), doctest::Contains("must be 0 .. 1"),
                              std::invalid_argument);
-        CHECK_THROWS_AS(monitor_on<Wheel>(r.wheel, {.jitter = jitter}), std::invalid_argument);
+        CHECK_THROWS_AS(idle_monitor<Wheel>(r.wheel, {.jitter = jitter}), std::invalid_argument);
     }
     r.wait();
     r.pass(9s);
@@ -367,7 +367,7 @@ TEST_CASE("touch_on_a_tick_clock_is_not_before_the_present_and_little_after_it")
         world::pass(1e6);
         wheel.schedule(1h, [] {}).cancel();
     }
-    basic_idle_monitor idle(wheel, idle_timeouts{.all = 500us});
+    idle_monitor idle(wheel, idle_timeouts{.all = 500us});
     for (int i = 0; i < 1'000; ++i) {
         const auto before = counted_clock::now();
         idle.touch();

@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 namespace {
 
 using strand = asio::strand<asio::any_io_executor>;
-using monitor = monitor_on<manual_timer_wheel>;
+using monitor = idle_monitor<manual_timer_wheel>;
 
 struct idle_tally {
     std::atomic<int> started{0}, events{0}, aborted{0};

@@ -59,7 +59,7 @@ TEST_CASE_TEMPLATE("destroyed_idle_wait_ends_its_work_last", Wheel, BOTH_WHEELS)
     asio::io_context other;
     auto io = std::make_unique<asio::io_context>();
     auto wheel = std::make_shared<Wheel>(*io, wheel_options{.tick = 1ms}); // which its handler owns
-    auto idle = std::make_unique<monitor_on<Wheel>>(*wheel, idle_timeouts{.reader = 10s});
+    auto idle = std::make_unique<idle_monitor<Wheel>>(*wheel, idle_timeouts{.reader = 10s});
     idle->async_idle(asio::bind_executor(noted_executor<false>(other, note),
                                          [wheel](std::error_code, idle_event) { FAIL_CHECK("ran"); }));
     CHECK(note.work >= 1);
@@ -75,7 +75,7 @@ TEST_CASE_TEMPLATE("destroyed_idle_monitor_elsewhere_ends_its_work_last", Wheel,
     auto io = std::make_unique<asio::io_context>();
     auto wheel = std::make_shared<Wheel>(*io, wheel_options{.tick = 1ms});
     auto idle =
-        std::make_unique<monitor_on<Wheel>>(*wheel, noted_executor<false>(other, note), idle_timeouts{.reader = 10s});
+        std::make_unique<idle_monitor<Wheel>>(*wheel, noted_executor<false>(other, note), idle_timeouts{.reader = 10s});
     idle->async_idle([wheel](std::error_code, idle_event) { FAIL_CHECK("ran"); });
     CHECK(note.work >= 1);
     wheel.reset();

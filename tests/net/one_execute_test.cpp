@@ -49,7 +49,7 @@ struct queueing_rig {
 };
 
 using limits = idle_timeouts;
-using monitor_type = basic_idle_monitor<manual_clock, multi_threaded>;
+using monitor_type = idle_monitor<manual_timer_wheel>;
 using requests_type = pending_requests<int, std::string, manual_timer_wheel>;
 
 } // namespace

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 TEST_CASE("overload_arming_factor_falls_one_arming_for_all") {
     asio::io_context io;
     scripted_wheel wheel(io);
-    std::deque<basic_idle_monitor<scripted_clock, single_threaded>> monitors;
+    std::deque<idle_monitor<scripted_wheel>> monitors;
     int told = 0;
     for (int i = 0; i < 100; ++i) { // the walk meets the last to expire first
         monitors.emplace_back(wheel, idle_timeouts{.reader = 10s});
@@ -41,7 +41,7 @@ TEST_CASE("overload_arming_fails_for_all_then_they_come_at_their_old_time") {
     asio::io_context io;
     bool fail = false;
     scripted_wheel wheel(asio::any_io_executor(failing_executor(io, fail)));
-    basic_idle_monitor<scripted_clock, single_threaded> monitor(wheel, {.reader = 10s});
+    idle_monitor monitor(wheel, {.reader = 10s});
     int told = 0;
     monitor.async_idle([&](std::error_code, const idle_event&) { ++told; });
     wheel.schedule(10ms, [&] { fail = script::the().fail = true; });

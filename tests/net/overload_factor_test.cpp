@@ -145,7 +145,7 @@ TEST_CASE_TEMPLATE("factor_with_thousands_of_monitors_is_worked_off_in_turns", W
     asio::io_context io;
     Wheel wheel(io, {.tick = 1ms});
     constexpr std::size_t count = 5000;
-    std::deque<std::optional<monitor_on<Wheel>>> monitors;
+    std::deque<std::optional<idle_monitor<Wheel>>> monitors;
     std::size_t events = 0;
     for (std::size_t i = 0; i < count; ++i) {
         monitors.emplace_back(std::in_place, wheel, idle_timeouts{.reader = 100s});
@@ -177,7 +177,7 @@ TEST_CASE_TEMPLATE("factor_set_while_a_walk_is_under_way_reaches_all", Wheel, BO
     asio::io_context io;
     Wheel wheel(io, {.tick = 1ms});
     constexpr std::size_t count = 3000;
-    std::deque<monitor_on<Wheel>> monitors;
+    std::deque<idle_monitor<Wheel>> monitors;
     std::size_t events = 0;
     for (std::size_t i = 0; i < count; ++i) {
         monitors.emplace_back(wheel, idle_timeouts{.reader = 100s});
@@ -195,7 +195,7 @@ TEST_CASE_TEMPLATE("wheel_destroyed_while_a_walk_is_under_way", Wheel, BOTH_WHEE
     asio::io_context io;
     idle_log log;
     auto wheel = std::make_unique<Wheel>(io);
-    auto idle = std::make_unique<monitor_on<Wheel>>(*wheel, idle_timeouts{.reader = 10s});
+    auto idle = std::make_unique<idle_monitor<Wheel>>(*wheel, idle_timeouts{.reader = 10s});
     idle->async_idle(log.handler());
     overload_factor(*wheel, 0.5);
     wheel.reset();
@@ -212,7 +212,7 @@ TEST_CASE("walk_destroyed_by_the_executor_the_next_one_shortens") {
     asio::io_context io;
     idle_log log;
     manual_timer_wheel wheel(asio::any_io_executor(discarding(io, discard)));
-    monitor_on<manual_timer_wheel> idle(wheel, idle_timeouts{.reader = 10s});
+    idle_monitor<manual_timer_wheel> idle(wheel, idle_timeouts{.reader = 10s});
     idle.async_idle(log.handler());
     SUBCASE("when its time comes") {
         overload_factor(wheel, 0.9);

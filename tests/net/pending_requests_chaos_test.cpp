@@ -62,7 +62,7 @@ public:
         const auto [ec] = co_await socket_.async_connect(server, with_error);
         for (std::uint32_t id = 0; id < each; ++id) {
             const std::chrono::milliseconds limit = patient_ && is_answered(id) ? 1h : 250ms;
-            requests_.async_wait(id, request_timeout::from_write(limit, deadline::after(patient_ ? 1h : 10s)),
+            requests_.async_wait(id, requests_.from_write(limit, deadline::after(patient_ ? 1h : 10s)),
                                  [self](std::error_code failed, const message& m) { self->ended(failed, m); });
         }
         if (ec) {

@@ -10,13 +10,14 @@ using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
 TEST_CASE("request_limit_says_when_it_passes") {
-    using limit = basic_request_timeout<manual_clock>;
+    using limit = detail::request_limit<manual_clock>;
     using point = limit::deadline_type;
     const manual_clock::time_point t0(100s);
     const auto at = [](auto t) { return point(manual_clock::time_point(t)); };
     CHECK(limit(2s).at_start(t0) == at(102s));
     CHECK(limit(-2s).at_start(t0).expired(t0));
     CHECK(limit(at(101s)).at_start(t0) == at(101s));
+    CHECK(limit(manual_clock::time_point(101s)).at_start(t0) == at(101s));
     CHECK_FALSE(limit(point()).at_start(t0));
     CHECK_FALSE(limit(std::chrono::hours::max()).at_start(t0));
     CHECK_FALSE(limit::from_write(2s).at_start(t0));

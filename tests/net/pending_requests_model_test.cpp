@@ -124,7 +124,7 @@ private:
         const bool duplicate = flying_.contains(key);
         const bool too_many = !duplicate && flying_.size() == most_;
         if (duplicate || too_many) {
-            refused_[e.id] = duplicate ? net_errc::duplicate_key : net_errc::too_many_requests;
+            refused_[e.id] = duplicate ? errc::duplicate_key : errc::too_many_requests;
             ++counts_.refused;
         } else {
             ++counts_.started;

@@ -94,7 +94,7 @@ TEST_CASE_TEMPLATE("duplicate_key_is_refused_not_inline_and_the_first_goes_on", 
     CHECK(r.book.empty());
     CHECK(r.requests->stats().refused == 1);
     CHECK(r.requests->stats().started == 1);
-    CHECK(r.ended() == request_book{{1, net_errc::duplicate_key, ""}});
+    CHECK(r.ended() == request_book{{1, errc::duplicate_key, ""}});
     CHECK(r.requests->complete(1, "one"));
     CHECK(r.ended() == request_book{{1, {}, "one"}});
     r.ask(1); // free again
@@ -113,7 +113,7 @@ TEST_CASE_TEMPLATE("key_is_free_as_soon_as_its_request_is_ended", R, EVERY_REQUE
 TEST_CASE_TEMPLATE("more_than_max_in_flight_is_refused_until_one_has_ended", R, EVERY_REQUESTS) {
     R r({.max_in_flight = 2});
     for (int key = 1; key <= 3; ++key) r.ask(key);
-    CHECK(r.ended() == request_book{{3, net_errc::too_many_requests, ""}});
+    CHECK(r.ended() == request_book{{3, errc::too_many_requests, ""}});
     r.requests->cancel(1);
     r.ask(4);
     CHECK(r.ended() == request_book{{1, aborted, ""}});

@@ -87,7 +87,7 @@ private:
         if (random_.below(2) == 0)
             requests_->async_wait(key, limit, asio::bind_cancellation_slot(signal.slot(), handler));
         else
-            requests_->async_wait(key, requests_type::limit_type::from_write(limit), handler);
+            requests_->async_wait(key, requests_type::from_write(limit), handler);
     }
 
     asio::strand<asio::io_context::executor_type> strand_;

@@ -137,13 +137,3 @@ TEST_CASE("options_out_of_range_are_refused_with_a_remedy") {
           "cogwheel::request_options: reserve is 4294967295, but must be 0 .. 2147483648; "
           "reserve what you expect in flight at once");
 }
-
-TEST_CASE("net_errors_have_a_category_and_messages") {
-    const std::error_code ec = net_errc::duplicate_key;
-    CHECK(std::string(ec.category().name()) == "cogwheel.net");
-    CHECK(ec.message() == "a request with this key is in flight already");
-    CHECK(make_error_code(net_errc::too_many_requests).message() ==
-          "too many requests in flight (request_options::max_in_flight)");
-    CHECK(std::error_code(99, net_category()).message() == "unknown cogwheel.net error 99");
-    CHECK(ec != std::error_code(errc::stopped)); // the same number of another category
-}

@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using group = basic_session_group<testing::manual_timer_wheel>;
+using group = session_group<testing::manual_timer_wheel>;
 
 struct drain_log {
     std::vector<std::error_code> ended;
@@ -198,7 +198,7 @@ TEST_CASE("drain_sessions_of_many_threads") {
         timer_wheel wheel(pool);
         session_group sessions(wheel);
         for (int i = 0; i < 100; ++i)
-            asio::post(pool, [in = std::make_shared<session_group::member>(sessions.enter())] { in->leave(); });
+            asio::post(pool, [in = std::make_shared<session_group<>::member>(sessions.enter())] { in->leave(); });
         auto drained = sessions.async_drain(1h, asio::use_future);
         drained.get(); // hangs if the end of the last session is lost
         pool.join();

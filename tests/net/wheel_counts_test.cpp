@@ -23,7 +23,7 @@ TEST_CASE("idle_stats_of_a_wheel_without_monitors_are_zero") {
 
 TEST_CASE("idle_stats_count_monitors_and_events_by_kind") {
     virtual_wheel w({.tick = 1ms});
-    using idle = monitor_on<testing::manual_timer_wheel>;
+    using idle = idle_monitor<testing::manual_timer_wheel>;
     std::optional<idle> a(std::in_place, w.wheel, idle_timeouts{.reader = 10ms});
     std::optional<idle> b(std::in_place, w.wheel, idle_timeouts{.writer = 20ms, .all = 50ms});
     CHECK(idle_stats_of(w.wheel).monitors == 2);
@@ -50,7 +50,7 @@ TEST_CASE("idle_stats_count_monitors_and_events_by_kind") {
 
 TEST_CASE("idle_stats_a_cancelled_wait_is_no_event") {
     virtual_wheel w({.tick = 1ms});
-    monitor_on<testing::manual_timer_wheel> idle(w.wheel, {.reader = 10ms});
+    idle_monitor<testing::manual_timer_wheel> idle(w.wheel, {.reader = 10ms});
     idle_log log;
     idle.async_idle(log.handler());
     idle.cancel();

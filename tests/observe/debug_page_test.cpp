@@ -108,7 +108,7 @@ TEST_CASE("page_event_with_the_observer_names_the_handlers") {
 
 TEST_CASE("page_event_of_a_board_has_the_counts_of_the_board") {
     asio::io_context io;
-    testing::manual_local_timer_wheel wheel{io};
+    manual_local_timer_wheel wheel{io};
     wheel.schedule(10ms, [] {});
     debug_page page;
     page.add("local", wheel.publish());

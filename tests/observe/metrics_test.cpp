@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The text of metrics, read back: each value is that of the source, the families stand together, names are escaped.
+#include "src/observe/metric.hpp"
 #include "support/constant_names.hpp"
 #include "support/observe/busy_wheel.hpp"
 #include "support/observe/metrics_text.hpp"
@@ -46,7 +47,7 @@ TEST_CASE("wheel_each_value_is_that_of_its_snapshot") {
         return text.value(name + "{wheel=\"a\"" + more + "}");
     };
     const auto number = [](auto n) { return static_cast<double>(n); };
-    for (std::size_t k = 0; k < timer_kinds; ++k) {
+    for (std::size_t k = 0; k < s.kinds.size(); ++k) {
         const std::string kind = ",kind=\"" + std::string(to_string(static_cast<timer_kind>(k))) + '"';
         CAPTURE(kind);
         CHECK(value("cogwheel_timers_pending", kind) == number(s.kinds[k].pending()));
@@ -96,7 +97,7 @@ TEST_CASE("wheel_without_timers_has_no_next_due") {
 
 TEST_CASE("wheel_has_its_idle_monitors_and_requests") {
     virtual_wheel w;
-    basic_idle_monitor<manual_clock, multi_threaded> idle(w.wheel, {.reader = 20ms});
+    idle_monitor idle(w.wheel, {.reader = 20ms});
     idle.async_idle([](std::error_code, const idle_event&) {});
     w.pass(20ms);
     metrics m;
@@ -140,11 +141,11 @@ TEST_CASE("all_metrics_are_those_that_are_written") {
     });
     const read_metrics text(text_of(m));
     std::set<std::string> described;
-    for (const metric_description& d : all_metrics()) {
+    for (const auto& d : detail::all_metrics()) {
         CAPTURE(d.name);
         CHECK(described.insert(std::string(d.name)).second);
         CHECK(d.help.ends_with('.'));
-        CHECK((d.type == metric_type::counter) == d.name.ends_with("_total"));
+        CHECK((d.type == detail::metric_type::counter) == d.name.ends_with("_total"));
         if (d.name == "cogwheel_timer_take_overs_total") continue;
         REQUIRE(text.families.contains(std::string(d.name)));
         CHECK(text.families.at(std::string(d.name)) == to_string(d.type));
@@ -229,7 +230,7 @@ TEST_CASE("names_that_no_format_takes_are_refused") {
 
 TEST_CASE("a_board_is_a_source_like_its_wheel") {
     asio::io_context io;
-    testing::manual_local_timer_wheel wheel{io};
+    manual_local_timer_wheel wheel{io};
     wheel.schedule(10ms, [] {});
     metrics m;
     m.add("local", wheel.publish());
@@ -351,8 +352,9 @@ TEST_CASE("format_for_reads_the_header_accept") {
 }
 
 TEST_CASE("metrics_constants_have_names") {
-    check_names<metric_type>(
-        {{metric_type::counter, "counter"}, {metric_type::gauge, "gauge"}, {metric_type::histogram, "histogram"}});
+    check_names<detail::metric_type>({{detail::metric_type::counter, "counter"},
+                                      {detail::metric_type::gauge, "gauge"},
+                                      {detail::metric_type::histogram, "histogram"}});
     check_names<metrics_format>({{metrics_format::prometheus, "prometheus"},
                                  {metrics_format::openmetrics, "openmetrics"},
                                  {metrics_format::json, "json"}});

@@ -24,7 +24,8 @@ using namespace cogwheel::testing;
 using namespace cogwheel_tests;
 using namespace std::chrono_literals;
 
-static_assert(std::same_as<decltype(basic_circuit_breaker(std::declval<const timer_wheel&>())), circuit_breaker>);
+static_assert(std::same_as<decltype(circuit_breaker(std::declval<const local_timer_wheel&>())),
+                           circuit_breaker<local_timer_wheel>>);
 
 namespace {
 
@@ -44,7 +45,7 @@ struct breaker_rig {
 
 TEST_CASE_TEMPLATE("breaker_timer_pending_only_while_open", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 2}, r.observer());
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 2}, r.observer());
     breaker.allow().failed();
     CHECK(breaker.state() == circuit_state::closed);
     CHECK(r.wheel.pending() == 0);
@@ -69,7 +70,7 @@ TEST_CASE_TEMPLATE("breaker_timer_pending_only_while_open", Wheel, BOTH_WHEELS) 
 
 TEST_CASE_TEMPLATE("breaker_probe_fails_open_again_with_a_new_timer", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, r.observer());
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, r.observer());
     breaker.allow().failed();
     r.pass(5010ms);
     breaker.allow().failed();
@@ -82,7 +83,7 @@ TEST_CASE_TEMPLATE("breaker_probe_fails_open_again_with_a_new_timer", Wheel, BOT
 
 TEST_CASE_TEMPLATE("breaker_call_destroyed_without_a_verdict_frees_its_place", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1});
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1});
     breaker.allow().failed();
     r.pass(5010ms);
     {
@@ -101,7 +102,7 @@ TEST_CASE_TEMPLATE("breaker_call_destroyed_without_a_verdict_frees_its_place", W
 
 TEST_CASE("breaker_verdict_by_an_error_code") {
     breaker_rig<manual_timer_wheel> r;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 2});
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 2});
     breaker.allow().ended({});
     breaker.allow().ended(asio::error::operation_aborted);
     breaker.allow().ended(asio::error::timed_out);
@@ -115,7 +116,7 @@ TEST_CASE("breaker_verdict_by_an_error_code") {
 
 TEST_CASE_TEMPLATE("breaker_probe_that_hangs_the_next_calls_open_it_and_try_again", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1, .probe_timeout = 10s}, r.observer());
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1, .probe_timeout = 10s}, r.observer());
     breaker.allow().failed();
     r.pass(5010ms);
     auto hanging = breaker.allow();
@@ -135,7 +136,7 @@ TEST_CASE_TEMPLATE("breaker_probe_that_hangs_the_next_calls_open_it_and_try_agai
 
 TEST_CASE_TEMPLATE("breaker_closed_by_hand_its_timer_is_gone", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, r.observer());
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, r.observer());
     breaker.allow().failed();
     breaker.close();
     CHECK(breaker.state() == circuit_state::closed);
@@ -146,8 +147,8 @@ TEST_CASE_TEMPLATE("breaker_closed_by_hand_its_timer_is_gone", Wheel, BOTH_WHEEL
 
 TEST_CASE_TEMPLATE("breaker_destroyed_while_open_nobody_is_told", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
-    std::optional<basic_circuit_breaker<Wheel>> breaker(std::in_place, r.wheel,
-                                                        circuit_breaker_options{.failures_in_a_row = 2}, r.observer());
+    std::optional<circuit_breaker<Wheel>> breaker(std::in_place, r.wheel,
+                                                  circuit_breaker_options{.failures_in_a_row = 2}, r.observer());
     auto early = breaker->allow();
     auto late = breaker->allow();
     breaker->allow().failed();
@@ -170,7 +171,7 @@ TEST_CASE_TEMPLATE("breaker_destroyed_while_open_nobody_is_told", Wheel, BOTH_WH
 TEST_CASE_TEMPLATE("breaker_wheel_takes_no_timer_the_next_call_finds_out", Wheel, BOTH_WHEELS) {
     asio::io_context io;
     std::optional<Wheel> wheel(std::in_place, io, wheel_options{.max_pending = 1});
-    basic_circuit_breaker breaker(*wheel, {.failures_in_a_row = 1});
+    circuit_breaker breaker(*wheel, {.failures_in_a_row = 1});
     SUBCASE("full") {
         wheel->schedule(1h, [] {});
     }
@@ -187,7 +188,7 @@ TEST_CASE_TEMPLATE("breaker_wheel_takes_no_timer_the_next_call_finds_out", Wheel
 
 TEST_CASE_TEMPLATE("breaker_all_timers_cancelled_the_next_call_finds_out", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1});
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1});
     breaker.allow().failed();
     r.wheel.cancel_all();
     r.pass(5010ms);
@@ -197,7 +198,7 @@ TEST_CASE_TEMPLATE("breaker_all_timers_cancelled_the_next_call_finds_out", Wheel
 
 TEST_CASE_TEMPLATE("breaker_observer_may_use_the_breaker_and_throw", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
-    std::optional<basic_circuit_breaker<Wheel>> breaker;
+    std::optional<circuit_breaker<Wheel>> breaker;
     std::vector<circuit_state> seen;
     breaker.emplace(r.wheel, circuit_breaker_options{.failures_in_a_row = 1}, [&](circuit_state s) {
         seen.push_back(breaker->state());
@@ -223,7 +224,7 @@ TEST_CASE_TEMPLATE("breaker_observer_may_use_the_breaker_and_throw", Wheel, BOTH
 TEST_CASE_TEMPLATE("breaker_observer_that_throws_at_a_probe_leaves_room_for_the_next", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
     bool throws = true;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, [&](circuit_state s) {
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, [&](circuit_state s) {
         if (s == circuit_state::half_open && throws) throw std::runtime_error("observer");
     });
     breaker.allow().failed();
@@ -243,7 +244,7 @@ TEST_CASE_TEMPLATE("breaker_observer_that_throws_at_a_probe_leaves_room_for_the_
 
 TEST_CASE("breaker_clock_turned_back_stays_open_and_sets_its_timer_anew") {
     breaker_rig<manual_timer_wheel> r;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1});
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1});
     breaker.allow().failed();
     r.pass(-1h);
     r.pass(1h + 5010ms);
@@ -253,7 +254,7 @@ TEST_CASE("breaker_clock_turned_back_stays_open_and_sets_its_timer_anew") {
 TEST_CASE_TEMPLATE("breaker_clock_turned_back_before_its_timer_runs_sets_another", Wheel, BOTH_WHEELS) {
     breaker_rig<Wheel> r;
     [[maybe_unused]] const auto back = r.wheel.schedule(5s, [] { manual_clock::advance(-1s); });
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, r.observer());
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 1}, r.observer());
     breaker.allow().failed();
     r.pass(5010ms); // both in one turn
     CHECK(breaker.state() == circuit_state::open);
@@ -265,7 +266,7 @@ TEST_CASE_TEMPLATE("breaker_clock_turned_back_before_its_timer_runs_sets_another
 
 TEST_CASE("breaker_bad_options_are_refused") {
     breaker_rig<manual_timer_wheel> r;
-    CHECK_THROWS_AS(basic_circuit_breaker(r.wheel, {.probes = 0}), std::invalid_argument);
+    CHECK_THROWS_AS(circuit_breaker(r.wheel, {.probes = 0}), std::invalid_argument);
 }
 
 TEST_CASE("breaker_shared_by_threads_its_counts_add_up") {
@@ -283,7 +284,7 @@ TEST_CASE("breaker_shared_by_threads_its_counts_add_up") {
     std::atomic<std::uint64_t> allowed{0}, refused{0};
     circuit_stats s;
     {
-        basic_circuit_breaker breaker(
+        circuit_breaker breaker(
             wheel,
             {.failures_in_a_row = 3, .open_for = backoff::constant(2ms).jitter(backoff_jitter::equal), .probes = 2},
             [&](circuit_state) { ++told; });
@@ -309,17 +310,9 @@ TEST_CASE("breaker_shared_by_threads_its_counts_add_up") {
     CHECK(s.opened > 0);
 }
 
-TEST_CASE("resilience_errors_have_a_category_and_messages") {
-    const std::error_code ec = resilience_errc::circuit_open;
-    CHECK(std::string(ec.category().name()) == "cogwheel.resilience");
-    CHECK(ec.message() == "not called: the circuit breaker is open");
-    CHECK(std::error_code(99, resilience_category()).message() == "unknown cogwheel.resilience error 99");
-    CHECK_FALSE(is_transient(ec));
-}
-
 TEST_CASE("breaker_call_cancelled_after_its_deadline_has_failed") {
     breaker_rig<manual_timer_wheel> r;
-    basic_circuit_breaker breaker(r.wheel);
+    circuit_breaker breaker(r.wheel);
     const auto until = basic_deadline<manual_clock>::after(5s);
     const std::error_code cancelled = asio::error::operation_aborted;
     breaker.allow().ended(cancelled, until);
@@ -336,12 +329,12 @@ TEST_CASE("breaker_call_cancelled_after_its_deadline_has_failed") {
 
 TEST_CASE("breaker_opens_for_a_server_that_does_not_answer_the_attempts_of_a_retry") {
     breaker_rig<manual_timer_wheel> r;
-    basic_circuit_breaker breaker(r.wheel, {.failures_in_a_row = 3});
+    circuit_breaker breaker(r.wheel, {.failures_in_a_row = 3});
     basic_retry_policy<manual_clock> policy{.attempts = 5, .attempt_timeout = 2s};
     policy.backoff = backoff::constant(1s);
     const auto silent = [&](basic_retry_attempt<manual_clock>& attempt) -> asio::awaitable<void> {
         auto call = breaker.allow();
-        if (!call) throw std::system_error(resilience_errc::circuit_open);
+        if (!call) throw std::system_error(errc::circuit_open);
         std::error_code ec;
         co_await r.wheel.async_wait(1h, asio::redirect_error(asio::use_awaitable, ec));
         call.ended(ec, attempt.deadline());
@@ -351,7 +344,8 @@ TEST_CASE("breaker_opens_for_a_server_that_does_not_answer_the_attempts_of_a_ret
     async_retry(r.wheel, policy, silent, [&](std::exception_ptr, const retry_result& how) { result = how; });
     for (int s = 0; s < 20; ++s) r.pass(1s);
     CHECK(result.attempts == 4);
-    CHECK(result.last_error == resilience_errc::circuit_open);
+    CHECK(result.last_error == errc::circuit_open);
+    CHECK(result.end == retry_end::not_retryable);
     CHECK(breaker.stats().failed == 3);
     CHECK(breaker.stats().abandoned == 0);
 }

@@ -57,8 +57,8 @@ TEST_CASE("deadline_in_place_of_a_time_point_of_a_timer") {
     const auto later = p.w.wheel.schedule(1h, f);
     CHECK(later.reschedule(d));
     keyed_timers<std::string, manual_timer_wheel> table(p.w.wheel);
-    CHECK_FALSE(table.add_at("key", d, f));
-    basic_interval ticks(p.w.wheel, d, {.period = 1h});
+    CHECK_FALSE(table.add("key", d, f));
+    interval ticks(p.w.wheel, d, {.period = 1h});
     ticks.async_tick(p.count());
     p.w.pass(49ms);
     CHECK(p.done == 0);

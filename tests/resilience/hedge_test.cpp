@@ -4,7 +4,7 @@
 // When a hedge starts another attempt, which one wins, and that the others are cancelled and awaited.
 #include "support/resilience/hedge_rig.hpp"
 
-#include <cogwheel/resilience/error.hpp>
+#include <cogwheel/asio/error.hpp>
 
 #include <asio/bind_executor.hpp>
 #include <asio/use_awaitable.hpp>
@@ -103,7 +103,7 @@ TEST_CASE_TEMPLATE("hedge_failure_that_is_not_retryable_starts_no_other", Wheel,
     const auto all_but_eof = [](const std::error_code& ec) { return ec != asio::error::eof; };
     const std::pair<std::error_code, std::function<bool(const std::error_code&)>> scripts[] = {
         {asio::error::access_denied, {}}, // does not pass by itself
-        {resilience_errc::circuit_open, {}},
+        {errc::circuit_open, {}},
         {errc::stopped, any_error}, // is not asked: the wheel takes no timer
         {asio::error::eof, all_but_eof},
     };

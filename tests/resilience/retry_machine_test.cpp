@@ -340,6 +340,9 @@ TEST_CASE("machine_wheel_takes_no_timer_ends_with_its_error") {
         CHECK(waiting.result().end == retry_end::wheel);
         CHECK(waiting.result().last_error == refused);
     }
+    retry_script elsewhere(p);
+    elsewhere.start();
+    CHECK(elsewhere.attempt_ends(errc::circuit_open).what == retry_act::wait); // not of the wheel
 }
 
 TEST_CASE("machine_predicate_that_throws_leaves_the_counts_right") {

@@ -42,13 +42,10 @@ struct told_dates {
 
     told_dates() { watched_wall::present = date_noon; }
     void wait(watched_wall::time_point date, int name) {
-        async_wait_until_date<watched_wall>(
-            at.wheel, date,
-            [this, name](std::error_code ec) {
-                ended.push_back(name);
-                errors.push_back(ec);
-            },
-            rarely);
+        async_wait_until_date<watched_wall>(at.wheel, date, rarely, [this, name](std::error_code ec) {
+            ended.push_back(name);
+            errors.push_back(ec);
+        });
     }
     void set(watched_wall::time_point to) {
         watched_wall::set(to);
@@ -94,8 +91,8 @@ TEST_CASE("clock_watched_lets_run_return_after_the_last_wait") {
     told_dates d;
     d.wait(date_noon + 10s, 1);
     asio::cancellation_signal signal;
-    async_wait_until_date<watched_wall>(d.at.wheel, date_noon + 1h,
-                                        asio::bind_cancellation_slot(signal.slot(), [&](std::error_code) {}), rarely);
+    async_wait_until_date<watched_wall>(d.at.wheel, date_noon + 1h, rarely,
+                                        asio::bind_cancellation_slot(signal.slot(), [&](std::error_code) {}));
     d.at.run();
     CHECK_FALSE(d.at.io.stopped());
     d.set(date_noon + 10s);
@@ -117,8 +114,8 @@ TEST_CASE("clock_watched_by_waits_that_follow_each_other") {
         d.at.io,
         [&]() -> asio::awaitable<void> {
             for (int hour = 1; hour <= 3; ++hour) {
-                co_await async_wait_until_date<watched_wall>(d.at.wheel, date_noon + hour * 1h, asio::use_awaitable,
-                                                             rarely);
+                co_await async_wait_until_date<watched_wall>(d.at.wheel, date_noon + hour * 1h, rarely,
+                                                             asio::use_awaitable);
                 d.ended.push_back(hour);
             }
         },
@@ -138,8 +135,8 @@ TEST_CASE("clock_set_between_the_cancellation_of_the_watch_and_its_completion") 
     asio::cancellation_signal signal;
     bool gone = false;
     async_wait_until_date<watched_wall>(
-        d.at.wheel, date_noon + 1h, asio::bind_cancellation_slot(signal.slot(), [&](std::error_code) { gone = true; }),
-        rarely);
+        d.at.wheel, date_noon + 1h, rarely,
+        asio::bind_cancellation_slot(signal.slot(), [&](std::error_code) { gone = true; }));
     d.at.run();
     signal.emit(asio::cancellation_type::terminal);
     while (!gone) d.at.io.poll_one();
@@ -150,7 +147,7 @@ TEST_CASE("clock_set_between_the_cancellation_of_the_watch_and_its_completion") 
 
 TEST_CASE("clock_is_not_watched_for_a_wait_that_has_not_begun") {
     told_dates d;
-    auto later = async_wait_until_date<watched_wall>(d.at.wheel, date_noon + 1h, deferred, rarely);
+    auto later = async_wait_until_date<watched_wall>(d.at.wheel, date_noon + 1h, rarely, deferred);
     d.at.run();
     CHECK(d.at.io.stopped());
     std::optional<std::error_code> ended;
@@ -161,11 +158,11 @@ TEST_CASE("clock_is_not_watched_for_a_wait_that_has_not_begun") {
 
 TEST_CASE("clock_watched_on_a_local_wheel_and_beside_an_overload_factor") {
     asio::io_context io;
-    testing::manual_local_timer_wheel wheel(io, {.tick = 10ms});
+    manual_local_timer_wheel wheel(io, {.tick = 10ms});
     watched_wall::present = date_noon;
     overload_factor(wheel, 0.5); // another extension of the same wheel
     std::optional<std::error_code> ended;
-    async_wait_until_date<watched_wall>(wheel, date_noon + 1h, [&](std::error_code ec) { ended = ec; }, rarely);
+    async_wait_until_date<watched_wall>(wheel, date_noon + 1h, rarely, [&](std::error_code ec) { ended = ec; });
     run_ready(io);
     watched_wall::set(date_noon + 1h);
     run_ready(io);
@@ -180,7 +177,7 @@ TEST_CASE("clock_watched_while_the_wheel_or_the_context_goes") {
         asio::io_context io;
         std::optional<testing::manual_timer_wheel> wheel(io);
         watched_wall::present = date_noon;
-        async_wait_until_date<watched_wall>(*wheel, date_noon + 1h, [&](std::error_code ec) { ended = ec; }, rarely);
+        async_wait_until_date<watched_wall>(*wheel, date_noon + 1h, rarely, [&](std::error_code ec) { ended = ec; });
         run_ready(io);
         wheel.reset();
         run_ready(io);
@@ -188,7 +185,7 @@ TEST_CASE("clock_watched_while_the_wheel_or_the_context_goes") {
         CHECK(io.stopped());
         CHECK(watched_wall::watches.empty());
         wheel.emplace(io);
-        async_wait_until_date<watched_wall>(*wheel, date_noon + 1h, [memory](std::error_code) {}, rarely);
+        async_wait_until_date<watched_wall>(*wheel, date_noon + 1h, rarely, [memory](std::error_code) {});
         run_ready(io);
         CHECK(watched_wall::watches.size() == 1);
     }
@@ -231,7 +228,7 @@ TEST_CASE("clock_set_while_threads_begin_and_end_waits") {
                 [&, i]() -> asio::awaitable<void> {
                     for (int n = 0; n < waits / 3; ++n) {
                         const auto date = watched_wall::now() + std::chrono::seconds((i * 7 + n) % 5);
-                        co_await async_wait_until_date<watched_wall>(wheel, date, asio::use_awaitable, rarely);
+                        co_await async_wait_until_date<watched_wall>(wheel, date, rarely, asio::use_awaitable);
                         early += watched_wall::now() < date;
                         ++ended;
                     }

@@ -5,8 +5,8 @@
 // drift.
 #include "support/constant_names.hpp"
 
-#include <cogwheel/schedule/cron.hpp>
 #include <cogwheel/schedule/detail/interval_machine.hpp>
+#include <cogwheel/schedule/on_duplicate.hpp>
 
 #include <doctest/doctest.h>
 
@@ -156,12 +156,6 @@ TEST_CASE("interval_extreme_periods_saturate") {
 }
 
 TEST_CASE("schedule_constants_have_names") {
-    check_names<calendar_unit>({{calendar_unit::second, "second"},
-                                {calendar_unit::minute, "minute"},
-                                {calendar_unit::hour, "hour"},
-                                {calendar_unit::day, "day"},
-                                {calendar_unit::month, "month"},
-                                {calendar_unit::year, "year"}});
     check_names<interval_pace>(
         {{interval_pace::fixed_rate, "fixed_rate"}, {interval_pace::fixed_delay, "fixed_delay"}});
     check_names<interval_misfire>(

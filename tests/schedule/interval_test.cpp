@@ -28,8 +28,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using ticking = basic_interval<testing::manual_timer_wheel>;
+using ticking = interval<testing::manual_timer_wheel>;
 using point = ticking::time_point;
+using io_executor = asio::io_context::executor_type;
+static_assert(std::same_as<interval<>::rebind_executor<io_executor>::other::executor_type, io_executor>);
 
 struct tick_log {
     std::vector<std::error_code> errors;
@@ -265,7 +267,7 @@ TEST_CASE("interval_reset_counts_from_now") {
     at.pass(10ms);
     CHECK(log.due.back() == now);
     every.async_tick(log.note());
-    every.reset_at(now + 40ms); // sooner than the grid
+    every.reset(now + 40ms); // sooner than the grid
     at.pass(30ms);
     CHECK(log.due.back() == now + 40ms);
 }
@@ -303,17 +305,32 @@ TEST_CASE("interval_reset_starts_a_fixed_delay_and_beyond_the_end_there_is_no_ti
     CHECK(log.due == std::vector{start + 100ms, start + 120ms, start + 220ms});
 
     every.async_tick(log.note());
-    every.reset_at(start + 501ms);
+    every.reset(start + 501ms);
     at.run();
     CHECK(log.errors.back() == asio::error::eof);
     every.async_tick(log.note());
     at.run();
     CHECK(log.errors.size() == 5);
     CHECK(log.errors.back() == asio::error::eof);
-    every.reset_at(start + 500ms); // there is one again
+    every.reset(start + 500ms); // there is one again
     every.async_tick(log.note());
     at.pass(280ms);
     CHECK(log.due.back() == start + 500ms);
+}
+
+TEST_CASE("interval_tick_that_a_full_wheel_refuses_comes_later") {
+    virtual_wheel at({.tick = 10ms, .max_pending = 1});
+    const point start = manual_clock::now();
+    tick_log log;
+    ticking every(at.wheel, {.period = 100ms});
+    const auto other = at.wheel.schedule(1s, [] {}); // takes the only place
+    every.async_tick(log.note());
+    at.run();
+    CHECK(log.errors == std::vector<std::error_code>{errc::too_many_timers});
+    CHECK(other.cancel());
+    every.async_tick(log.note());
+    at.pass(100ms);
+    CHECK(log.due.back() == start + 100ms);
 }
 
 TEST_CASE("interval_options_that_make_no_sense_are_refused") {

@@ -8,7 +8,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,7 +43,6 @@ TEST_CASE("keyed_add_runs_once_with_its_key_and_is_gone") {
     CHECK(!timers.add("ann", 100ms, log.note()));
     CHECK(timers.contains("ann"));
     CHECK(timers.expiry("ann") == start + 100ms);
-    CHECK(timers.remaining_runs("ann") == 1);
     at.pass(90ms);
     CHECK(log.ran.empty());
     at.pass(10ms);
@@ -53,55 +51,17 @@ TEST_CASE("keyed_add_runs_once_with_its_key_and_is_gone") {
     CHECK(timers.empty());
 }
 
-TEST_CASE("keyed_period_runs_its_times_on_a_grid") {
+TEST_CASE("keyed_negative_delay_is_at_once") {
     virtual_wheel at({.tick = 10ms});
     ids timers(at.wheel);
     const auto start = manual_clock::now();
-    int runs = 0;
-    CHECK(!timers.add(7, {.delay = 30ms, .period = 100ms, .times = 3}, [&] { ++runs; }));
-    at.pass(30ms);
-    CHECK(runs == 1);
-    CHECK(timers.remaining_runs(7) == 2);
-    CHECK(timers.expiry(7) == start + 130ms);
-    at.pass(100ms);
-    at.pass(90ms);
-    CHECK(runs == 2);
-    at.pass(10ms);
-    CHECK(runs == 3);
-    CHECK(!timers.contains(7));
-    at.pass(1s);
-    CHECK(runs == 3);
-}
-
-TEST_CASE("keyed_negative_delay_is_at_once_and_its_grid_begins_now") {
-    virtual_wheel at({.tick = 10ms});
-    ids timers(at.wheel);
-    const auto start = manual_clock::now();
-    const auto delay = [](std::chrono::nanoseconds d) { return recurrence{.delay = d, .period = 100ms, .times = {}}; };
-    CHECK(!timers.add(1, delay(-30ms), [] {}));
-    CHECK(!timers.add(2, delay(std::chrono::nanoseconds::min()), [] {}));
-    CHECK(!timers.add(3, delay(50ms), [] {}));
+    CHECK(!timers.add(1, -30ms, [] {}));
+    CHECK(!timers.add(2, std::chrono::nanoseconds::min(), [] {}));
+    CHECK(!timers.add(3, 50ms, [] {}));
     CHECK(timers.touch(3, -30ms));
     for (const int key : {1, 2, 3}) CHECK(timers.expiry(key) == start);
     at.pass(10ms);
-    for (const int key : {1, 2, 3}) CHECK(timers.expiry(key) == start + 100ms);
-}
-
-TEST_CASE("keyed_period_for_ever_skips_what_is_past") {
-    virtual_wheel at({.tick = 10ms});
-    ids timers(at.wheel);
-    const auto start = manual_clock::now();
-    int runs = 0;
-    CHECK(!timers.add(7, recurrence::every(100ms), [&] { ++runs; }));
-    CHECK(timers.remaining_runs(7) == forever);
-    for (int i = 1; i <= 1000; ++i) {
-        at.pass(100ms);
-        CHECK(timers.expiry(7) == start + (i + 1) * 100ms);
-    }
-    CHECK(runs == 1000);
-    at.pass(1055ms); // the loop was blocked
-    CHECK(runs == 1001);
-    CHECK(timers.expiry(7) == start + 101'100ms);
+    CHECK(timers.empty());
 }
 
 TEST_CASE("keyed_duplicate_is_rejected_replaced_or_kept") {
@@ -109,7 +69,7 @@ TEST_CASE("keyed_duplicate_is_rejected_replaced_or_kept") {
     ids timers(at.wheel);
     std::string ran;
     CHECK(!timers.add(1, 100ms, [&] { ran += 'a'; }));
-    CHECK(timers.add(1, 10ms, [&] { ran += 'b'; }) == schedule_errc::duplicate_key);
+    CHECK(timers.add(1, 10ms, [&] { ran += 'b'; }) == errc::duplicate_key);
     CHECK(!timers.add(1, 10ms, [&] { ran += 'c'; }, on_duplicate::keep));
     at.pass(50ms);
     CHECK(ran.empty());
@@ -134,22 +94,6 @@ TEST_CASE("keyed_replacement_that_is_refused_leaves_the_old_one") {
     CHECK(ran == "a");
 }
 
-TEST_CASE("keyed_bad_schedules_are_refused_and_nothing_is_armed") {
-    virtual_wheel at;
-    ids timers(at.wheel);
-    const auto job = [] {};
-    CHECK(timers.add(1, recurrence::every(0ms), job) == schedule_errc::bad_period);
-    CHECK(timers.add(1, recurrence::every(-1ms), job) == schedule_errc::bad_period);
-    CHECK(timers.add(1, recurrence::every(1ms, 0), job) == schedule_errc::bad_times);
-    CHECK(timers.add(1, recurrence::every(1ms, -3), job) == schedule_errc::bad_times);
-    CHECK(timers.add(1, {.delay = 1ms, .times = 2}, job) == schedule_errc::bad_period);
-    CHECK(timers.empty());
-    CHECK(at.wheel.pending() == 0);
-    CHECK(!timers.add(1, -5ms, job)); // at once
-    at.pass(10ms);
-    CHECK(timers.empty());
-}
-
 TEST_CASE("keyed_remove_unknown_is_false_known_never_runs") {
     virtual_wheel at;
     ids timers(at.wheel);
@@ -170,32 +114,24 @@ TEST_CASE("keyed_unknown_keys_answer_false_or_nothing") {
     CHECK(!timers.touch(1));
     CHECK(!timers.touch(1, 5ms));
     CHECK(timers.expiry(1) == std::nullopt);
-    CHECK(timers.remaining_runs(1) == std::nullopt);
 }
 
 TEST_CASE("keyed_touch_gives_the_whole_time_again") {
     virtual_wheel at({.tick = 10ms});
     ids timers(at.wheel);
-    std::map<int, int> runs;
-    const auto job = [&](int key) { ++runs[key]; };
-    CHECK(!timers.add(1, 100ms, job));
-    CHECK(!timers.add(2, {.delay = 50ms, .period = 100ms}, job));
+    int runs = 0;
+    CHECK(!timers.add(1, 100ms, [&] { ++runs; }));
     for (int i = 0; i < 5; ++i) {
         at.pass(40ms);
         CHECK(timers.touch(1));
-        CHECK(timers.touch(2));
     }
-    CHECK(runs.empty());
+    CHECK(runs == 0);
     CHECK(timers.touch(1, 20ms));
-    at.pass(20ms);
-    CHECK(runs[1] == 1);
-    at.pass(80ms);
-    CHECK(runs[2] == 1);
-    CHECK(timers.expiry(2) == manual_clock::now() + 100ms); // the grid has moved
+    CHECK(timers.touch(1)); // the delay of add(), not the one of touch()
     at.pass(90ms);
-    CHECK(runs[2] == 1);
+    CHECK(runs == 0);
     at.pass(10ms);
-    CHECK(runs[2] == 2);
+    CHECK(runs == 1);
 }
 
 TEST_CASE("keyed_lookup_takes_what_compares_with_the_key") {
@@ -212,13 +148,13 @@ TEST_CASE("keyed_batch_adds_until_one_is_refused") {
     virtual_wheel at;
     names timers(at.wheel);
     run_log log;
-    using entry = std::tuple<std::string, recurrence, std::function<void(const std::string&)>>;
+    using entry = std::tuple<std::string, std::chrono::milliseconds, std::function<void(const std::string&)>>;
     std::vector<entry> entries;
-    for (const char* name : {"a", "b", "c"}) entries.emplace_back(name, recurrence::once(10ms), log.note());
+    for (const char* name : {"a", "b", "c"}) entries.emplace_back(name, 10ms, log.note());
     CHECK(timers.add_all(entries) == std::pair<std::size_t, std::error_code>(3, {}));
     std::vector<entry> more;
-    for (const char* name : {"d", "b", "e"}) more.emplace_back(name, recurrence::once(10ms), log.note());
-    CHECK(timers.add_all(more) == std::pair<std::size_t, std::error_code>(1, schedule_errc::duplicate_key));
+    for (const char* name : {"d", "b", "e"}) more.emplace_back(name, 10ms, log.note());
+    CHECK(timers.add_all(more) == std::pair<std::size_t, std::error_code>(1, errc::duplicate_key));
     CHECK(timers.size() == 4);
     at.pass(10ms);
     CHECK(log.ran.size() == 4);
@@ -229,36 +165,29 @@ TEST_CASE("keyed_for_each_sees_all_with_their_times") {
     ids timers(at.wheel);
     const auto start = manual_clock::now();
     CHECK(!timers.add(1, 100ms, [] {}));
-    CHECK(!timers.add(2, recurrence::every(1s, 5), [] {}));
-    std::map<int, std::pair<manual_clock::time_point, std::int64_t>> seen;
-    timers.for_each([&](int key, manual_clock::time_point due, std::int64_t left) { seen[key] = {due, left}; });
-    CHECK(seen.size() == 2);
-    CHECK(seen[1] == std::pair(start + 100ms, std::int64_t{1}));
-    CHECK(seen[2] == std::pair(start + 1s, std::int64_t{5}));
+    CHECK(!timers.add(2, 1s, [] {}));
+    std::map<int, manual_clock::time_point> seen;
+    timers.for_each([&](int key, manual_clock::time_point due) { seen[key] = due; });
+    CHECK(seen == std::map<int, manual_clock::time_point>{{1, start + 100ms}, {2, start + 1s}});
     timers.clear();
     CHECK(timers.empty());
     CHECK(at.wheel.pending() == 0);
 }
 
-TEST_CASE("keyed_job_may_remove_replace_or_add_its_own_key") {
+TEST_CASE("keyed_job_may_add_its_own_key_again") {
     virtual_wheel at({.tick = 10ms});
     names timers(at.wheel);
     std::vector<std::string> ran;
     const std::string long_name(100, 'x'); // on the heap: used after it was removed
-    CHECK(!timers.add(long_name, recurrence::every(10ms), [&](const std::string& key) {
-        CHECK(timers.remove(key));
+    CHECK(!timers.add(long_name, 10ms, [&](const std::string& key) {
+        CHECK(!timers.contains(key));
+        CHECK(!timers.remove(key));
+        CHECK(!timers.extract(key));
+        CHECK(!timers.add(key, 10ms, [&] { ran.push_back("again"); }));
         ran.push_back(key);
     }));
-    CHECK(!timers.add("once", 10ms, [&](const std::string& key) {
-        CHECK(!timers.contains(key)); // its last run
-        CHECK(!timers.add(key, 10ms, [&] { ran.push_back("again"); }));
-    }));
-    CHECK(!timers.add("replaced", recurrence::every(10ms), [&](const std::string& key) {
-        CHECK(!timers.add(key, 10ms, [&] { ran.push_back("replacement"); }, on_duplicate::replace));
-    }));
     for (int i = 0; i < 5; ++i) at.pass(10ms);
-    std::sort(ran.begin(), ran.end());
-    CHECK(ran == std::vector{"again"s, "replacement"s, long_name});
+    CHECK(ran == std::vector{long_name, "again"s});
     CHECK(timers.empty());
 }
 
@@ -267,7 +196,7 @@ TEST_CASE("keyed_job_may_destroy_the_whole") {
     std::optional<ids> timers(std::in_place, at.wheel);
     int runs = 0;
     for (int key = 0; key < 10; ++key)
-        CHECK(!timers->add(key, recurrence::every(10ms), [&, big = std::string(100, 'x')] {
+        CHECK(!timers->add(key, 10ms, [&, big = std::string(100, 'x')] {
             timers.reset();
             runs += big.size() == 100;
         }));
@@ -308,12 +237,12 @@ TEST_CASE("keyed_hash_that_throws_in_a_replacement_changes_nothing") {
     }
 }
 
-TEST_CASE("keyed_throwing_job_runs_again_and_the_others_too") {
+TEST_CASE("keyed_job_throws_and_the_others_run") {
     virtual_wheel at;
     ids timers(at.wheel);
     int runs = 0;
     for (int key = 0; key < 3; ++key)
-        CHECK(!timers.add(key, recurrence::every(10ms, 2), [&] {
+        CHECK(!timers.add(key, 10ms, [&] {
             ++runs;
             throw std::runtime_error("job");
         }));
@@ -321,9 +250,6 @@ TEST_CASE("keyed_throwing_job_runs_again_and_the_others_too") {
     for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(at.run(), std::runtime_error);
     at.run();
     CHECK(runs == 3);
-    manual_clock::advance(10ms);
-    for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(at.run(), std::runtime_error);
-    CHECK(runs == 6);
     CHECK(timers.empty());
 }
 
@@ -332,7 +258,7 @@ TEST_CASE("keyed_removed_while_its_job_is_on_its_way_does_not_run") {
     asio::io_context jobs; // runs when the test says so
     std::optional<ids> timers(std::in_place, at.wheel, jobs.get_executor());
     int runs = 0;
-    for (int key = 0; key < 4; ++key) CHECK(!timers->add(key, recurrence::every(100ms), [&] { ++runs; }));
+    for (int key = 0; key < 4; ++key) CHECK(!timers->add(key, 100ms, [&] { ++runs; }));
     at.pass(100ms);
     CHECK(at.wheel.pending() == 0); // all four have fired
     CHECK(runs == 0);
@@ -341,6 +267,7 @@ TEST_CASE("keyed_removed_while_its_job_is_on_its_way_does_not_run") {
     CHECK(!timers->add(3, 1s, [&] { runs += 100; }, on_duplicate::replace));
     run_ready(jobs);
     CHECK(runs == 2); // 0 and 2
+    CHECK(!timers->add(4, 100ms, [&] { ++runs; }));
     at.pass(100ms);
     timers.reset();
     run_ready(jobs);
@@ -376,52 +303,29 @@ TEST_CASE("keyed_job_whose_destruction_uses_the_table") {
     }
 }
 
-TEST_CASE("keyed_period_that_a_full_wheel_refuses_is_told") {
-    virtual_wheel at({.max_pending = 1});
-    ids timers(at.wheel);
-    int runs = 0;
-    CHECK(!timers.add(1, recurrence::every(100ms), [&] { ++runs; }));
-    at.wheel.cancel_all();
-    timers.clear();
-    asio::io_context jobs;
-    ids elsewhere(at.wheel, jobs.get_executor());
-    CHECK(!elsewhere.add(1, recurrence::every(100ms), [&] { ++runs; }));
-    at.pass(100ms);
-    auto other = at.wheel.schedule(1s, [] {}); // takes the only place
-    CHECK_THROWS_AS(run_ready(jobs), std::system_error);
-    CHECK(runs == 1);
-    CHECK(elsewhere.empty());
-    CHECK(other.cancel());
-}
-
-TEST_CASE("keyed_add_at_and_touch_at_take_points") {
+TEST_CASE("keyed_add_and_touch_take_points") {
     virtual_wheel at({.tick = 10ms});
     ids timers(at.wheel);
     std::vector<int> ran;
     const auto note = [&](int key) { ran.push_back(key); };
     const auto start = manual_clock::now();
-    CHECK(!timers.add_at(1, start + 50ms, note));
-    CHECK(!timers.add_at(2, start + 20ms, recurrence::every(100ms, 2), note));
-    CHECK(!timers.add_at(3, start - 70ms, recurrence::every(100ms), note)); // at once, then on the grid of that point
-    CHECK(timers.add_at(1, start, note) == schedule_errc::duplicate_key);
-    CHECK(timers.add_at(4, start, recurrence{.period = 0s}, note) == schedule_errc::bad_period);
+    CHECK(!timers.add(1, start + 50ms, note));
+    CHECK(!timers.add(2, start + 20ms, note));
+    CHECK(!timers.add(3, start - 70ms, note)); // at once
+    CHECK(timers.add(1, start, note) == errc::duplicate_key);
     CHECK(timers.earliest() == std::pair(3, start - 70ms));
     at.pass(10ms);
     CHECK(ran == std::vector{3});
-    CHECK(timers.expiry(3) == start + 30ms);
     CHECK(timers.earliest() == std::pair(2, start + 20ms));
-    CHECK(timers.touch_at(1, start + 40ms));
-    CHECK(!timers.touch_at(9, start));
+    CHECK(timers.touch(1, start + 40ms));
+    CHECK(!timers.touch(9, start));
     at.pass(30ms);
-    CHECK(ran == std::vector{3, 2, 3, 1});
-    CHECK(timers.expiry(2) == start + 120ms);
-    CHECK(timers.remove(2));
-    CHECK(timers.remove(3));
+    CHECK(ran == std::vector{3, 2, 1});
     CHECK(timers.earliest() == std::nullopt);
 
-    CHECK(!timers.add_at(5, manual_clock::now() + 50ms, note));
+    CHECK(!timers.add(5, manual_clock::now() + 50ms, note));
     at.pass(30ms);
-    CHECK(timers.touch(5)); // the delay that add_at() was given: 50 ms
+    CHECK(timers.touch(5)); // what add() was given: 50 ms
     CHECK(timers.expiry(5) == manual_clock::now() + 50ms);
 }
 
@@ -430,26 +334,17 @@ TEST_CASE("keyed_extract_takes_the_job_out") {
     names timers(at.wheel), others(at.wheel);
     run_log log;
     const auto start = manual_clock::now();
-    CHECK(!timers.add("ann", recurrence::every(100ms, 5), log.note()));
-    at.pass(100ms);
+    CHECK(!timers.add("ann", 100ms, log.note()));
     auto taken = timers.extract(std::string_view("ann"));
     REQUIRE(taken);
     CHECK(taken->key == "ann");
-    CHECK(taken->expiry == start + 200ms);
-    CHECK(taken->period == 100ms);
-    CHECK(taken->remaining_runs == 4);
+    CHECK(taken->expiry == start + 100ms);
     CHECK(!timers.contains("ann"));
     CHECK(!timers.extract("ann"));
     CHECK(at.wheel.pending() == 0);
-    CHECK(!others.add_at(taken->key, taken->expiry, std::move(taken->job)));
+    CHECK(!others.add(taken->key, taken->expiry, std::move(taken->job)));
     at.pass(100ms);
-    CHECK(log.ran == std::vector{"ann"s, "ann"s});
-
-    bool refused = false; // a job cannot be taken away while it runs
-    CHECK(!timers.add("self", recurrence::every(10ms, 2), [&] { refused = !timers.extract("self"); }));
-    at.pass(10ms);
-    CHECK(refused);
-    CHECK(timers.extract("self"));
+    CHECK(log.ran == std::vector{"ann"s});
 }
 
 TEST_CASE("keyed_extract_of_a_posted_job_wins") {

@@ -173,19 +173,7 @@ TEST_CASE("calendar_wait_takes_the_memory_of_its_handler") {
 
 TEST_CASE("calendar_recheck_must_be_above_zero") {
     virtual_wheel at;
-    CHECK_THROWS_AS(async_wait_until_date<wall>(at.wheel, noon, [](std::error_code) {}, {.recheck = 0s}),
+    CHECK_THROWS_AS(async_wait_until_date<wall>(at.wheel, noon, {.recheck = 0s}, [](std::error_code) {}),
                     std::invalid_argument);
     CHECK(at.wheel.pending() == 0);
-}
-
-TEST_CASE("calendar_units_start_at_the_first_second") {
-    using std::chrono::local_days;
-    const auto at = local_days(std::chrono::year(2026) / 11 / 22) + 13h + 14min + 15s;
-    const auto day = local_days(std::chrono::year(2026) / 11 / 22);
-    CHECK(start_of_each(calendar_unit::second).next(at) == at + 1s);
-    CHECK(start_of_each(calendar_unit::minute).next(at) == day + 13h + 15min);
-    CHECK(start_of_each(calendar_unit::hour).next(at) == day + 14h);
-    CHECK(start_of_each(calendar_unit::day).next(at) == day + 24h);
-    CHECK(start_of_each(calendar_unit::month).next(at) == local_days(std::chrono::year(2026) / 12 / 1));
-    CHECK(start_of_each(calendar_unit::year).next(at) == local_days(std::chrono::year(2027) / 1 / 1));
 }

@@ -79,7 +79,7 @@ inline void everything(cogwheel_tests::virtual_wheel& w) {
     everything_on(w.wheel);
     cogwheel::timer_wheel wheel{w.io};
     everything_on(wheel);
-    cogwheel::testing::manual_local_timer_wheel local(w.io);
+    cogwheel_tests::manual_local_timer_wheel local(w.io);
     everything_on(local);
     w.pass(std::chrono::seconds(1));
     const asio::any_io_executor executor = asio::make_strand(w.io);

@@ -238,7 +238,7 @@ TEST_CASE("task_attempt_that_never_began_has_neither_begun_before_nor_lasted") {
         CAPTURE(n);
         CHECK(history[n].attempt == n + 1);
         CHECK(history[n].state == task_state::failed);
-        CHECK(history[n].message == make_error_code(schedule_errc::queue_full).message());
+        CHECK(history[n].message == make_error_code(task_errc::queue_full).message());
         CHECK(history[n].ended == task_noon + 10ms + n * 1s);
         CHECK(history[n].started == history[n].ended);
     }
@@ -286,7 +286,7 @@ TEST_CASE("task_observer_hears_how_each_task_ends") {
 
     tasks->add({.name = "e", .when = task_trigger::once(1s), .misfire = task_misfire::skip()}, tasks.note());
     tasks.leap(1h);
-    CHECK(events.take() == said{"e added 0", "e finished 0: " + make_error_code(schedule_errc::missed).message()});
+    CHECK(events.take() == said{"e added 0", "e finished 0: " + make_error_code(task_errc::missed).message()});
 
     tasks->add({.name = "f"}, fails);
     tasks.pass(20ms);

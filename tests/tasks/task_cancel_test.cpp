@@ -83,7 +83,7 @@ TEST_CASE("task_cancelled_while_it_runs_and_kept_is_the_new_one") {
     tasks.pass(1500ms);
     CHECK(tasks->cancel("a") == task_cancel_result::running);
     CHECK(storage.size() == 0);
-    CHECK(add("note", on_duplicate::reject) == schedule_errc::duplicate_key);
+    CHECK(add("note", on_duplicate::reject) == errc::duplicate_key);
     CHECK(!add("note", on_duplicate::keep)); // while the job of the old one still runs
     CHECK(!add("slow", on_duplicate::keep)); // which is kept
     tasks.pass(2500ms);

@@ -140,7 +140,7 @@ TEST_CASE("pool_that_is_full_wait_runs_it_later") {
 TEST_CASE("pool_that_is_full_reject_fails_the_attempt") {
     busy_pool pool(full_policy::reject());
     CHECK(pool.tasks->find("third")->state == task_state::failed);
-    CHECK(pool.tasks->find("third")->message == make_error_code(schedule_errc::queue_full).message());
+    CHECK(pool.tasks->find("third")->message == make_error_code(task_errc::queue_full).message());
     pool.open(2);
     CHECK(pool.state_of("queued") == task_state::completed);
     CHECK(pool.ran == 1);

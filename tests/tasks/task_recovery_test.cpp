@@ -102,7 +102,7 @@ TEST_CASE("recover_may_count_an_interrupted_run_as_a_failure") {
     p.tasks.pass(20s);
     CHECK(p.tasks.began.empty());
     CHECK(p.tasks->find("a")->state == task_state::failed);
-    CHECK(p.tasks->find("a")->message == make_error_code(schedule_errc::interrupted).message());
+    CHECK(p.tasks->find("a")->message == make_error_code(task_errc::interrupted).message());
     CHECK(p.storage.size() == 0);
 }
 
@@ -150,10 +150,10 @@ TEST_CASE("recover_unknown_job_the_name_is_taken_until_the_job_is_defined") {
     next_process p(with_a_renamed_job(), 10s);
     CHECK(p.found.unknown_jobs == task_names{"a"});
     const task_trigger soon = task_trigger::once(1s);
-    CHECK(p.tasks->add({.name = "a", .when = soon, .job = "note"}) == schedule_errc::duplicate_key);
-    CHECK(p.tasks->add({.name = "a", .when = soon}, p.tasks.note()) == schedule_errc::duplicate_key);
+    CHECK(p.tasks->add({.name = "a", .when = soon, .job = "note"}) == errc::duplicate_key);
+    CHECK(p.tasks->add({.name = "a", .when = soon}, p.tasks.note()) == errc::duplicate_key);
     CHECK_FALSE(p.tasks->add({.name = "a", .when = soon, .job = "note"}, on_duplicate::keep));
-    CHECK(p.tasks->add_all({{.name = "a", .when = soon, .job = "note"}}).refused == schedule_errc::duplicate_key);
+    CHECK(p.tasks->add_all({{.name = "a", .when = soon, .job = "note"}}).refused == errc::duplicate_key);
     CHECK_FALSE(p.tasks->find("a"));
     p.tasks->define("renamed", p.tasks.note());
     CHECK(p.tasks->recover().tasks == 1);
@@ -169,8 +169,7 @@ TEST_CASE("recover_unknown_job_a_new_task_may_replace_it") {
     CHECK_FALSE(stored.tasks->add({.name = "a", .when = task_trigger::once(1h), .job = "note"}, on_duplicate::replace));
     CHECK(stored.storage.size() == 1);
     CHECK(stored.storage.load().tasks.at(0).task.job == "note");
-    CHECK(stored.tasks->add({.name = "a", .when = task_trigger::once(1h), .job = "note"}) ==
-          schedule_errc::duplicate_key);
+    CHECK(stored.tasks->add({.name = "a", .when = task_trigger::once(1h), .job = "note"}) == errc::duplicate_key);
 
     next_process own(with_a_renamed_job(), 10s);
     CHECK_FALSE(

@@ -183,7 +183,7 @@ TEST_CASE("task_history_is_bounded_and_keeps_the_last") {
 TEST_CASE("task_names_are_unique_until_they_have_finished") {
     task_rig tasks;
     CHECK(!tasks->add({.name = "a", .when = task_trigger::once(1s)}, tasks.note()));
-    CHECK(tasks->add({.name = "a"}, tasks.note()) == schedule_errc::duplicate_key);
+    CHECK(tasks->add({.name = "a"}, tasks.note()) == errc::duplicate_key);
     CHECK(!tasks->add({.name = "a"}, tasks.note(), {}, on_duplicate::keep));
     tasks.pass(500ms);
     CHECK(tasks.ran.empty());
@@ -198,10 +198,10 @@ TEST_CASE("task_names_are_unique_until_they_have_finished") {
 
 TEST_CASE("task_that_is_refused_leaves_nothing_behind") {
     task_rig tasks;
-    CHECK(tasks->add({.name = ""}, [] {}) == schedule_errc::no_name);
-    CHECK(tasks->add({.name = "a", .when = task_trigger::every(0s)}, [] {}) == schedule_errc::bad_period);
-    CHECK(tasks->add({.name = "a", .when = task_trigger::every(1s).times(-1)}, [] {}) == schedule_errc::bad_times);
-    CHECK(tasks->add({.name = "a", .job = "nobody"}) == schedule_errc::unknown_job);
+    CHECK(tasks->add({.name = ""}, [] {}) == task_errc::no_name);
+    CHECK(tasks->add({.name = "a", .when = task_trigger::every(0s)}, [] {}) == task_errc::bad_period);
+    CHECK(tasks->add({.name = "a", .when = task_trigger::every(1s).times(-1)}, [] {}) == task_errc::bad_times);
+    CHECK(tasks->add({.name = "a", .job = "nobody"}) == task_errc::unknown_job);
     CHECK_THROWS_AS(tasks->add({.name = "a"}, [] {}, {.attempts = 0}), std::invalid_argument);
     CHECK_THROWS_AS(tasks->add({.name = "a"}, [] {}, {.timeout = 0s}), std::invalid_argument);
     CHECK(!tasks->find("a").has_value());
@@ -233,7 +233,7 @@ TEST_CASE("task_batch_stops_at_the_first_that_is_refused") {
                             {.name = "c", .job = "note"}};
     const auto result = tasks->add_all(batch);
     CHECK(result.added == 2);
-    CHECK(result.refused == schedule_errc::duplicate_key);
+    CHECK(result.refused == errc::duplicate_key);
     CHECK(!tasks->find("c").has_value());
     tasks.pass(20ms);
     CHECK(tasks.ran.size() == 2);
@@ -267,7 +267,7 @@ TEST_CASE("task_once_that_was_missed_and_skipped_has_failed") {
     tasks.leap(10s);
     CHECK(tasks.ran.empty());
     CHECK(tasks->find("a")->state == task_state::failed);
-    CHECK(tasks->find("a")->message == make_error_code(schedule_errc::missed).message());
+    CHECK(tasks->find("a")->message == make_error_code(task_errc::missed).message());
 }
 
 TEST_CASE("task_scheduler_lets_run_return_and_holds_it_while_jobs_run") {
@@ -387,11 +387,11 @@ TEST_CASE("task_ends_at_its_date") {
     task_rig tasks;
     tasks->add({.name = "every", .when = task_trigger::every(100ms).until(task_noon + 350ms)}, tasks.note());
     tasks->add({.name = "cron", .when = task_trigger::cron("* * * * * *").until(task_noon + 2s)}, [] {});
-    CHECK(tasks->add({.name = "late", .when = task_trigger::once(1s).until(task_noon)}, [] {}) == schedule_errc::never);
+    CHECK(tasks->add({.name = "late", .when = task_trigger::once(1s).until(task_noon)}, [] {}) == task_errc::never);
     tasks.pass(10s);
     CHECK(tasks.ran == run_times{100, 200, 300});
     CHECK(tasks->find("every")->state == task_state::completed);
     CHECK(tasks->find("cron")->completed >= 2);
     CHECK(tasks->find("cron")->state == task_state::completed);
-    CHECK(tasks->add({.name = "none", .most_at_once = 0}, [] {}) == schedule_errc::bad_times);
+    CHECK(tasks->add({.name = "none", .most_at_once = 0}, [] {}) == task_errc::bad_times);
 }

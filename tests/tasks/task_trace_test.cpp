@@ -67,7 +67,7 @@ TEST_CASE("task_trace_that_is_none_is_refused") {
     for (std::string bad : {std::string("x"), task_trace + "0", task_trace.substr(1), "FF" + task_trace.substr(2),
                             "ff" + task_trace.substr(2), "00_" + task_trace.substr(3), task_trace + "\r\n"}) {
         CAPTURE(bad);
-        CHECK(tasks->add({.name = "a", .traceparent = bad}, [] {}) == schedule_errc::bad_trace);
+        CHECK(tasks->add({.name = "a", .traceparent = bad}, [] {}) == task_errc::bad_trace);
     }
     CHECK(tasks->snapshot().empty());
     CHECK(!tasks->add({.name = "a", .traceparent = task_trace}, [] {}));

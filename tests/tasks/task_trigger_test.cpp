@@ -4,7 +4,7 @@
 // The points of each kind of trigger, what it refuses, and how it reads.
 #include "support/constant_names.hpp"
 
-#include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/calendar/cron.hpp>
 #include <cogwheel/tasks/task.hpp>
 #include <cogwheel/tasks/task_info.hpp>
 #include <cogwheel/tasks/task_job.hpp>
@@ -89,11 +89,11 @@ TEST_CASE("task_trigger_zone_before_the_expression") {
 }
 
 TEST_CASE("task_trigger_refuses_what_cannot_be") {
-    CHECK(task_trigger::every(0s).check() == schedule_errc::bad_period);
-    CHECK(task_trigger::every(-1s).check() == schedule_errc::bad_period);
-    CHECK(task_trigger::every(1s).times(0).check() == schedule_errc::bad_times);
-    CHECK(task_trigger::every(1s).times(-3).check() == schedule_errc::bad_times);
-    CHECK(task_trigger::once(1s).times(2).check() == schedule_errc::bad_period);
+    CHECK(task_trigger::every(0s).check() == task_errc::bad_period);
+    CHECK(task_trigger::every(-1s).check() == task_errc::bad_period);
+    CHECK(task_trigger::every(1s).times(0).check() == task_errc::bad_times);
+    CHECK(task_trigger::every(1s).times(-3).check() == task_errc::bad_times);
+    CHECK(task_trigger::once(1s).times(2).check() == task_errc::bad_period);
     CHECK(!task_trigger::every(1ns).check());
     CHECK_THROWS_AS(task_trigger::cron("61 * * * *"), cron_error);
 }
@@ -126,8 +126,8 @@ TEST_CASE("task_trigger_with_jitter_and_end") {
     CHECK(t.text() == "every 10s, jitter 2s, until 2026-11-22T12:00:00Z");
     CHECK(t.first(100s) == maybe_point(110s)); // the points stay
     CHECK(!t.check());
-    CHECK(task_trigger::every(10s).jitter(10s).check() == schedule_errc::bad_jitter);
-    CHECK(task_trigger::every(10s).jitter(-1ns).check() == schedule_errc::bad_jitter);
+    CHECK(task_trigger::every(10s).jitter(10s).check() == task_errc::bad_jitter);
+    CHECK(task_trigger::every(10s).jitter(-1ns).check() == task_errc::bad_jitter);
     CHECK(!task_trigger::once(1s).jitter(10s).check());
     CHECK(task_trigger::cron("@daily").until(noon).text() == "@daily UTC, until 2026-11-22T12:00:00Z");
 }

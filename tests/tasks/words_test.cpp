@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Texts, all of them: each ordinal of a month, and each beginning of a sequence of UTF-8.
-#include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/calendar/cron.hpp>
 #include <cogwheel/tasks/task_table.hpp>
 
 #include <doctest/doctest.h>

@@ -258,7 +258,8 @@ private:
 template <any_timer_wheel Wheel>
 basic_wheel_timer(const Wheel&) -> basic_wheel_timer<detail::context_wheel_type<Wheel>, typename Wheel::executor_type>;
 template <any_timer_wheel Wheel, class When>
-basic_wheel_timer(const Wheel&, const When&) -> basic_wheel_timer<detail::context_wheel_type<Wheel>, typename Wheel::executor_type>;
+basic_wheel_timer(const Wheel&, const When&)
+    -> basic_wheel_timer<detail::context_wheel_type<Wheel>, typename Wheel::executor_type>;
 
 /// A timer on a timer_wheel.
 using wheel_timer = basic_wheel_timer<>;

@@ -9,8 +9,8 @@
 //     nightly.next(now);
 #pragma once
 
+#include <cogwheel/calendar/cron.hpp>
 #include <cogwheel/calendar/zone_info.hpp>
-#include <cogwheel/schedule/cron.hpp>
 
 #include <string_view>
 
@@ -66,7 +66,7 @@ public:
 
 private:
     struct window;
-    window window_of(const zone_stretch&) const;
+    window window_of(const zone_info::stretch&) const;
 
     cron_expression expression_;
     zone_info zone_;

@@ -32,17 +32,17 @@ zone_info local_zone(const std::string& etc);
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// A stretch of time between two changes of the clocks. For a moment in [begin, end): local time = moment + offset.
-/// Without a change before or after it, `begin` is sys_seconds::min(), or `end` is sys_seconds::max().
-struct zone_stretch {
-    std::chrono::sys_seconds begin, end;
-    std::chrono::seconds offset;
-};
-
 /// A time zone: a value. Two zones of the same name and directory are equal.
 /// Thread safety: any thread may make and use zones.
 class zone_info {
 public:
+    /// A stretch of time between two changes of the clocks. For a moment in [begin, end): local time = moment + offset.
+    /// Without a change before or after it, `begin` is sys_seconds::min(), or `end` is sys_seconds::max().
+    struct stretch {
+        std::chrono::sys_seconds begin, end;
+        std::chrono::seconds offset;
+    };
+
     /// Makes the zone UTC.
     zone_info() noexcept = default;
 
@@ -61,7 +61,7 @@ public:
 
     /// Returns the stretch that contains this moment. The last change that the file lists holds until the next one by
     /// the file's rule for later years. Complexity: O(log changes).
-    zone_stretch stretch_at(std::chrono::sys_seconds) const;
+    stretch stretch_at(std::chrono::sys_seconds) const;
 
     /// Returns the local time at this moment.
     std::chrono::local_seconds to_local(std::chrono::sys_seconds at) const {

@@ -25,11 +25,19 @@ enum class timer_kind : std::uint8_t {
     timeout,  ///< timeout() and its relatives
     request,  ///< a request of a pending_requests
 };
+
+} // namespace cogwheel::COGWHEEL_ABI
+
+namespace cogwheel::COGWHEEL_ABI::detail {
 inline constexpr std::size_t timer_kinds = 5;
+} // namespace cogwheel::COGWHEEL_ABI::detail
+
+namespace cogwheel::COGWHEEL_ABI {
 
 /// Returns the name of the constant; of any other value, "unknown".
 constexpr std::string_view to_string(timer_kind kind) noexcept {
-    constexpr std::array<std::string_view, timer_kinds> names{"wait", "callable", "object", "timeout", "request"};
+    constexpr std::array<std::string_view, detail::timer_kinds> names{"wait", "callable", "object", "timeout",
+                                                                      "request"};
     const auto i = static_cast<std::size_t>(kind);
     return i < names.size() ? names[i] : "unknown";
 }
@@ -73,7 +81,7 @@ struct wheel_stats {
     std::uint64_t cancelled = 0; ///< timers disarmed before they fired, also timeouts of operations that ended in time
     std::uint64_t rejected = 0;  ///< timers that the wheel refused: over max_pending, or after stop()
 
-    std::array<timer_counts, timer_kinds> kinds{}; ///< the same by kind, in the order of timer_kind
+    std::array<timer_counts, detail::timer_kinds> kinds{}; ///< the same by kind, in the order of timer_kind
     const timer_counts& of(timer_kind kind) const noexcept { return kinds[static_cast<std::size_t>(kind)]; }
 
     /// Timers that needed no new entry, because they took over the entry of an ended timer. Counted only by an

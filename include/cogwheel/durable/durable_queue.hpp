@@ -35,7 +35,7 @@
 #include <cogwheel/durable/detail/completion.hpp>
 #include <cogwheel/durable/durable_options.hpp>
 #include <cogwheel/durable/durable_task.hpp>
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/on_duplicate.hpp>
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
 
@@ -111,8 +111,8 @@ public:
     std::string trouble() const;
 
     /// Adds a task. Calls that come at the same time share a round trip; if it fails, each of them has its error.
-    /// R: durable_receipt. Errors: of the task (durable_task::check()); schedule_errc::duplicate_key
-    /// (on_duplicate::reject, and a task with this id is stored), schedule_errc::never (the trigger has no run).
+    /// R: durable_receipt. Errors: of the task (durable_task::check()); errc::duplicate_key
+    /// (on_duplicate::reject, and a task with this id is stored), task_errc::never (the trigger has no run).
     /// A stored task is one that waits, runs, is dead, or is done and kept for `retention`. on_duplicate::replace of a
     /// recurring task by one with the same trigger and misfire policy keeps its next run, the runs left and a pause: a
     /// program may do so at each start. If nothing else differs, the stored task stays (`existed`).
@@ -148,7 +148,7 @@ public:
     }
 
     /// Moves a waiting task. `when`: once() or at(). R: durable_receipt, with a new generation. Errors: no_such_task,
-    /// running, schedule_errc::bad_period (another trigger, or a recurring task: schedule() replaces that), bad_due.
+    /// running, task_errc::bad_period (another trigger, or a recurring task: schedule() replaces that), bad_due.
     template <class Token>
     auto reschedule(std::string id, task_trigger when, Token&& token) {
         return initiate<durable_receipt>(std::forward<Token>(token),

@@ -81,7 +81,7 @@ std::string_view to_string(callback_outcome) noexcept;
 struct callback_result {
     callback_outcome outcome = callback_outcome::try_again;
 
-    /// Success with a status 2xx. Else a callback_errc; asio::error::timed_out; resilience_errc::circuit_open;
+    /// Success with a status 2xx. Else a callback_errc; asio::error::timed_out; errc::circuit_open;
     /// asio::error::operation_aborted: it was cancelled, or the sender closed; errc::stopped: the wheel takes no
     /// timers; or an error of the system: this process has no memory, no free descriptor, or not this kind of address.
     error_code error{};

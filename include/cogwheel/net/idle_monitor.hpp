@@ -54,23 +54,28 @@ protected:
     ~idle_probe() = default;
 };
 
-/// Watches one connection.
+/// Watches one connection. A member of a class is an idle_monitor<>, or for instance an
+/// idle_monitor<local_timer_wheel>.
 /// Thread safety: one thread or strand at a time, its executor.
-template <class Clock, class Locking, timing_wheel Wheel = hashed_wheel, class Executor = asio::any_io_executor>
-class basic_idle_monitor {
-    using state = detail::wheel_impl<Clock, Locking, Wheel>;
-    using engine = typename state::engine;
+template <any_timer_wheel Wheel = timer_wheel, class Executor = typename Wheel::executor_type>
+class idle_monitor {
+    using engine = typename detail::impl_type<Wheel>::engine;
     using overload = detail::overload<engine>;
-    using operation = detail::idle_operation<basic_idle_monitor>;
-    using idle_look = detail::idle_look<basic_idle_monitor>;
+    using operation = detail::idle_operation<idle_monitor>;
+    using idle_look = detail::idle_look<idle_monitor>;
     using remote_idle_check = detail::remote_idle_check<idle_look, engine>;
     friend operation;
     friend idle_look;
 
 public:
-    using clock_type = Clock;
-    using time_point = typename Clock::time_point;
+    using clock_type = typename Wheel::clock_type;
+    using time_point = typename Wheel::time_point;
     using executor_type = Executor;
+
+    template <class Other>
+    struct rebind_executor {
+        using other = idle_monitor<Wheel, Other>;
+    };
 
     /// Starts to watch. All kinds count from now.
     /// Complexity: O(1). Allocates only for the first monitor of a wheel, and if the executor has another execution
@@ -83,13 +88,10 @@ public:
     ///   be destroyed before the monitor, if copies of the executor may outlive the context (those of a strand may
     ///   not). The context's shutdown destroys the handler that waits. After that, async_idle() destroys its handler
     ///   without calling it.
-    template <class Other>
-        requires std::constructible_from<Executor, Other>
-    basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const idle_timeouts& limits)
-        : basic_idle_monitor(wheel, Executor(wheel.get_executor()), limits) {}
-    template <class Other>
-    basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>& wheel, const Executor& executor,
-                       const idle_timeouts& limits)
+    idle_monitor(const Wheel& wheel, const idle_timeouts& limits)
+        requires std::constructible_from<Executor, typename Wheel::executor_type>
+        : idle_monitor(wheel, Executor(wheel.get_executor()), limits) {}
+    idle_monitor(const Wheel& wheel, const Executor& executor, const idle_timeouts& limits)
         : machine_(checked(limits), present(), detail::fresh_seed(this, present())),
           timer_(detail::impl_of(wheel)),
           executor_(executor),
@@ -101,7 +103,7 @@ public:
     }
 
     /// Takes over the state of `other` and its async_idle. After that, `other` may only be destroyed or assigned to.
-    basic_idle_monitor(basic_idle_monitor&& other) noexcept
+    idle_monitor(idle_monitor&& other) noexcept
         : machine_(other.machine_),
           timer_(std::move(other.timer_)),
           executor_(other.executor_),
@@ -109,7 +111,7 @@ public:
         take_over(other);
     }
     /// Ends this monitor as its destructor does, then takes over `other`.
-    basic_idle_monitor& operator=(basic_idle_monitor&& other) noexcept {
+    idle_monitor& operator=(idle_monitor&& other) noexcept {
         if (this == &other) return *this;
         end();
         machine_ = other.machine_;
@@ -122,7 +124,7 @@ public:
     }
 
     /// Destroys the monitor. An async_idle under way completes with operation_aborted.
-    ~basic_idle_monitor() { end(); }
+    ~idle_monitor() { end(); }
 
     executor_type get_executor() const noexcept { return executor_; }
 
@@ -212,7 +214,7 @@ private:
     public:
         using executor_type = Executor;
 
-        explicit initiate_idle(basic_idle_monitor& monitor) noexcept : monitor_(&monitor) {}
+        explicit initiate_idle(idle_monitor& monitor) noexcept : monitor_(&monitor) {}
         executor_type get_executor() const noexcept { return monitor_->executor_; }
 
         template <class Handler>
@@ -221,7 +223,7 @@ private:
         }
 
     private:
-        basic_idle_monitor* monitor_;
+        idle_monitor* monitor_;
     };
 
     struct cancel_by_slot {
@@ -255,7 +257,7 @@ private:
         if (far_ != nullptr && far_->is_away()) far_ = far_->another(); // a cancelled wait still uses the old one
         auto slot = asio::get_associated_cancellation_slot(handler);
         operation_ =
-            &detail::idle_operation_of<basic_idle_monitor, handler_type>::create(*this, std::forward<Handler>(handler));
+            &detail::idle_operation_of<idle_monitor, handler_type>::create(*this, std::forward<Handler>(handler));
         COGWHEEL_TRY {
             if (slot.is_connected()) slot.template emplace<cancel_by_slot>(operation_);
         }
@@ -360,7 +362,7 @@ private:
         }
     }
 
-    void take_over(basic_idle_monitor& other) noexcept {
+    void take_over(idle_monitor& other) noexcept {
         operation_ = std::exchange(other.operation_, nullptr);
         probe_ = std::exchange(other.probe_, nullptr);
         overload_ = std::exchange(other.overload_, nullptr);
@@ -388,7 +390,7 @@ private:
         return detail::saturate_to_ns(t.time_since_epoch());
     }
     static time_point point(std::chrono::nanoseconds at) noexcept { return detail::point_after(time_point(), at); }
-    static std::chrono::nanoseconds present() noexcept { return detail::present<Clock>(); }
+    static std::chrono::nanoseconds present() noexcept { return detail::present<clock_type>(); }
 
     detail::idle_machine machine_;
     detail::wheel_timer_impl<engine> timer_;
@@ -399,33 +401,5 @@ private:
     Executor executor_;
     std::shared_ptr<remote_idle_check> far_; // nullptr: the executor's context is the wheel's
 };
-
-template <class Clock, class Locking, timing_wheel Wheel, class Executor>
-basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Executor>&, const idle_timeouts&)
-    -> basic_idle_monitor<Clock, Locking, Wheel, Executor>;
-template <class Clock, class Locking, timing_wheel Wheel, class Other, class Executor>
-basic_idle_monitor(const basic_timer_wheel<Clock, Locking, Wheel, Other>&, const Executor&, const idle_timeouts&)
-    -> basic_idle_monitor<Clock, Locking, Wheel, Executor>;
-
-} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
-
-namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
-
-template <class Wheel, class Executor>
-struct idle_monitor_for;
-template <class Clock, class Locking, class Wheel, class Other, class Executor>
-struct idle_monitor_for<basic_timer_wheel<Clock, Locking, Wheel, Other>, Executor> {
-    using type = basic_idle_monitor<Clock, Locking, Wheel, Executor>;
-};
-
-} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
-
-namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
-
-/// A monitor on a timer_wheel.
-using idle_monitor = basic_idle_monitor<std::chrono::steady_clock, multi_threaded>;
-
-/// A monitor on a local_timer_wheel, for its one thread or strand.
-using local_idle_monitor = basic_idle_monitor<std::chrono::steady_clock, single_threaded>;
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

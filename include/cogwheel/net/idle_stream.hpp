@@ -37,7 +37,12 @@ public:
     using next_layer_type = std::remove_reference_t<Stream>;
     using lowest_layer_type = typename next_layer_type::lowest_layer_type;
     using executor_type = typename next_layer_type::executor_type;
-    using monitor_type = typename detail::idle_monitor_for<Wheel, executor_type>::type;
+    using monitor_type = idle_monitor<Wheel, executor_type>;
+
+    template <class Other>
+    struct rebind_executor {
+        using other = idle_stream<typename next_layer_type::template rebind_executor<Other>::other, Wheel>;
+    };
 
     static_assert(
         requires(lowest_layer_type& layer, error_code& ec) { layer.close(ec); },

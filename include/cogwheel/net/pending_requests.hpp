@@ -22,10 +22,10 @@
 // Do not reuse a key soon: the late answer to an ended request would complete the next request with the same key.
 #pragma once
 
+#include <cogwheel/asio/error.hpp>
 #include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/net/detail/pending_requests_impl.hpp>
-#include <cogwheel/net/error.hpp>
 #include <cogwheel/net/request_options.hpp>
 
 #include <concepts>
@@ -61,7 +61,7 @@ public:
     using executor_type = Executor;
     using clock_type = typename Wheel::clock_type;
     using time_point = typename Wheel::time_point;
-    using limit_type = basic_request_timeout<clock_type>;
+    using limit_type = detail::request_limit<clock_type>;
 
     template <class Other>
     struct rebind_executor {
@@ -108,13 +108,13 @@ public:
     executor_type get_executor() const noexcept { return executor_; }
 
     /// Waits for the answer to `key`.
-    /// Parameters: `limit`: a duration, a deadline, or limit_type::from_write(), which counts from written(). With zero
-    ///   or less, the request times out at once, but not inline. deadline() never passes.
+    /// Parameters: `limit`: a duration, a point in time, a deadline, or from_write(). With zero or less, the request
+    ///   times out at once, but not inline. deadline() never passes.
     /// Completion signature: void(std::error_code, Response), with Response() on every error. The errors are
     ///   - asio::error::timed_out.
     ///   - asio::error::operation_aborted: by cancel() or the cancellation slot; or this object was destroyed, or the
     ///     wheel's cancel_all(), stop() or end cancelled the timer of this request.
-    ///   - net_errc::duplicate_key, net_errc::too_many_requests, errc::stopped, errc::too_many_timers: the request was
+    ///   - errc::duplicate_key, errc::too_many_requests, errc::stopped, errc::too_many_timers: the request was
     ///     refused. It was not started.
     ///   - the argument of fail() or fail_all(); errc::stopped or errc::too_many_timers if written() got no timer.
     /// Cancellation: terminal, partial and total, in O(1).
@@ -127,7 +127,16 @@ public:
                                                                        limit);
     }
 
-    /// Starts a timeout of limit_type::from_write(): the request has been written. Returns false if no such request is
+    /// Returns a timeout that counts from written(), for requests that may wait in a send queue for long. Until then it
+    /// does not run. With `until`, the request also times out at that deadline, written or not.
+    /// Example: requests.async_wait(id, requests.from_write(2s, deadline), token);
+    template <class Rep, class Period>
+    static constexpr limit_type from_write(std::chrono::duration<Rep, Period> timeout,
+                                           const basic_deadline<clock_type>& until = {}) noexcept {
+        return limit_type::from_write(timeout, until);
+    }
+
+    /// Starts a timeout of from_write(): the request has been written. Returns false if no such request is
     /// in flight, if its timeout counts from the start, or if written() was called for it before. If the wheel takes no
     /// timer, the request fails with errc::stopped or errc::too_many_timers, and written() returns true.
     /// Errors: std::bad_alloc, and those of Hash and Equal; nothing changes then.

@@ -17,24 +17,23 @@
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/net/detail/session_count.hpp>
 
-#include <concepts>
-
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-// The type of a deleted function, so that the compiler's first line says what to write.
-namespace mistake {
-struct write_local_session_group {};
-} // namespace mistake
-
-/// Counts the sessions of a server, or the requests of a client.
+/// Counts the sessions of a server, or the requests of a client. A member of a class is a session_group<>, or for
+/// instance a session_group<local_timer_wheel>.
 /// Thread safety: any thread may call enter(), size() and the functions of members; call the others from one thread or
 /// strand at a time.
-template <any_timer_wheel Wheel>
-class basic_session_group {
+template <any_timer_wheel Wheel = timer_wheel>
+class session_group {
     using count = detail::session_count<Wheel>;
 
 public:
     using executor_type = typename Wheel::executor_type;
+
+    template <class Other>
+    struct rebind_executor {
+        using other = session_group<typename Wheel::template rebind_executor<Other>::other>;
+    };
 
     /// One session. Movable; leaves the group when it is destroyed. It may outlive the group, but not the wheel's
     /// execution context.
@@ -55,7 +54,7 @@ public:
         }
 
     private:
-        friend basic_session_group;
+        friend session_group;
         explicit member(std::shared_ptr<count> c) noexcept : count_(std::move(c)) { count_->enter(); }
 
         std::shared_ptr<count> count_;
@@ -65,15 +64,12 @@ public:
     /// Errors: std::bad_alloc.
     /// Lifetime: the wheel may be destroyed first; a drain under way then completes with operation_aborted, a later one
     ///   with errc::stopped. The wheel's execution context must outlive the group.
-    explicit basic_session_group(const Wheel& wheel) : count_(std::make_shared<count>(wheel)) {}
-    template <any_timer_wheel Other>
-        requires(!std::same_as<Other, Wheel>)
-    explicit basic_session_group(const Other&, mistake::write_local_session_group = {}) = delete;
-    basic_session_group(const basic_session_group&) = delete;
-    basic_session_group& operator=(const basic_session_group&) = delete;
+    explicit session_group(const Wheel& wheel) : count_(std::make_shared<count>(wheel)) {}
+    session_group(const session_group&) = delete;
+    session_group& operator=(const session_group&) = delete;
 
     /// A drain under way completes with operation_aborted.
-    ~basic_session_group() { count_->close(); }
+    ~session_group() { count_->close(); }
 
     executor_type get_executor() const noexcept { return count_->get_executor(); }
 
@@ -122,11 +118,5 @@ private:
 
     std::shared_ptr<count> count_;
 };
-
-/// The sessions of a server on a timer_wheel.
-using session_group = basic_session_group<timer_wheel>;
-
-/// The sessions of a server on a local_timer_wheel: all on the wheel's thread or strand.
-using local_session_group = basic_session_group<local_timer_wheel>;
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -30,18 +30,18 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// The handlers of one type.
-struct handler_time {
-    std::string_view what; ///< the compiler's name of the type; it lasts as long as the program
-    std::uint64_t calls = 0;
-    std::chrono::nanoseconds total{}, longest{};
-};
-
 /// The observer: a fixed number of rows of 40 bytes, no allocation while it measures.
 class handler_times {
     using clock = std::chrono::steady_clock;
 
 public:
+    /// The handlers of one type.
+    struct entry {
+        std::string_view what; ///< the compiler's name of the type; it lasts as long as the program
+        std::uint64_t calls = 0;
+        std::chrono::nanoseconds total{}, longest{};
+    };
+
     static constexpr std::size_t most_types = 64; ///< further types share the last row, "(others)"
 
     void on_expire(const timer_node&, std::string_view what) noexcept {
@@ -56,15 +56,15 @@ public:
 
     /// Returns the rows. The row with the longest single call is the first one. Complexity: O(types).
     /// Errors: std::bad_alloc.
-    std::vector<handler_time> table() const {
-        std::vector<handler_time> rows(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(used_));
+    std::vector<entry> table() const {
+        std::vector<entry> rows(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(used_));
         std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.longest > b.longest; });
         return rows;
     }
 
 private:
     void end_handler(clock::time_point now) noexcept {
-        handler_time* const row = std::exchange(running_, nullptr);
+        entry* const row = std::exchange(running_, nullptr);
         if (row == nullptr) return;
         const auto took = now - started_;
         ++row->calls;
@@ -73,7 +73,7 @@ private:
     }
 
     // In most programs a type has one name, and its address tells it. Shared libraries may each have their own.
-    handler_time& row_of(std::string_view what) noexcept {
+    entry& row_of(std::string_view what) noexcept {
         for (std::size_t i = 0; i < used_; ++i)
             if (rows_[i].what.data() == what.data() || rows_[i].what == what) return rows_[i];
         if (used_ == most_types) {
@@ -84,9 +84,9 @@ private:
         return rows_[used_++];
     }
 
-    std::array<handler_time, most_types> rows_;
+    std::array<entry, most_types> rows_;
     std::size_t used_ = 0;
-    handler_time* running_ = nullptr;
+    entry* running_ = nullptr;
     clock::time_point started_;
 };
 

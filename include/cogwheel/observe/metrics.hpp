@@ -23,7 +23,6 @@
 #include <cogwheel/counts/stats_board.hpp>
 #include <cogwheel/net/wheel_counts.hpp>
 #include <cogwheel/observe/detail/metric_samples.hpp>
-#include <cogwheel/observe/metric.hpp>
 #include <cogwheel/resilience/circuit_breaker.hpp>
 
 #include <concepts>
@@ -104,7 +103,7 @@ public:
 
     /// Adds a circuit_breaker. Errors and lifetime: as for a wheel.
     template <any_timer_wheel Wheel>
-    void add(std::string name, const basic_circuit_breaker<Wheel>& breaker) {
+    void add(std::string name, const circuit_breaker<Wheel>& breaker) {
         add_source<detail::circuit_sample>(std::move(name), [&breaker](wheel_cursor&, detail::circuit_sample& s) {
             s = {breaker.stats(), breaker.state()};
             return false;
@@ -114,14 +113,7 @@ public:
     /// Adds an object with a function stats() that any thread may call: retry_counts, retry_budget, task_scheduler.
     /// Errors and lifetime: as for a wheel.
     template <class Source>
-        requires requires(const Source& s) {
-            { s.stats() } -> std::same_as<retry_stats>;
-        } ||
-                 requires(const Source& s) {
-                     { s.stats() } -> std::same_as<retry_budget_stats>;
-                 } || requires(const Source& s) {
-                     { s.stats() } -> std::same_as<task_stats>;
-                 }
+        requires detail::is_summable<decltype(std::declval<const Source&>().stats())>
     void add(std::string name, const Source& source) {
         add(std::move(name), [&source] { return source.stats(); });
     }

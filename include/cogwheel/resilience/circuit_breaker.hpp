@@ -6,7 +6,7 @@
 //     cogwheel::circuit_breaker breaker(wheel, {.failures_in_a_row = 5}, [](cogwheel::circuit_state s) { log(s); });
 //
 //     auto call = breaker.allow();
-//     if (!call) co_return resilience_errc::circuit_open; // at once, and without any load on the peer
+//     if (!call) co_return errc::circuit_open; // at once, and without any load on the peer
 //     call.ended(co_await send(request));                 // or call.succeeded(), call.failed()
 //
 // - Closed, the breaker allows calls and watches how they end.
@@ -19,7 +19,7 @@
 //
 //     [&](cogwheel::retry_attempt& attempt) -> asio::awaitable<void> {
 //         auto call = breaker.allow();
-//         if (!call) throw std::system_error(resilience_errc::circuit_open); // which ends the retry
+//         if (!call) throw std::system_error(errc::circuit_open); // which ends the retry
 //         std::error_code ec;
 //         co_await send(request, asio::redirect_error(asio::use_awaitable, ec));
 //         call.ended(ec, attempt.deadline());
@@ -35,14 +35,13 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/error.hpp>
 #include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/assertion.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/resilience/deadline.hpp>
 #include <cogwheel/resilience/detail/breaker_machine.hpp>
-#include <cogwheel/resilience/error.hpp>
 
-#include <concepts>
 #include <functional>
 #include <memory>
 
@@ -172,76 +171,68 @@ private:
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-// The type of a deleted function, so that the compiler's first line says what to write.
-namespace mistake {
-struct write_local_circuit_breaker {};
-} // namespace mistake
-
-/// A call that a breaker allowed or refused. Move-only. An allowed call ends once: by succeeded(), failed() or ended(),
-/// or without a verdict (success or failure) when it is destroyed or assigned to.
-/// Thread safety: one thread at a time. Lifetime: the wheel's execution context must outlive it; the breaker need not.
-template <class WheelImpl>
-class basic_circuit_call {
-public:
-    /// Makes a refused call.
-    basic_circuit_call() noexcept = default;
-    basic_circuit_call(basic_circuit_call&& other) noexcept = default;
-    basic_circuit_call& operator=(basic_circuit_call&& other) noexcept {
-        abandon();
-        impl_ = std::move(other.impl_);
-        generation_ = other.generation_;
-        return *this;
-    }
-    ~basic_circuit_call() { abandon(); }
-
-    /// Returns true if the call was allowed and has not ended yet.
-    explicit operator bool() const noexcept { return impl_ != nullptr; }
-
-    /// Ends the call as a success or a failure. Preconditions: the call was allowed and has not ended.
-    /// Errors: those of the observer and of the random source. The call has ended even then.
-    void succeeded() { end(detail::verdict::succeeded); }
-    void failed() { end(detail::verdict::failed); }
-
-    /// Ends the call according to an error code. An empty code is a success. A cancellation (such as operation_aborted)
-    /// is no verdict, because the caller gave up. But one after `until` is a failure: the peer took too long. In an
-    /// attempt of async_retry, `until` is the attempt's deadline(). Any other error is a failure.
-    /// Preconditions and Errors: as for succeeded().
-    void ended(const error_code& ec, const basic_deadline<typename WheelImpl::clock_type>& until = {}) {
-        end(!ec                                              ? detail::verdict::succeeded
-            : detail::says_cancelled(ec) && !until.expired() ? detail::verdict::abandoned
-                                                             : detail::verdict::failed);
-    }
-
-private:
-    template <any_timer_wheel Wheel>
-    friend class basic_circuit_breaker;
-    using impl_type = detail::circuit_breaker_impl<WheelImpl>;
-
-    basic_circuit_call(std::shared_ptr<impl_type> c, std::uint64_t generation) noexcept
-        : impl_(std::move(c)), generation_(generation) {}
-
-    void end(detail::verdict v) {
-        COGWHEEL_ASSERT(impl_ != nullptr && "a call that was refused, or has ended, has no verdict");
-        if (const auto c = std::exchange(impl_, nullptr)) c->ended(v, generation_);
-    }
-    void abandon() noexcept {
-        if (const auto c = std::exchange(impl_, nullptr)) c->ended(detail::verdict::abandoned, generation_);
-    }
-
-    std::shared_ptr<impl_type> impl_;
-    std::uint64_t generation_ = 0;
-};
-
-/// Guards the calls to one peer.
+/// Guards the calls to one peer. A member of a class is a circuit_breaker<>, or for instance a
+/// circuit_breaker<local_timer_wheel>.
 /// Thread safety: the wheel's. All threads may share a breaker on a timer_wheel.
 /// Lifetime: the wheel's execution context must outlive the breaker; the wheel need not.
-template <any_timer_wheel Wheel>
-class basic_circuit_breaker {
-    using wheel_impl = detail::impl_type<Wheel>;
-    using impl_type = detail::circuit_breaker_impl<wheel_impl>;
+template <any_timer_wheel Wheel = timer_wheel>
+class circuit_breaker {
+    using impl_type = detail::circuit_breaker_impl<detail::impl_type<Wheel>>;
 
 public:
-    using call = basic_circuit_call<wheel_impl>;
+    /// A call that a breaker allowed or refused. Move-only. An allowed call ends once: by succeeded(), failed() or
+    /// ended(), or without a verdict (success or failure) when it is destroyed or assigned to.
+    /// Thread safety: one thread at a time. Lifetime: the wheel's execution context must outlive it; the breaker need
+    ///   not.
+    class call {
+    public:
+        /// Makes a refused call.
+        call() noexcept = default;
+        call(call&& other) noexcept = default;
+        call& operator=(call&& other) noexcept {
+            abandon();
+            impl_ = std::move(other.impl_);
+            generation_ = other.generation_;
+            return *this;
+        }
+        ~call() { abandon(); }
+
+        /// Returns true if the call was allowed and has not ended yet.
+        explicit operator bool() const noexcept { return impl_ != nullptr; }
+
+        /// Ends the call as a success or a failure. Preconditions: the call was allowed and has not ended.
+        /// Errors: those of the observer and of the random source. The call has ended even then.
+        void succeeded() { end(detail::verdict::succeeded); }
+        void failed() { end(detail::verdict::failed); }
+
+        /// Ends the call according to an error code. An empty code is a success. A cancellation (such as
+        /// operation_aborted) is no verdict, because the caller gave up. But one after `until` is a failure: the peer
+        /// took too long. In an attempt of async_retry, `until` is the attempt's deadline(). Any other error is a
+        /// failure.
+        /// Preconditions and Errors: as for succeeded().
+        void ended(const error_code& ec, const basic_deadline<typename Wheel::clock_type>& until = {}) {
+            end(!ec                                              ? detail::verdict::succeeded
+                : detail::says_cancelled(ec) && !until.expired() ? detail::verdict::abandoned
+                                                                 : detail::verdict::failed);
+        }
+
+    private:
+        friend circuit_breaker;
+
+        call(std::shared_ptr<impl_type> c, std::uint64_t generation) noexcept
+            : impl_(std::move(c)), generation_(generation) {}
+
+        void end(detail::verdict v) {
+            COGWHEEL_ASSERT(impl_ != nullptr && "a call that was refused, or has ended, has no verdict");
+            if (const auto c = std::exchange(impl_, nullptr)) c->ended(v, generation_);
+        }
+        void abandon() noexcept {
+            if (const auto c = std::exchange(impl_, nullptr)) c->ended(detail::verdict::abandoned, generation_);
+        }
+
+        std::shared_ptr<impl_type> impl_;
+        std::uint64_t generation_ = 0;
+    };
 
     /// Makes a closed breaker.
     /// Parameters: `on_change`: the observer. It receives each new state, after the change and without any lock. It is
@@ -249,20 +240,16 @@ public:
     ///   reach it in reverse order. It may use the breaker, but not destroy it. It may throw: in a turn, the exception
     ///   leaves run().
     /// Errors: std::invalid_argument (options), std::bad_alloc.
-    explicit basic_circuit_breaker(const Wheel& wheel, const circuit_breaker_options& options = {},
-                                   std::function<void(circuit_state)> on_change = {})
+    explicit circuit_breaker(const Wheel& wheel, const circuit_breaker_options& options = {},
+                             std::function<void(circuit_state)> on_change = {})
         : impl_(std::make_shared<impl_type>(detail::impl_of(wheel), options, std::move(on_change))) {}
 
-    template <any_timer_wheel Other, class = mistake::write_local_circuit_breaker>
-        requires(!std::same_as<Other, Wheel>)
-    explicit basic_circuit_breaker(const Other&, const circuit_breaker_options& = {},
-                                   const std::function<void(circuit_state)>& = {}) = delete;
-    basic_circuit_breaker(const basic_circuit_breaker&) = delete;
-    basic_circuit_breaker& operator=(const basic_circuit_breaker&) = delete;
+    circuit_breaker(const circuit_breaker&) = delete;
+    circuit_breaker& operator=(const circuit_breaker&) = delete;
 
     /// Destroys the breaker. No later change calls the observer. A change that another thread is making may still call
     /// it. Calls in flight may still end.
-    ~basic_circuit_breaker() { impl_->retire(); }
+    ~circuit_breaker() { impl_->retire(); }
 
     /// Asks for a call. If the result is true, make the call; keep the result, and tell it how the call ended.
     /// Complexity: O(1), no allocation.
@@ -284,11 +271,5 @@ public:
 private:
     std::shared_ptr<impl_type> impl_;
 };
-
-/// A breaker on a timer_wheel, for all threads.
-using circuit_breaker = basic_circuit_breaker<timer_wheel>;
-
-/// A breaker on a local_timer_wheel, for its one thread or strand.
-using local_circuit_breaker = basic_circuit_breaker<local_timer_wheel>;
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -40,12 +40,18 @@ struct retry_result {
     error_code last_error;
 };
 
+} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
+
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 inline constexpr std::size_t retry_ends = static_cast<std::size_t>(retry_end::wheel) + 1;
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
+
+namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// The counts of retries that have ended.
 struct retry_stats {
-    std::array<std::uint64_t, retry_ends> ends{}; ///< retries by retry_end, in the order of its constants
-    std::uint64_t attempts = 0;                   ///< their attempts, including first ones
+    std::array<std::uint64_t, detail::retry_ends> ends{}; ///< retries by retry_end, in the order of its constants
+    std::uint64_t attempts = 0;                           ///< their attempts, including first ones
 
     friend bool operator==(const retry_stats&, const retry_stats&) = default;
 };
@@ -59,7 +65,7 @@ public:
     retry_stats stats() const noexcept;
 
 private:
-    std::array<std::atomic<std::uint64_t>, retry_ends> ends_{};
+    std::array<std::atomic<std::uint64_t>, detail::retry_ends> ends_{};
     std::atomic<std::uint64_t> attempts_{0};
 };
 

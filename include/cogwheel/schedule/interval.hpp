@@ -18,22 +18,18 @@
 #include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/detail/exceptions.hpp>
+#include <cogwheel/schedule/detail/due_at.hpp>
 #include <cogwheel/schedule/detail/interval_handler.hpp>
 
-#include <algorithm>
 #include <memory>
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-// The type of a deleted function, so that the compiler's first line says what to write.
-namespace mistake {
-struct write_local_interval {};
-} // namespace mistake
-
-/// A periodic timer on any wheel. One async_tick() may be pending at a time.
+/// A periodic timer on a wheel. One async_tick() may be pending at a time. A member of a class is an interval<>, or for
+/// instance an interval<local_timer_wheel>.
 /// Thread safety: one thread or strand at a time. The handlers of async_tick() must run on it too.
-template <any_timer_wheel Wheel>
-class basic_interval {
+template <any_timer_wheel Wheel = timer_wheel>
+class interval {
     using impl = detail::interval_impl<Wheel>;
 
 public:
@@ -41,30 +37,27 @@ public:
     using clock_type = typename Wheel::clock_type;
     using time_point = typename Wheel::time_point;
 
+    template <class Other>
+    struct rebind_executor {
+        using other = interval<typename Wheel::template rebind_executor<Other>::other>;
+    };
+
     /// Starts the interval now: the first tick is due after first_delay. No tick is due after `end`.
     /// Errors: std::invalid_argument (options), std::bad_alloc.
     /// Lifetime: the wheel may be destroyed before the interval. A pending tick then completes with operation_aborted,
     ///   later ones with errc::stopped. The wheel's execution context must outlive the interval.
-    basic_interval(const Wheel& wheel, const interval_options& options, time_point end = time_point::max())
+    interval(const Wheel& wheel, const interval_options& options, time_point end = time_point::max())
         : impl_((options.validate(), std::make_shared<impl>(wheel, options, end))) {}
 
     /// The same, but the first tick is due at `first`. If that is past, the first async_tick() completes at once, and
     /// the ticks between are late ones (see interval_misfire). Errors: also if the options have a first_delay.
-    basic_interval(const Wheel& wheel, time_point first, const interval_options& options,
-                   time_point end = time_point::max())
+    interval(const Wheel& wheel, time_point first, const interval_options& options, time_point end = time_point::max())
         : impl_((options.validate(true), std::make_shared<impl>(wheel, options, end))) {
-        reset_at(first);
+        reset(first);
     }
-    template <any_timer_wheel Other>
-        requires(!std::same_as<Other, Wheel>)
-    basic_interval(const Other&, const interval_options&, mistake::write_local_interval = {}) = delete;
-    template <any_timer_wheel Other>
-        requires(!std::same_as<Other, Wheel>)
-    basic_interval(const Other&, typename Other::time_point, const interval_options&,
-                   mistake::write_local_interval = {}) = delete;
 
-    basic_interval(basic_interval&&) noexcept = default;
-    basic_interval& operator=(basic_interval&& other) noexcept {
+    interval(interval&&) noexcept = default;
+    interval& operator=(interval&& other) noexcept {
         if (this != &other) {
             close();
             impl_ = std::move(other.impl_);
@@ -74,7 +67,7 @@ public:
 
     /// Cancels a pending tick, which completes with operation_aborted. If allocation fails, the tick completes when it
     /// is due.
-    ~basic_interval() { close(); }
+    ~interval() { close(); }
 
     executor_type get_executor() const noexcept { return impl_->timer.get_executor(); }
 
@@ -105,14 +98,11 @@ public:
     /// tick is then due after the interval's end, a pending one completes with asio::error::eof.
     /// Complexity: O(1). Errors: std::bad_alloc; nothing changes.
     void reset() { reset(impl_->machine.period()); }
-    /// The same with another delay to the next tick. Zero or less: now.
-    template <class Rep, class Period>
-    void reset(std::chrono::duration<Rep, Period> first_delay) {
-        impl_->reset(detail::saturating_add(detail::present<clock_type>(), std::max(detail::saturate_to_ns(first_delay),
-                                                                                    std::chrono::nanoseconds::zero())));
+    /// The same with another delay to the next tick (zero or less: now), or with its point in time.
+    template <detail::when<clock_type> When>
+    void reset(When first) {
+        impl_->reset(detail::due_at<clock_type>(first));
     }
-    /// The same with the point of the next tick.
-    void reset_at(time_point first) { impl_->reset(detail::saturate_to_ns(first.time_since_epoch())); }
 
     /// Returns the number of ticks that have completed with success.
     std::uint64_t count() const noexcept { return impl_->machine.count(); }
@@ -147,11 +137,5 @@ private:
 
     std::shared_ptr<impl> impl_;
 };
-
-/// An interval on a timer_wheel.
-using interval = basic_interval<timer_wheel>;
-
-/// An interval on a local_timer_wheel: use it on the wheel's thread or strand.
-using local_interval = basic_interval<local_timer_wheel>;
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

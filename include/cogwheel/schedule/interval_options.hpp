@@ -7,7 +7,7 @@
 #pragma once
 
 #include <cogwheel/resilience/random.hpp>
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/repetition.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -13,7 +13,6 @@
 #include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/exceptions.hpp>
-#include <cogwheel/schedule/cron.hpp>
 #include <cogwheel/schedule/detail/date_waits.hpp>
 
 #include COGWHEEL_ASIO_HEADER(associated_allocator.hpp)
@@ -25,6 +24,7 @@
 #include COGWHEEL_ASIO_HEADER(prefer.hpp)
 
 #include <algorithm>
+#include <concepts>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -142,13 +142,20 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 /// Thread safety: the wheel's. Lifetime: as timer_wheel::async_wait().
 template <class WallClock = std::chrono::system_clock, any_timer_wheel Wheel, class Duration,
           class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
-auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> at, Token&& token = {},
-                           const wall_clock_options& options = {}) {
+auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> at, const wall_clock_options& options,
+                           Token&& token = {}) {
     using wait = detail::wall_clock_wait<Wheel, WallClock>;
     options.validate();
     const typename wait::point point(detail::saturate_to_ns(at.time_since_epoch()));
     return asio::async_compose<Token, void(error_code)>(wait(wheel, point, options.recheck), token,
                                                         wheel.get_executor());
+}
+/// The same with the default options.
+template <class WallClock = std::chrono::system_clock, any_timer_wheel Wheel, class Duration,
+          class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
+    requires(!std::same_as<std::decay_t<Token>, wall_clock_options>)
+auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> at, Token&& token = {}) {
+    return async_wait_until_date<WallClock>(wheel, at, wall_clock_options(), std::forward<Token>(token));
 }
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -64,7 +64,7 @@ public:
     static constexpr full_policy wait() noexcept { return {kind::wait, {}}; }
     /// The run waits in line. If it waits longer than `limit`, the attempt fails. `limit` is zero or more.
     static constexpr full_policy wait_for(std::chrono::nanoseconds limit) noexcept { return {kind::wait_for, limit}; }
-    /// The attempt fails with schedule_errc::queue_full.
+    /// The attempt fails with task_errc::queue_full.
     static constexpr full_policy reject() noexcept { return {kind::reject, {}}; }
     /// The thread that found the queue full runs the job. When a run comes due, this is the wheel's thread; all other
     /// handlers there wait for the job. A coroutine runs in the pool nevertheless.
@@ -93,7 +93,7 @@ enum class interrupted_runs {
     /// Makes the attempt again, however often it was interrupted: it does not count against job_options::attempts. A
     /// job that ends the process each time it runs is run at each start; it may ask task_run::interrupted().
     again,
-    /// Counts it as failed with schedule_errc::interrupted; there may be further attempts.
+    /// Counts it as failed with task_errc::interrupted; there may be further attempts.
     fail
 };
 std::string_view to_string(interrupted_runs) noexcept; ///< the name of the constant

@@ -23,7 +23,7 @@
 // The ideas come from Quartz (misfires), Kubernetes' CronJob (overlaps) and the timer managers of workflow engines.
 #pragma once
 
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/on_duplicate.hpp>
 #include <cogwheel/tasks/detail/task_wheel.hpp>
 #include <cogwheel/tasks/task_info.hpp>
 #include <cogwheel/tasks/task_job.hpp>
@@ -73,7 +73,7 @@ public:
     void define(std::string name, task_job job, job_options options = {});
 
     /// Adds a task whose job is defined. Stores it before it returns, if there is a storage. Never runs a job inline.
-    /// Errors: returns schedule_errc::duplicate_key (on_duplicate::reject, and a task of this name has not finished, or
+    /// Errors: returns errc::duplicate_key (on_duplicate::reject, and a task of this name has not finished, or
     ///   is stored, and recover() could not continue it), no_name, bad_period, bad_times, unknown_job, never,
     ///   errc::stopped or errc::too_many_timers. Throws std::bad_alloc and the storage's exceptions. In both cases it
     ///   schedules nothing.

@@ -12,8 +12,8 @@
 #pragma once
 
 #include <cogwheel/calendar/cron_schedule.hpp>
-#include <cogwheel/schedule/error.hpp>
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/repetition.hpp>
+#include <cogwheel/tasks/error.hpp>
 #include <cogwheel/wheel/tick.hpp>
 
 #include <chrono>
@@ -110,7 +110,7 @@ public:
     /// Returns the text of the cron expression, or an empty string for other kinds.
     const std::string& expression() const noexcept { return expression_; }
 
-    /// Returns schedule_errc::bad_period, bad_times, bad_jitter, or success.
+    /// Returns task_errc::bad_period, bad_times, bad_jitter, or success.
     error_code check() const noexcept;
 
     /// Returns, for example, "once", "at 2026-03-01T07:00:00Z", "every 10s" or "0 7 * * MON-FRI Europe/Berlin".

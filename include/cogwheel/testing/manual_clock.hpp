@@ -30,7 +30,6 @@
 namespace cogwheel::COGWHEEL_ABI::testing::COGWHEEL_ASIO {
 
 using manual_timer_wheel = basic_timer_wheel<manual_clock, multi_threaded>;
-using manual_local_timer_wheel = basic_timer_wheel<manual_clock, single_threaded>;
 
 /// Runs the handlers of `io` that are ready. Whenever none is ready, turns the clock to the next wake-up of a wheel.
 /// Ends when no wake-up is planned, when the next one is more than `at_most` after the start (the clock then stands at

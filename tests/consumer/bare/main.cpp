@@ -106,7 +106,7 @@ void schedules() {
     asio::io_context io;
     cogwheel::testing::manual_timer_wheel wheel{io};
     int done = 0;
-    cogwheel::basic_interval every{wheel, {.period = 1min}};
+    cogwheel::interval every{wheel, {.period = 1min}};
     every.async_tick([&](std::error_code ec, auto&&...) { done += !ec; });
     cogwheel::keyed_timers<std::string, cogwheel::testing::manual_timer_wheel> sessions{wheel};
     sessions.add("ann", 1min, [&](const std::string&) { ++done; });

@@ -25,5 +25,5 @@ int main() {
     asio::co_spawn(io, wait(wheel, fired), asio::detached);
     io.run();
     const boost::system::error_code stopped = cogwheel::errc::stopped;
-    return fired && stopped.category() == cogwheel::error_category() ? 0 : 1;
+    return fired && stopped.category() == cogwheel::errc_category() ? 0 : 1;
 }

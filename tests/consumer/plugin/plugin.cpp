@@ -4,7 +4,7 @@
 // What the program calls by name.
 #include <cogwheel/asio/error.hpp>
 #include <cogwheel/asio/timer_wheel_of.hpp>
-#include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/calendar/cron.hpp>
 #include <cogwheel/testing/manual_clock.hpp>
 
 #include <asio/io_context.hpp>

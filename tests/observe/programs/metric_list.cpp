@@ -3,12 +3,12 @@
 //
 // Prints all metrics that the library defines, for tests/observe/rules_test.py. Each line has four fields with a tab
 // between them: name, type, labels, meaning.
-#include <cogwheel/observe/metric.hpp>
+#include "src/observe/metric.hpp"
 
 #include <iostream>
 
 int main() {
-    for (const cogwheel::metric_description& m : cogwheel::all_metrics())
+    for (const auto& m : cogwheel::detail::all_metrics())
         std::cout << m.name << '\t' << to_string(m.type) << '\t' << m.labels << '\t' << m.help << '\n';
     return std::cout.flush() ? 0 : 1;
 }

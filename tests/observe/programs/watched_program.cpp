@@ -64,7 +64,7 @@ private:
                    s.pending, s.scheduled, s.fired, s.cancelled, s.rejected, s.turns, s.wakeups, s.empty_wakeups,
                    s.exhausted_turns, s.largest_turn, s.due, s.entries, s.dead_entries, ns(s.lateness.p50),
                    ns(s.lateness.p99), ns(s.lateness.max), ns(s.longest[0].took));
-        for (std::size_t k = 0; k < cogwheel::timer_kinds; ++k) {
+        for (std::size_t k = 0; k < s.kinds.size(); ++k) {
             const auto kind = static_cast<cogwheel::timer_kind>(k);
             fmt::print(R"(,"kind-{}":{})", to_string(kind), s.of(kind).pending());
         }

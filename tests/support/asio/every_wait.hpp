@@ -66,9 +66,9 @@ struct waits_of_timers {
 };
 
 using on_wheel = waits_of_wheel<cogwheel::testing::manual_timer_wheel>;
-using on_local_wheel = waits_of_wheel<cogwheel::testing::manual_local_timer_wheel>;
+using on_local_wheel = waits_of_wheel<manual_local_timer_wheel>;
 using on_timer = waits_of_timers<cogwheel::testing::manual_timer_wheel>;
-using on_local_timer = waits_of_timers<cogwheel::testing::manual_local_timer_wheel>;
+using on_local_timer = waits_of_timers<manual_local_timer_wheel>;
 
 /// Timer objects alone: what a wheel's own wait has no counterpart for.
 template <class Wheel>
@@ -86,7 +86,7 @@ struct virtual_timers {
 };
 
 using shared_timers = virtual_timers<cogwheel::testing::manual_timer_wheel>;
-using local_timers = virtual_timers<cogwheel::testing::manual_local_timer_wheel>;
+using local_timers = virtual_timers<manual_local_timer_wheel>;
 
 } // namespace cogwheel_tests
 

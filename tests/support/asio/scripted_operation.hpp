@@ -157,5 +157,5 @@ struct read_result {
 #ifdef __SANITIZE_THREAD__
 #define BOTH_WHEELS cogwheel::testing::manual_timer_wheel // the thread sanitizer sees nothing in a wheel for one thread
 #else
-#define BOTH_WHEELS cogwheel::testing::manual_timer_wheel, cogwheel::testing::manual_local_timer_wheel
+#define BOTH_WHEELS cogwheel::testing::manual_timer_wheel, cogwheel_tests::manual_local_timer_wheel
 #endif

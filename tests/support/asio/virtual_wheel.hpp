@@ -11,6 +11,7 @@
 namespace cogwheel_tests {
 
 using cogwheel::testing::manual_clock;
+using manual_local_timer_wheel = cogwheel::basic_timer_wheel<manual_clock, cogwheel::single_threaded>;
 
 /// Runs what is ready, also after the context ran out of work or was stopped. Returns how many handlers ran.
 inline std::size_t run_ready(asio::io_context& io) {

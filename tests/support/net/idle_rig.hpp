@@ -13,15 +13,6 @@
 
 namespace cogwheel_tests {
 
-template <class Wheel>
-struct monitor_of;
-template <class Clock, class Locking, cogwheel::timing_wheel Core, class Executor>
-struct monitor_of<cogwheel::basic_timer_wheel<Clock, Locking, Core, Executor>> {
-    using type = cogwheel::basic_idle_monitor<Clock, Locking, Core, Executor>;
-};
-template <class Wheel>
-using monitor_on = typename monitor_of<Wheel>::type;
-
 struct idle_log {
     struct entry {
         std::error_code ec;
@@ -41,7 +32,7 @@ template <class Wheel>
 struct idle_rig {
     asio::io_context io;
     Wheel wheel;
-    monitor_on<Wheel> idle;
+    cogwheel::idle_monitor<Wheel> idle;
     idle_log log;
 
     explicit idle_rig(const cogwheel::idle_timeouts& limits,

@@ -107,7 +107,7 @@ struct request_rig {
 };
 
 using requests_at_home = request_rig<cogwheel::testing::manual_timer_wheel, false>;
-using requests_at_home_unlocked = request_rig<cogwheel::testing::manual_local_timer_wheel, false>;
+using requests_at_home_unlocked = request_rig<manual_local_timer_wheel, false>;
 using requests_on_strand = request_rig<cogwheel::testing::manual_timer_wheel, true>;
 
 } // namespace cogwheel_tests

@@ -19,7 +19,7 @@
 namespace cogwheel_tests {
 
 class retry_storm {
-    using wheel_type = cogwheel::testing::manual_local_timer_wheel;
+    using wheel_type = manual_local_timer_wheel;
     using policy_type = cogwheel::basic_retry_policy<manual_clock>;
     using attempt_type = cogwheel::basic_retry_attempt<manual_clock>;
     using milliseconds = std::chrono::milliseconds;

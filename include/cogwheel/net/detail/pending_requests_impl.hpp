@@ -13,15 +13,16 @@
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
+#include <cogwheel/asio/error.hpp>
 #include <cogwheel/asio/timer_wheel.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/post_flag.hpp>
 #include <cogwheel/detail/which_asio.hpp>
 #include <cogwheel/net/detail/busy_flag.hpp>
+#include <cogwheel/net/detail/request_limit.hpp>
 #include <cogwheel/net/detail/request_operation.hpp>
 #include <cogwheel/net/detail/request_totals.hpp>
 #include <cogwheel/net/detail/shutdown_list.hpp>
-#include <cogwheel/net/error.hpp>
 
 #include COGWHEEL_ASIO_HEADER(dispatch.hpp)
 
@@ -38,7 +39,7 @@ public:
     using response_type = Response;
     using clock_type = typename Engine::clock_type;
     using time_point = typename Engine::time_point;
-    using limit_type = basic_request_timeout<clock_type>;
+    using limit_type = request_limit<clock_type>;
     using completion_context = typename Engine::completion_context;
     using request = detail::request<pending_requests_impl>;
 
@@ -233,7 +234,7 @@ public:
 
 private:
     static error_code error_of(request_admission what) noexcept {
-        return what == request_admission::duplicate_key ? net_errc::duplicate_key : net_errc::too_many_requests;
+        return what == request_admission::duplicate_key ? errc::duplicate_key : errc::too_many_requests;
     }
     // Takes the request out of the wheel. Preconditions: the lock is held.
     void retire(request& r) noexcept {

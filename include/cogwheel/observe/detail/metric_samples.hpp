@@ -61,14 +61,19 @@ struct user_source : metric_source<user_sample> {
     user_metric what;
 };
 
-/// The samples that a function of the user may return.
-template <class T>
-inline constexpr bool is_summable = std::is_same_v<T, request_stats> || std::is_same_v<T, retry_stats> ||
-                                    std::is_same_v<T, retry_budget_stats> || std::is_same_v<T, task_stats>;
-
-/// All sources, by type.
+/// All sources, by type. A new type of source has a line here, and its table in src/observe/metric_tables.hpp.
 using metric_sources =
     std::tuple<metric_source_list<wheel_sample>, metric_source_list<request_stats>, metric_source_list<circuit_sample>,
                metric_source_list<retry_stats>, metric_source_list<retry_budget_stats>, metric_source_list<task_stats>>;
+
+template <class T, class Sources = metric_sources>
+inline constexpr bool is_sample = false;
+template <class T, class... Lists>
+inline constexpr bool is_sample<T, std::tuple<Lists...>> = (std::is_same_v<metric_source_list<T>, Lists> || ...);
+
+/// The samples that a function of the user, or stats() of an object, may return.
+template <class T>
+inline constexpr bool is_summable =
+    is_sample<T> && !std::is_same_v<T, wheel_sample> && !std::is_same_v<T, circuit_sample>;
 
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

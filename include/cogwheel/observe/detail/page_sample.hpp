@@ -13,7 +13,7 @@
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 struct page_sample : wheel_sample {
-    std::optional<std::vector<handler_time>> handlers; // only of a wheel with the observer
+    std::optional<std::vector<handler_times::entry>> handlers; // only of a wheel with the observer
 };
 
 using page_source = metric_source<page_sample>;

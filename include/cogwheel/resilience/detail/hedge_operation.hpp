@@ -314,7 +314,7 @@ private:
     }
     // Asks the predicate.
     bool is_worth_another(const error_code& ec, [[maybe_unused]] const results& r) {
-        if (ec && ec.category() == error_category()) return false;
+        if (refused_by_wheel(ec)) return false;
         if constexpr (is_judged<Function>)
             return std::apply(
                 [&](const auto&, const auto&... rest) { return static_cast<bool>(function_.retryable(ec, rest...)); },

@@ -68,8 +68,7 @@ struct cogwheel::asio::async_result<cogwheel::detail::attempt_token<Operation>, 
         if (const auto until = o.attempt_limit()) {
             using timeout = cogwheel::detail::timeout_spec<cogwheel::detail::given_wheel<state>, point>;
             cogwheel::detail::timed_initiation<std::decay_t<Initiation>, timeout, Signatures...> limited(
-                std::forward<Initiation>(initiation),
-                {{&o.state()}, until.expiry(), {}});
+                std::forward<Initiation>(initiation), {{&o.state()}, until.expiry(), {}});
             std::move(limited)(attempt_handler<Operation>(o), std::forward<Args>(args)...);
         } else {
             std::forward<Initiation>(initiation)(attempt_handler<Operation>(o), std::forward<Args>(args)...);

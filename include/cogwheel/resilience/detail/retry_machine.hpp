@@ -44,7 +44,7 @@ public:
         result_.last_error = ec;
         if (!ec) return end(retry_end::succeeded);
         if (cancelled_) return fail(retry_end::cancelled);
-        if (ec.category() == cogwheel::error_category())
+        if (refused_by_wheel(ec))
             return end(retry_end::wheel); // the wheel took no timer for the attempt, so it did not start
         if (policy_.deadline.expired(now)) return end(retry_end::out_of_time);
         if (!(policy_.retryable ? policy_.retryable(ec) : is_transient(ec))) return end(retry_end::not_retryable);

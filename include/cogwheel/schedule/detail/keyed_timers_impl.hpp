@@ -9,19 +9,19 @@
 #include <cogwheel/asio/timeout.hpp>
 #include <cogwheel/detail/exceptions.hpp>
 #include <cogwheel/detail/which_asio.hpp>
-#include <cogwheel/schedule/recurrence.hpp>
+#include <cogwheel/schedule/on_duplicate.hpp>
 
 #include COGWHEEL_ASIO_HEADER(any_io_executor.hpp)
-#include COGWHEEL_ASIO_HEADER(detail/throw_exception.hpp)
 #include COGWHEEL_ASIO_HEADER(execution/outstanding_work.hpp)
 #include COGWHEEL_ASIO_HEADER(post.hpp)
 #include COGWHEEL_ASIO_HEADER(prefer.hpp)
 
-#include <algorithm>
 #include <cstddef>
-#include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -77,6 +77,15 @@ private:
     std::size_t armed_ = 0;
 };
 
+/// The default hash: std::hash. For std::string it also takes a string_view.
+template <class Key>
+struct keyed_hash : std::hash<Key> {};
+template <>
+struct keyed_hash<std::string> {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
+};
+
 /// A callable that add() takes. The table cannot promise that a job of a removed key does not run if the job goes on to
 /// an executor of its own.
 template <class F, class Key>
@@ -90,24 +99,16 @@ public:
     using nanoseconds = std::chrono::nanoseconds;
 
     struct record {
-        record(keyed_timers_impl& c, Key&& k, Job&& j, const recurrence& s)
-            : impl(&c),
-              key(std::move(k)),
-              job(std::move(j)),
-              pause(s.period.value_or(s.delay)),
-              period(s.period),
-              left(s.runs()) {}
+        record(keyed_timers_impl& c, Key&& k, Job&& j, nanoseconds p)
+            : impl(&c), key(std::move(k)), job(std::move(j)), pause(p) {}
 
         keyed_timers_impl* impl;
         Key key;
         Job job;
         nanoseconds pause; // the delay that touch() starts anew
-        std::optional<nanoseconds> period;
-        std::int64_t left; // runs that are left, or forever
         typename Wheel::token_type token{};
         nanoseconds due{}; // since the clock's epoch
         bool removed = false;
-        bool running = false; // its job
     };
     using record_ptr = std::shared_ptr<record>;
 
@@ -148,19 +149,14 @@ public:
 
     table& all() noexcept { return table_; }
 
-    /// Returns the point `delay` from now. Takes a negative delay for zero: a grid must not begin in the past.
-    static nanoseconds from_present(nanoseconds delay) {
-        return saturating_add(present<clock>(), std::max(delay, nanoseconds::zero()));
-    }
-
-    /// Adds a key, first due at `due`. If it returns an error or throws, the table is unchanged.
-    error_code add(Key&& key, const recurrence& schedule, nanoseconds due, Job&& job, on_duplicate policy) {
-        if (const error_code bad = schedule.check()) return bad;
+    /// Adds a key. touch() without a time starts `pause` anew. If this returns an error or throws, the table is
+    /// unchanged.
+    error_code add(Key&& key, nanoseconds due, nanoseconds pause, Job&& job, on_duplicate policy) {
         const auto old = table_.find(key);
-        if (old != table_.end() && policy == on_duplicate::reject) return schedule_errc::duplicate_key;
+        if (old != table_.end() && policy == on_duplicate::reject) return errc::duplicate_key;
         if (old != table_.end() && policy == on_duplicate::keep) return {};
         const record_ptr replaced = old != table_.end() ? *old : nullptr; // destroyed last: it may use the table
-        const auto r = std::make_shared<record>(*this, std::move(key), std::move(job), schedule);
+        const auto r = std::make_shared<record>(*this, std::move(key), std::move(job), pause);
         if (old != table_.end()) {
             if (const error_code refused = arm(r, due)) return refused;
             end(**old);
@@ -200,14 +196,6 @@ public:
     }
 
 private:
-    struct running {
-        record& r;
-        explicit running(record& of) noexcept : r(of) { r.running = true; }
-        running(const running&) = delete;
-        running& operator=(const running&) = delete;
-        ~running() { r.running = false; }
-    };
-
     static void end(record& r) noexcept {
         r.removed = true;
         r.token.cancel();
@@ -217,7 +205,7 @@ private:
         error_code refused;
         const auto at = point_at<time_point>(due);
         auto expire = [r] {
-            if (!r->removed) r->impl->expired(r);
+            if (!r->removed) expired(r);
         };
         if (executor_ == nullptr) {
             r->token = wheel_->schedule(at, std::move(expire), no_callable(), &refused);
@@ -229,31 +217,12 @@ private:
         return refused;
     }
 
-    // Arms the next run before it calls the job: the job may remove its key, add it again, or destroy the table.
-    void expired(const record_ptr& r) {
-        std::exception_ptr lost; // why there is no next run
-        if (r->left != forever) --r->left;
-        COGWHEEL_TRY {
-            const error_code refused =
-                r->left != 0 ? arm(r, point_ahead(r->due, *r->period, present<clock>())) : error_code();
-            if (r->left == 0 || refused) drop(r);
-            // The caller knows that it stopped the wheel. But a full wheel must not end a job for ever in silence.
-            if (refused && refused != errc::stopped)
-                asio::detail::throw_exception(
-                    sys::system_error(refused, "cogwheel::keyed_timers: a periodic job could not be scheduled again"));
-        }
-        COGWHEEL_CATCH {
-            lost = std::current_exception();
-            if (!r->removed) drop(r);
-        }
-        const running mark(*r);
-        r->job(r->key);
-        if (lost) std::rethrow_exception(lost);
-    }
-
-    void drop(const record_ptr& r) {
+    // Removes the key before it calls the job: the job may add it again, or destroy the table.
+    static void expired(const record_ptr& r) {
+        table& all = r->impl->table_;
+        all.erase(all.find(r));
         r->removed = true;
-        table_.erase(table_.find(r));
+        r->job(r->key);
     }
 
     wheel_hold<impl_type<Wheel>> wheel_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The metrics that metrics.hpp can show, as descriptions. docs/observe.md prints this list.
+// The metrics that metrics.hpp can show, as descriptions. Tests compare this list with docs/observe.md.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 enum class metric_type : std::uint8_t { counter, gauge, histogram };
 std::string_view to_string(metric_type) noexcept; ///< the name of the constant
@@ -26,4 +26,4 @@ struct metric_description {
 /// Returns all metrics that Cogwheel defines, grouped by source. Complexity: O(metrics). Errors: std::bad_alloc.
 std::vector<metric_description> all_metrics();
 
-} // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Cron expressions: the forms there are, what is refused and where, and the words for them.
-#include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/calendar/cron.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Cron expressions against an oracle that tries every minute: written ones, and many at random.
+#include "support/calendar/cron_oracle.hpp"
 #include "support/random.hpp"
-#include "support/schedule/cron_oracle.hpp"
 
-#include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/calendar/cron.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // cron_expression::describe(): an expression in words.
-#include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/calendar/cron.hpp>
 
 #include <array>
 #include <bit>

@@ -4,7 +4,7 @@
 // Parses a cron expression from left to right. Each error names the column.
 #pragma once
 
-#include <cogwheel/schedule/cron.hpp>
+#include <cogwheel/calendar/cron.hpp>
 
 #include <span>
 

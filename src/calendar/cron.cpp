@@ -4,8 +4,6 @@
 // Finds the points that an expression matches: first the month, then the day, then the time of day.
 #include "cron_parser.hpp"
 
-#include <cogwheel/detail/constant_name.hpp>
-
 #include <bit>
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
@@ -148,28 +146,6 @@ std::optional<cron_expression::local_seconds> cron_expression::previous(local_se
         at -= days(1);
         time = end_of_day;
     }
-}
-
-cron_expression start_of_each(calendar_unit unit) {
-    switch (unit) {
-    case calendar_unit::second:
-        return cron_expression("* * * * * *");
-    case calendar_unit::minute:
-        return cron_expression("* * * * *");
-    case calendar_unit::hour:
-        return cron_expression("@hourly");
-    case calendar_unit::day:
-        return cron_expression("@daily");
-    case calendar_unit::month:
-        return cron_expression("@monthly");
-    case calendar_unit::year:
-        return cron_expression("@yearly");
-    }
-    throw std::invalid_argument("cogwheel::start_of_each: there is no such unit");
-}
-
-std::string_view to_string(calendar_unit unit) noexcept {
-    return detail::constant_name(unit, {"second", "minute", "hour", "day", "month", "year"});
 }
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Cron expressions in local time. calendar/cron_schedule.hpp adds time zones, schedule/wall_clock.hpp waits for a date.
+// Cron expressions in local time. cron_schedule.hpp adds time zones, schedule/wall_clock.hpp waits for a date.
 //
 //     const cogwheel::cron_expression noon("0 12 * * MON-FRI");
 //     noon.next(local);                       // the first match after `local`
@@ -82,7 +82,7 @@ public:
 
     /// Returns whether the minute field or the hour field begins with a star, as in * or */10. Such an expression runs
     /// whenever the local time matches. Any other has fixed times of day: dst_policy says when it runs on days when
-    /// the clocks change (calendar/cron_schedule.hpp). This is the rule of Vixie's cron.
+    /// the clocks change (cron_schedule.hpp). This is the rule of Vixie's cron.
     bool follows_the_clock() const noexcept { return time_begins_with_star_; }
 
     friend bool operator==(const cron_expression&, const cron_expression&) = default;
@@ -105,15 +105,5 @@ private:
     bool time_begins_with_star_ = false;
     bool days_begin_with_star_ = false, weekdays_begin_with_star_ = false;
 };
-
-/// The units of a date and of a time of day.
-enum class calendar_unit { second, minute, hour, day, month, year };
-std::string_view to_string(calendar_unit) noexcept; ///< the name of the constant
-
-/// Returns the expression that matches the start of each unit: each second, or the first second of each minute, hour,
-/// day, month or year.
-///
-///     const auto midnight = cogwheel::start_of_each(cogwheel::calendar_unit::day).next(local); // the next day begins
-cron_expression start_of_each(calendar_unit);
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
