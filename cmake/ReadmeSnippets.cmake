@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 
-# cogwheel_add_snippets(file prefix [COMPILE_ONLY]): compiles every ```cpp block of a Markdown file that holds `int main`,
-# and registers it as a test with the label `readme`. So each program that README shows works. COMPILE_ONLY: for programs
-# that need a server; the same holds for one that says "// until SIGINT or SIGTERM". Programs that use a component that is
-# not built, or OpenSSL if it is missing, are left out.
+# cogwheel_add_snippets(pages): compiles the programs of all pages that the file `pages` lists, and registers each as a test
+# with the label `readme`. So each program that the README and the guides show works.
+#
+# A program is a ```cpp block that holds `int main`. It is compiled and not run if it needs a Redis (`redis_options`), or if
+# its comment says that it runs `// for ever`. Programs that use a component that is not built, or OpenSSL if it is missing,
+# are left out.
 
-function(cogwheel_add_snippets file prefix)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "COMPILE_ONLY" "" "")
+function(cogwheel_add_snippets pages)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${pages}")
+  file(STRINGS "${pages}" lines REGEX "\\.md$")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^([^ ]+) +(.+)$" "\\1;\\2" page "${line}")
+    list(POP_FRONT page name file)
+    cogwheel_add_snippets_of("${PROJECT_SOURCE_DIR}/${file}" page_${name})
+  endforeach()
+endfunction()
+
+function(cogwheel_add_snippets_of file prefix)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
   file(READ "${file}" rest)
   set(fence "\n```cpp\n")
@@ -38,7 +49,7 @@ function(cogwheel_add_snippets file prefix)
       endif()
       if(NOT missing)
         cogwheel_add_snippet(${prefix}_${number} "${code}")
-        if(NOT arg_COMPILE_ONLY AND NOT "${code}" MATCHES "// until SIGINT or SIGTERM")
+        if(NOT "${code}" MATCHES "redis_options|// for ever")
           add_test(NAME ${prefix}_${number} COMMAND ${prefix}_${number})
           set_tests_properties(${prefix}_${number} PROPERTIES LABELS readme TIMEOUT 60)
         endif()

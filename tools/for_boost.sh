@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# for_boost.sh DIRECTORY: copies the project there. Tests, examples and README use Boost.Asio and cogwheel::boost in the copy, by
+# for_boost.sh DIRECTORY: copies the project there. Tests, examples and guides use Boost.Asio and cogwheel::boost in the copy, by
 # the same changes that a program for standalone Asio needs. The library is the same. Files that do not change keep their time.
 set -euo pipefail
 # shellcheck source=tools/files.sh
@@ -37,7 +37,7 @@ trap 'rm -f "$new"' EXIT
 project_files | while IFS= read -r file; do
     case $file in
     tests/both/* | tests/consumer/* | examples/beast_server/* | examples/poll_loop.cpp) cp "$file" "$new" ;;
-    tests/*.[ch]pp | tests/mistakes/*.py | examples/*.[ch]pp | support/*.hpp | README.md | docs/site/*.md)
+    tests/*.[ch]pp | tests/mistakes/*.py | examples/*.[ch]pp | support/*.hpp | README.md | docs/*.md)
         # What knows neither Asio nor Cogwheel has the errors of the standard library.
         if grep -qE 'asio|cogwheel' "$file"; then sed -E "$programs" "$file" >"$new"; else cp "$file" "$new"; fi
         # For the files that have included <system_error> for it.

@@ -3,40 +3,61 @@
 # Copyright (c) 2026 The Cogwheel authors
 #
 # package.sh COMPILER...: installs Cogwheel to a scratch prefix with each compiler, as static and as shared libraries. Then
-# it builds and runs with this package every program of README, by README's lines of CMake and no others, and projects of
-# tests/consumer.
+# it builds and runs with this package every program of README, by README's lines of CMake and no others; a recipe for each
+# component, by the lines of docs/install.md; and projects of tests/consumer.
 set -euo pipefail
 
 work="$PWD/build/package"
 readonly work
 
-# programs FILE DIRECTORY: writes each program of a Markdown file to DIRECTORY/N/server.cpp, beside a CMakeLists.txt with
-# the file's first block of CMake. A later block belongs to the program before it: its lines replace those with the same
-# command. Fails if there is no program, or if a line of a later block replaces none.
+# programs DIRECTORY: writes programs to DIRECTORY/N/server.cpp, each beside a CMakeLists.txt: all of README that end by
+# themselves, and of docs/recipes.md the first one that includes each component of docs/install.md. The CMakeLists.txt is
+# README's; the lines that docs/install.md has for the component replace those with the same command. Fails if a line
+# replaces none, or if there is no program.
 programs() {
     # shellcheck disable=SC2016 # The dollars are awk's.
-    awk -v directory="$2" '
+    awk -v directory="$1" '
         function command(line) { return substr(line, 1, index(line, "(")) }
-        /^```cmake$/ { kind = "cmake"; ++blocks; next }
+        function component(code) {
+            for (name in lines_of)
+                if (code ~ "<cogwheel/" name "/") return name == "tasks" && code ~ "<cogwheel/durable/" ? "durable" : name
+            return ""
+        }
+        /^```cmake$/ { kind = "cmake"; block = ""; next }
         /^```cpp$/ { kind = "cpp"; text = ""; next }
-        /^```/ { if (kind == "cpp" && text ~ /int main/) sources[++count] = text; kind = ""; next }
+        /^```/ {
+            if (kind == "cmake" && FILENAME == "README.md") height = split(block, project, "\n") - 1
+            if (kind == "cmake" && match(block, /COMPONENTS [a-z]+/))
+                lines_of[substr(block, RSTART + 11, RLENGTH - 11)] = block
+            if (kind == "cpp" && text ~ /int main/ && text !~ /\/\/ for ever/) {
+                part = component(text)
+                if (FILENAME == "README.md" || (part != "" && !seen[part]++)) { sources[++count] = text; parts[count] = part }
+            }
+            kind = ""
+            next
+        }
         kind == "cpp" { text = text $0 "\n" }
-        kind == "cmake" && blocks == 1 { lines[++height] = $0 }
-        kind == "cmake" && blocks > 1 { own[count, command($0)] = $0; ++unused }
+        kind == "cmake" { block = block $0 "\n" }
         END {
             for (n = 1; n <= count; ++n) {
                 path = directory "/" n
                 system("mkdir -p \"" path "\"")
                 printf "%s", sources[n] >(path "/server.cpp")
+                delete own
+                unused = split(lines_of[parts[n]], changed, "\n") - 1
+                if (unused < 0) unused = 0
+                for (i = 1; i <= unused; ++i) own[command(changed[i])] = changed[i]
                 printf "" >(path "/CMakeLists.txt")
                 for (i = 1; i <= height; ++i) {
-                    key = n SUBSEP command(lines[i])
+                    key = command(project[i])
                     if (key in own) --unused
-                    print (key in own ? own[key] : lines[i]) >(path "/CMakeLists.txt")
+                    print (key in own ? own[key] : project[i]) >(path "/CMakeLists.txt")
                 }
+                failed += unused
             }
-            exit !count || !height || unused
-        }' "$1"
+            for (name in lines_of) failed += name != "" && !seen[name]
+            exit !count || !height || failed
+        }' README.md docs/install.md docs/recipes.md
 }
 
 # logged LOG COMMAND...: shows the command's output only if it fails.
@@ -117,7 +138,7 @@ package() {
         consumers+=(bare)
         subprojects "$directory/subprojects"
     fi
-    printf 'package: %s, %s: %d programs of README, tests/consumer\n' "$compiler" "$linkage" "${#readme[@]}"
+    printf 'package: %s, %s: %d programs of README and recipes, tests/consumer\n' "$compiler" "$linkage" "${#readme[@]}"
     {
         for source in "${readme[@]}"; do printf '%s\n' "$source" "$source/build" server; done
         for source in "${consumers[@]}"; do printf '%s\n' "tests/consumer/$source" "$directory/$source" consumer; done
@@ -131,7 +152,8 @@ export -f logged use
 for compiler in "$@"; do
     rm -rf "${work:?}/$compiler/prefix"
     mkdir -p "$work/$compiler"
-    programs README.md "$work/$compiler/readme"
+    rm -rf "$work/$compiler/readme"
+    programs "$work/$compiler/readme"
     for linkage in static shared; do package "$compiler" "$linkage"; done
 done
 printf 'package: ok\n'

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
-"""site.py [DIRECTORY=build/site]: writes the site to DIRECTORY/html. Guides, examples and reference are made from what is
-in the tree: docs/site/pages.txt lists the guides. Fails if Doxygen warns, or if a link leads nowhere."""
+"""site.py [DIRECTORY=build/site]: writes the site to DIRECTORY/html, from the pages that docs/site/pages.txt lists, the
+examples and the headers. Fails if Doxygen warns, or if a link leads nowhere."""
 
 import html.parser
 import pathlib
@@ -20,14 +20,10 @@ root = pathlib.Path(__file__).resolve().parent.parent
 site = root / "docs/site"
 
 
-def words(path):
-    """The lines of a list: fields with blanks between them, without comments."""
-    lines = [line.split("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines()]
-    return [line for line in lines if line]
-
-
-# Guides by their path, in the order of the menu.
-guides = {path: name for name, path in words(site / "pages.txt")}
+# The names of the pages by their path, in the order of the menu.
+guides = {
+    path: name for name, path in re.findall(r"^(\w+) +(\S+)$", (site / "pages.txt").read_text(encoding="utf-8"), flags=re.M)
+}
 decisions = {f"docs/adr/{f.name}": f"adr_{f.name[:4]}" for f in sorted((root / "docs/adr").glob("0*.md"))}
 guides |= decisions
 
@@ -38,9 +34,13 @@ def slug(heading):
     return re.sub(r"[^\w\- ]", "", plain.lower()).strip().replace(" ", "-")
 
 
+def text_of(source):
+    """The Markdown of a page. That of the folder of examples is only a heading: write_pages() adds the list."""
+    return "# Examples\n\n" if source == "examples" else (root / source).read_text(encoding="utf-8")
+
+
 def title(source):
-    """The first heading of a guide."""
-    return "Overview" if source == "README.md" else re.search(r"^# (.+)$", (root / source).read_text(encoding="utf-8"), re.M)[1]
+    return re.search(r"^# (.+)$", text_of(source), re.M)[1]
 
 
 def label(page, anchor):
@@ -105,29 +105,15 @@ class converter:
             raise SystemExit(f"site: {source} links to {target}, which does not exist")
         return text
 
-    def section(self, source, title):
-        """A section of another page, without its heading."""
-        text = (root / source).read_text(encoding="utf-8")
-        found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
-        if not found:
-            raise SystemExit(f"site: {source} has no section '{title}'")
-        return self.body(source, found.group(1))
-
-    def body(self, source, text):
-        return outside_code(
-            text, lambda part: re.sub(r"(!?)\[([^\]]+)\]\(([^)\s]+)\)", lambda m: self.link(source, m), part)
-        )
-
     def page(self, source):
         name = guides[source]
-        original = (root / source).read_text(encoding="utf-8")
+        original = text_of(source)
         number = re.search(r"^[^\s\d|].*\n\d+\. .*", original, flags=re.M)
         if number:
             raise SystemExit(f"site: {source} has a line that begins with a number and a dot, which makes it a list: {number[0]}")
-        original = re.sub(r"\A# .*", "# " + title(source), original)
         original = re.sub(r"^```mermaid\n.*?^```\n", "", original, flags=re.M | re.S)  # Doxygen shows its source
-        text = self.body(source, original)
-        text = re.sub(r"^<!-- section (\S+) (.*) -->$", lambda m: self.section(m[1], m[2]), text, flags=re.M)
+        links = re.compile(r"(!?)\[([^\]]+)\]\(([^)\s]+)\)")
+        text = outside_code(original, lambda part: links.sub(lambda found: self.link(source, found), part))
 
         def heading(match):
             anchor = ("mainpage" if name == "index" else name) if match[1] == "#" else label(name, slug(match[2]))
@@ -228,7 +214,6 @@ def write_pages(into):
     into.mkdir(parents=True)
     for number, (source, name) in enumerate(guides.items()):
         text = convert.page(source)
-        text = re.sub(r"(?m)^\\include (\S+)$", lambda found: code_of(root / "examples" / found[1]), text)
         if name == "examples":
             for example, files in known.items():
                 text += f"- @subpage example_{example} : {plain(first_sentence(files[0]))}\n"

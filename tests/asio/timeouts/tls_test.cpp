@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Timeouts on the operations of a TLS stream: a real one, over the loopback, in virtual time.
-// docs/site/recipes.md shows how to end such a stream.
+// docs/recipes.md shows how to end such a stream.
 #include "support/asio/scripted_operation.hpp"
 #include "support/test_certificate.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 using tls_stream = asio::ssl::stream<tcp::socket>;
 
-/// As in docs/site/recipes.md, with a wheel.
+/// As in docs/recipes.md, with a wheel.
 template <class Wheel>
 asio::awaitable<std::error_code> end_tls(tls_stream& stream, Wheel& wheel, std::chrono::nanoseconds limit) {
     std::error_code ec, ignored;
