@@ -23,7 +23,7 @@ CLASSES = {Kind.CLASS_DECL: "class", Kind.STRUCT_DECL: "class", Kind.CLASS_TEMPL
            Kind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION: "class"}  # fmt: skip
 FUNCTIONS = {Kind.FUNCTION_DECL, Kind.CXX_METHOD, Kind.CONSTRUCTOR, Kind.DESTRUCTOR, Kind.CONVERSION_FUNCTION, Kind.FUNCTION_TEMPLATE}
 OTHERS = {Kind.TYPEDEF_DECL: "type", Kind.TYPE_ALIAS_DECL: "type", Kind.TYPE_ALIAS_TEMPLATE_DECL: "type", Kind.CONCEPT_DECL: "concept",
-          Kind.VAR_DECL: "constant", Kind.NAMESPACE_ALIAS: "namespace", Kind.ENUM_DECL: "enum"}  # fmt: skip
+          Kind.VAR_DECL: "constant", Kind.UNEXPOSED_DECL: "constant", Kind.NAMESPACE_ALIAS: "namespace", Kind.ENUM_DECL: "enum"}  # fmt: skip
 MEMBERS = FUNCTIONS | set(CLASSES) | set(OTHERS) | {Kind.FIELD_DECL}
 
 
@@ -57,7 +57,7 @@ class Api:
     def scope(self, cursor, prefix=""):
         for child in cursor.get_children():
             file = child.location.file and os.path.relpath(child.location.file.name, self.root)
-            if file is None or not file.startswith("include/cogwheel/") or "/detail/" in file and not file.endswith("detail/which_asio.hpp"):
+            if file is None or not file.startswith("include/cogwheel/"):
                 continue
             if child.kind is Kind.NAMESPACE:
                 if child.spelling not in HIDDEN:
@@ -69,7 +69,7 @@ class Api:
         kind = CLASSES.get(cursor.kind) or OTHERS.get(cursor.kind) or ("function" if cursor.kind in FUNCTIONS else None)
         if kind is None or cursor.semantic_parent.kind is not Kind.NAMESPACE or not cursor.spelling or deleted(cursor):
             return
-        if kind == "function" and cursor.spelling.startswith("<deduction guide"):
+        if cursor.spelling.startswith("<deduction guide"):
             return
         full = prefix + spelling(cursor)
         if full not in self.all:  # an overload set is listed in one room
@@ -89,7 +89,7 @@ class Api:
                     if friend.kind in FUNCTIONS and friend.is_definition():
                         name.members[spelling(friend)] += 1
             elif child.kind in MEMBERS and child.access_specifier is not AccessSpecifier.PRIVATE:
-                if child.spelling and not deleted(child) and not child.spelling.startswith("<deduction guide"):
+                if child.spelling and "(unnamed" not in child.spelling and not deleted(child) and not child.spelling.startswith("<deduction guide"):
                     name.members[spelling(child)] += 1
 
     def text(self):

@@ -71,6 +71,7 @@ scripts() {
 
 check 'clang-format' format
 check 'house rules' tools/lint-house.sh
+check 'public names' /usr/bin/python3 -B tools/api.py --check # Debian's Python finds python3-clang
 check 'shellcheck' scripts
 check 'clang-tidy' tidy "$@"
 if [[ ${1:-} == --all ]]; then

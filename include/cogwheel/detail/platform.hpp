@@ -7,7 +7,7 @@
 
 // The inline namespace of this version, as in `namespace cogwheel::COGWHEEL_ABI {`: libraries that were built with
 // different versions do not mix. It is a macro because tools that navigate understand this form, and not `::inline`.
-#define COGWHEEL_ABI inline v0_1
+#define COGWHEEL_ABI inline v0_2
 
 // The language extensions of g++ and Clang.
 #ifdef __GNUC__
