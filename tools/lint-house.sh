@@ -84,7 +84,8 @@ check_dependencies() {
 may_include_in_service() {
     case $1 in
     http) printf 'http' ;;
-    api | work) printf 'http|api|work' ;;
+    work) printf 'http|work' ;;
+    api) printf 'http|work|api' ;;
     *) return 1 ;;
     esac
 }

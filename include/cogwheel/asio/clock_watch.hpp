@@ -66,7 +66,7 @@ public:
 
     /// Opens the file descriptor. Errors: std::system_error if the process may open no more, or the kernel has no such
     /// watch; std::bad_alloc.
-    explicit clock_watch(const executor_type& executor) : timer_(executor, &open) {
+    explicit clock_watch(const executor_type& executor) : executor_(executor), timer_(executor, &open) {
         error_code ec;
         timer_.open(ec);
         if (ec) asio::detail::throw_exception(detail::sys::system_error(ec, "clock_watch: timerfd_create"));
@@ -76,9 +76,11 @@ public:
     explicit clock_watch(Context& context) : clock_watch(context.get_executor()) {}
 
     /// The same without an exception. If there is an error, async_wait() completes with bad_descriptor.
-    clock_watch(const executor_type& executor, error_code& ec) : timer_(executor, &open) { timer_.open(ec); }
+    clock_watch(const executor_type& executor, error_code& ec) : executor_(executor), timer_(executor, &open) {
+        timer_.open(ec);
+    }
 
-    executor_type get_executor() { return timer_->get_executor(); }
+    executor_type get_executor() const noexcept { return executor_; }
 
     /// Waits until the clock is set after this call. Rarely, it completes although nobody has set the clock. So it does
     /// in a child process when the context is notified of the fork.
@@ -99,7 +101,7 @@ public:
 private:
     struct initiate_wait {
         using executor_type = clock_watch::executor_type;
-        executor_type get_executor() const noexcept { return watch->timer_->get_executor(); }
+        executor_type get_executor() const noexcept { return watch->executor_; }
 
         template <class Handler>
         void operator()(Handler&& handler) const {
@@ -119,6 +121,7 @@ private:
         return -1;
     }
 
+    executor_type executor_;
     detail::timerfd timer_;
 };
 #endif

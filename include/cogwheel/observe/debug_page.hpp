@@ -70,7 +70,6 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 /// An event that is being rendered, slice by slice. Move-only. Thread safety: one thread at a time.
 class page_update {
 public:
-    explicit page_update(std::unique_ptr<detail::page_rendering> rendering) noexcept;
     page_update(page_update&&) noexcept;
     page_update& operator=(page_update&&) noexcept;
     ~page_update();
@@ -81,6 +80,9 @@ public:
     bool next(std::string& out);
 
 private:
+    friend class debug_page;
+    explicit page_update(std::unique_ptr<detail::page_rendering> rendering) noexcept;
+
     std::unique_ptr<detail::page_rendering> rendering_;
 };
 

@@ -51,7 +51,6 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 /// A text that is being rendered, slice by slice. Move-only. Thread safety: one thread at a time.
 class metrics_text {
 public:
-    explicit metrics_text(std::unique_ptr<detail::metrics_rendering> rendering) noexcept;
     metrics_text(metrics_text&&) noexcept;
     metrics_text& operator=(metrics_text&&) noexcept;
     ~metrics_text();
@@ -63,6 +62,9 @@ public:
     bool next(std::string& out);
 
 private:
+    friend class metrics;
+    explicit metrics_text(std::unique_ptr<detail::metrics_rendering> rendering) noexcept;
+
     std::unique_ptr<detail::metrics_rendering> rendering_;
 };
 
