@@ -108,7 +108,9 @@ TEST_CASE("for_each_pending_empty_wheel_visits_none") {
     w.wheel.schedule(1ms, [] {});
     w.pass(10ms);
     wheel_cursor cursor;
+    CHECK_FALSE(cursor.done());
     CHECK_FALSE(w.wheel.for_each_pending(cursor, [](manual_clock::time_point) { FAIL_CHECK("it has fired"); }));
+    CHECK(cursor.done());
 }
 
 TEST_CASE("for_each_pending_in_slices_while_timers_come_and_go") {

@@ -45,7 +45,8 @@ TEST_CASE("snapshot_in_steps_equals_the_whole") {
     wheel_snapshot s;
     wheel_cursor cursor;
     int steps = 1;
-    while (w.wheel.snapshot(cursor, s)) ++steps;
+    for (; w.wheel.snapshot(cursor, s); ++steps) CHECK_FALSE(cursor.done());
+    CHECK(cursor.done());
     CHECK(steps >= 8); // of 4,096 slots
     CHECK(s.levels == whole.levels);
     REQUIRE(s.levels.size() == 1);
