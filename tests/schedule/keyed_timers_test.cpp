@@ -144,22 +144,6 @@ TEST_CASE("keyed_lookup_takes_what_compares_with_the_key") {
     CHECK(timers.remove(std::string_view("ann")));
 }
 
-TEST_CASE("keyed_batch_adds_until_one_is_refused") {
-    virtual_wheel at;
-    names timers(at.wheel);
-    run_log log;
-    using entry = std::tuple<std::string, std::chrono::milliseconds, std::function<void(const std::string&)>>;
-    std::vector<entry> entries;
-    for (const char* name : {"a", "b", "c"}) entries.emplace_back(name, 10ms, log.note());
-    CHECK(timers.add_all(entries) == std::pair<std::size_t, std::error_code>(3, {}));
-    std::vector<entry> more;
-    for (const char* name : {"d", "b", "e"}) more.emplace_back(name, 10ms, log.note());
-    CHECK(timers.add_all(more) == std::pair<std::size_t, std::error_code>(1, errc::duplicate_key));
-    CHECK(timers.size() == 4);
-    at.pass(10ms);
-    CHECK(log.ran.size() == 4);
-}
-
 TEST_CASE("keyed_for_each_sees_all_with_their_times") {
     virtual_wheel at;
     ids timers(at.wheel);
@@ -182,7 +166,6 @@ TEST_CASE("keyed_job_may_add_its_own_key_again") {
     CHECK(!timers.add(long_name, 10ms, [&](const std::string& key) {
         CHECK(!timers.contains(key));
         CHECK(!timers.remove(key));
-        CHECK(!timers.extract(key));
         CHECK(!timers.add(key, 10ms, [&] { ran.push_back("again"); }));
         ran.push_back(key);
     }));
@@ -313,50 +296,17 @@ TEST_CASE("keyed_add_and_touch_take_points") {
     CHECK(!timers.add(2, start + 20ms, note));
     CHECK(!timers.add(3, start - 70ms, note)); // at once
     CHECK(timers.add(1, start, note) == errc::duplicate_key);
-    CHECK(timers.earliest() == std::pair(3, start - 70ms));
     at.pass(10ms);
     CHECK(ran == std::vector{3});
-    CHECK(timers.earliest() == std::pair(2, start + 20ms));
     CHECK(timers.touch(1, start + 40ms));
     CHECK(!timers.touch(9, start));
     at.pass(30ms);
     CHECK(ran == std::vector{3, 2, 1});
-    CHECK(timers.earliest() == std::nullopt);
 
     CHECK(!timers.add(5, manual_clock::now() + 50ms, note));
     at.pass(30ms);
     CHECK(timers.touch(5)); // what add() was given: 50 ms
     CHECK(timers.expiry(5) == manual_clock::now() + 50ms);
-}
-
-TEST_CASE("keyed_extract_takes_the_job_out") {
-    virtual_wheel at({.tick = 10ms});
-    names timers(at.wheel), others(at.wheel);
-    run_log log;
-    const auto start = manual_clock::now();
-    CHECK(!timers.add("ann", 100ms, log.note()));
-    auto taken = timers.extract(std::string_view("ann"));
-    REQUIRE(taken);
-    CHECK(taken->key == "ann");
-    CHECK(taken->expiry == start + 100ms);
-    CHECK(!timers.contains("ann"));
-    CHECK(!timers.extract("ann"));
-    CHECK(at.wheel.pending() == 0);
-    CHECK(!others.add(taken->key, taken->expiry, std::move(taken->job)));
-    at.pass(100ms);
-    CHECK(log.ran == std::vector{"ann"s});
-}
-
-TEST_CASE("keyed_extract_of_a_posted_job_wins") {
-    virtual_wheel at({.tick = 10ms});
-    asio::io_context jobs;
-    names timers(at.wheel, jobs.get_executor());
-    run_log log;
-    CHECK(!timers.add("late", 10ms, log.note()));
-    at.pass(10ms); // the job is queued
-    CHECK(timers.extract("late"));
-    run_ready(jobs);
-    CHECK(log.ran.empty());
 }
 
 TEST_CASE("keyed_table_does_not_move_to_the_next_wheel") {

@@ -18,10 +18,8 @@
 #include <cogwheel/schedule/detail/due_at.hpp>
 #include <cogwheel/schedule/detail/keyed_timers_impl.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <functional>
-#include <ranges>
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
@@ -47,7 +45,6 @@ class keyed_timers {
 
 public:
     using key_type = Key;
-    using job_type = Job;
     using time_point = typename Wheel::time_point;
 
     /// Makes a table whose jobs run in the wheel's turn.
@@ -98,23 +95,6 @@ public:
     mistake::jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor add(const Key&, const When&, F,
                                                                                   More...) = delete;
 
-    /// Calls add() for each element until the table refuses one. An element is a tuple of the arguments of add().
-    /// Moves from each element that it tries, also from the refused one.
-    /// Returns the number of accepted elements, and why the next one was refused; success if none was. If add() throws,
-    /// the elements before that one stay in the table.
-    template <std::ranges::input_range Range>
-    std::pair<std::size_t, error_code> add_all(Range&& entries) {
-        std::size_t added = 0;
-        if constexpr (std::ranges::sized_range<Range>) impl_->all().reserve(size() + std::ranges::size(entries));
-        for (auto&& entry : entries) {
-            const error_code refused =
-                std::apply([this](auto&... parts) { return this->add(std::move(parts)...); }, entry);
-            if (refused) return {added, refused};
-            ++added;
-        }
-        return {added, {}};
-    }
-
     /// Removes a key: its job does not run any more. Returns whether the key was there.
     template <class K>
     bool remove(const K& key) {
@@ -122,25 +102,6 @@ public:
         if (at == impl_->all().end()) return false;
         impl_->remove(at);
         return true;
-    }
-
-    /// What extract() takes out of a table.
-    struct extracted {
-        Key key;
-        Job job;
-        time_point expiry;
-    };
-
-    /// Removes a key and returns what the table knew of it, for instance to run the job at once or in another table.
-    /// Returns nothing for an unknown key.
-    /// Exception safety: if the move of the key or the job throws, the key is removed.
-    template <class K>
-    std::optional<extracted> extract(const K& key) {
-        const auto at = impl_->all().find(key);
-        if (at == impl_->all().end()) return {};
-        const auto r = *at; // so that the record lives until it is moved from
-        impl_->remove(at);
-        return extracted{std::move(r->key), std::move(r->job), detail::point_at<time_point>(r->due)};
     }
 
     /// Removes all keys.
@@ -170,18 +131,6 @@ public:
     std::optional<time_point> expiry(const K& key) const {
         const auto at = impl_->all().find(key);
         return at != impl_->all().end() ? std::optional(detail::point_at<time_point>((*at)->due)) : std::nullopt;
-    }
-
-    /// Returns the key whose job is due first, and when (without a timer: when it was due); nothing if the table
-    /// is empty.
-    /// Complexity: O(keys). The wheel keeps no order among its timers.
-    std::optional<std::pair<Key, time_point>> earliest() const
-        requires std::copy_constructible<Key>
-    {
-        const auto& all = impl_->all();
-        const auto first = std::ranges::min_element(all, {}, [](const auto& r) { return r->due; });
-        if (first == all.end()) return {};
-        return std::pair((*first)->key, detail::point_at<time_point>((*first)->due));
     }
 
     std::size_t size() const noexcept { return impl_->all().size(); }
