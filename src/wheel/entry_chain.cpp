@@ -83,7 +83,7 @@ void sort_by_digit(const entry* in, std::uint32_t count, entry* out, std::uint32
 
 std::uint32_t entry_chain::append_sorted(chunk_pool& pool, entry_chain& from, std::uint32_t base,
                                          unsigned bits) noexcept {
-    constexpr std::uint32_t few = 32; // so many are sorted faster without digits
+    constexpr std::uint32_t few = 32; // up to this number, a sort by insertion is faster
     std::array<entry, max_sorted> entries, scratch;
     entry *in = entries.data(), *out = scratch.data();
     std::uint32_t count = 0;
@@ -105,10 +105,9 @@ std::uint32_t entry_chain::append_sorted(chunk_pool& pool, entry_chain& from, st
 }
 
 // ---- trim() of the pool, in steps ----
-//
-// trim() of chunk_pool, in steps. It first moves the free chunks to lists, one for each group, and counts them. Then it
-// visits the groups in order: it gives a group of which all chunks are free back to the system, and returns the list of
-// another group to free_. If free_ becomes empty meanwhile, take() uses these lists.
+// It first moves the free chunks to lists, one for each group, and counts them. Then it visits the groups in order: if
+// all chunks of a group are free, it gives the group back to the system; otherwise it returns the group's list to
+// free_. If free_ becomes empty meanwhile, take() uses these lists.
 
 void chunk_pool::begin_trim() noexcept {
     COGWHEEL_TRY {

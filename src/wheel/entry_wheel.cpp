@@ -36,7 +36,7 @@ advance_result entry_wheel::advance(tick to, work_budget budget, void* context) 
         ~scope() { flag = false; }
     } const advancing(advancing_);
 
-    now_ = std::max(now_, to.value); // when a clock steps back, the wheel stands still until it catches up
+    now_ = std::max(now_, to.value); // if the clock steps back, the wheel stands still until the clock catches up
     interrupted_ = false;
     accept_overdue();
     turn t{budget, context};
@@ -82,8 +82,8 @@ void entry_wheel::fire(turn& t, timer_node& node) {
         t.budget.spend_all();
 }
 
-// Moves walked_ forward to the next slot that may hold a due entry, and takes the entries of that slot as ready_. Stops
-// before that at `stop`, or when the budget is spent.
+// Moves walked_ to the next slot that may hold a due entry, and takes the entries of that slot as ready_. Stops earlier
+// at `stop`, or when the budget is spent.
 void entry_wheel::walk(turn& t, std::uint64_t stop) {
     if (stop - walked_ > slots()) return begin_jump(stop);
     while (walked_ < stop && !t.budget.spent()) {
@@ -121,8 +121,7 @@ void entry_wheel::cascade() noexcept {
     }
 }
 
-// Moves the entries that cascade() took out to nearer rings, without a look at their nodes. Returns false if the budget
-// is spent before that.
+// Moves the entries from cascade() to nearer rings. Reads no node. Returns false if the budget is spent.
 bool entry_wheel::descend(turn& t) {
     while (!descending_.empty()) {
         const chunk& c = *descending_.head;
@@ -139,7 +138,6 @@ bool entry_wheel::descend(turn& t) {
     return true;
 }
 
-// Handles the entries of ready_ until it is empty or the budget is spent.
 void entry_wheel::fire_ready(turn& t) {
     while (!ready_.empty()) {
         chunk& c = *ready_.head;
@@ -157,8 +155,7 @@ void entry_wheel::fire_ready(turn& t) {
     }
 }
 
-// Handles the entry at ready_position_. Increments the position only after success, so a failed allocation loses
-// nothing.
+// Handles the entry at ready_position_. Increments it only after success, so that a failed allocation loses nothing.
 void entry_wheel::consume(turn& t, entry e) {
     if (!ready_sorted_ && is_future(e)) {
         keep(e, full_tick(e));
@@ -182,8 +179,7 @@ void entry_wheel::consume(turn& t, entry e) {
 
 // ---- entries: filing, sweeping, and the search for the next due tick ----
 
-// Adds an entry to the last chunk of the slot. Returns false if the slot has no chunk with room. With one, there is
-// nothing to allocate, and the slot is marked as occupied already.
+// Adds an entry to the last chunk of the slot, without an allocation. Returns false if the slot has no chunk with room.
 inline bool entry_wheel::push_on(timer_node& node, std::uint64_t at) noexcept {
     slot& to = near_.slots[near_.wrapped(at)];
     chunk* tail = to.chain.tail;
@@ -228,7 +224,7 @@ void entry_wheel::put_while_gathering(entry e, std::uint64_t at, std::uint64_t f
     ring.put(chunks_, s, e, at);
 }
 
-// Puts an entry back that entries_ counts already. Chooses the ring by the distance from `from`.
+// Puts back an entry that entries_ counts already. Chooses the ring by the distance from `from`.
 void entry_wheel::put_anywhere(entry e, std::uint64_t at, std::uint64_t from) {
     if (at - from <= reach_)
         keep(e, at);
@@ -252,7 +248,7 @@ void entry_wheel::push_for(timer_node& node, std::uint64_t due, std::uint64_t fr
         push_outer(node, at, from);
 }
 
-// Files the timer in the usual case. Returns false in all other cases; then nothing has changed.
+// Files the timer in the usual case. Otherwise changes nothing and returns false.
 inline bool entry_wheel::file_simply(timer_node& node, std::uint64_t due) noexcept {
     if (due <= now_ || due - walked_ > reach_ || entries_ > 2 * size_ + garbage_slack || !push_on(node, due))
         return false;
@@ -260,7 +256,6 @@ inline bool entry_wheel::file_simply(timer_node& node, std::uint64_t due) noexce
     return true;
 }
 
-// Sets the deadline, and adds an entry that covers the node.
 void entry_wheel::file(timer_node& node, std::uint64_t due) {
     if (file_simply(node, due)) return;
     if (due <= now_) return file_overdue(node);
@@ -286,8 +281,7 @@ void entry_wheel::schedule_anew(timer_node& node, std::uint64_t due) {
 void entry_wheel::file_overdue(timer_node& node) {
     const std::uint64_t serial = overdue_serial_ + 1;
     const entry made{index(node), static_cast<std::uint32_t>(serial)};
-    // Overwrites the last entry if that is dead, or of the same node. So a handler that arms and cancels in a loop adds
-    // one entry only.
+    // Overwrites the last entry if it is dead or of the same node: a loop that arms and cancels adds one entry only.
     entry* last = overdue_new_.last();
     if (last != nullptr && (last->index == index(node) || !covers_overdue(*last, nodes_.find(last->index)))) {
         *last = made;
@@ -314,8 +308,8 @@ void entry_wheel::pop_overdue() noexcept {
     --overdue_entries_;
 }
 
-// Moves the entries of overdue_new_ to overdue_. Copies a single chunk into the last chunk of overdue_. Otherwise each
-// turn with few such timers would leave a chunk that is almost empty.
+// Moves the entries of overdue_new_ to overdue_. Copies a single chunk into the last chunk of overdue_, because a turn
+// with few such timers would leave an almost empty chunk.
 void entry_wheel::accept_overdue() noexcept {
     if (overdue_new_.head == nullptr || overdue_new_.head != overdue_new_.tail) return overdue_.append(overdue_new_);
     chunk* c = overdue_new_.pop_front();
@@ -324,8 +318,8 @@ void entry_wheel::accept_overdue() noexcept {
     for (std::uint32_t i = 0; i < copy.count; ++i) overdue_.push(chunks_, copy.entries[i]);
 }
 
-// Drops the dead overdue entries and keeps the order. Runs when the number of entries has doubled since the last sweep.
-// So it costs amortised O(1) per new entry.
+// Drops the dead overdue entries and keeps the order. Runs when the number of entries has doubled since the last sweep:
+// amortised O(1) per new entry.
 void entry_wheel::sweep_overdue() noexcept {
     keep_living_overdue(overdue_, std::exchange(overdue_position_, 0));
     keep_living_overdue(overdue_new_, 0);
@@ -349,8 +343,7 @@ void entry_wheel::keep_living_overdue(entry_chain& chain, std::uint32_t position
     chain = kept;
 }
 
-// Returns true if an overdue timer is pending. Drops the dead entries before it. Preconditions: no advance() is under
-// way.
+// Returns true if an overdue timer is pending. Drops dead entries before it. Preconditions: no advance() is under way.
 bool entry_wheel::overdue_pending() noexcept {
     accept_overdue();
     while (const entry* e = first_overdue()) {
@@ -360,8 +353,8 @@ bool entry_wheel::overdue_pending() noexcept {
     return false;
 }
 
-// If all entries of `c`, the first chunk of ready_, are of later revolutions, moves the whole chunk back to its slot
-// and returns true. So a million timers of later revolutions cost 16,000 calls per revolution.
+// If all entries of `c`, the first chunk of ready_, are of later revolutions, moves the chunk back to its slot and
+// returns true. So a million such timers cost 16,000 calls per revolution.
 bool entry_wheel::keep_if_all_future(chunk& c) noexcept {
     std::int32_t earliest = std::numeric_limits<std::int32_t>::max();
     for (std::uint32_t i = 0; i < c.count; ++i)
@@ -375,8 +368,8 @@ bool entry_wheel::keep_if_all_future(chunk& c) noexcept {
     if (to.entries == 0) near_.occupied.set(s);
     to.entries += c.count;
     to.low = std::min(to.low, at);
-    // A handler may have armed a timer in this slot meanwhile, which leaves a chunk partly filled. Fills that chunk
-    // first, because only the last chunk of a chain may have room.
+    // Fills the slot's last chunk first, which may have room if a handler has armed a timer in this slot meanwhile:
+    // only the last chunk of a chain may have room.
     chunk* tail = to.chain.tail;
     while (tail != nullptr && tail->count < chunk::capacity && c.count != 0)
         tail->entries[tail->count++] = c.entries[--c.count];
@@ -387,8 +380,7 @@ bool entry_wheel::keep_if_all_future(chunk& c) noexcept {
     return true;
 }
 
-// Drops an entry that covers no node. If its node is not armed and counts on this entry for take-over, marks it as not
-// filed.
+// Drops an entry that covers no node. Marks a node that could take the entry over as not filed.
 void entry_wheel::forget(entry e, timer_node* node) noexcept {
     --entries_;
     if (node != nullptr && !node->armed() && !is_overdue(filed(*node)) &&
@@ -449,10 +441,10 @@ std::uint64_t entry_wheel::next_cascade() const noexcept {
 }
 
 // Returns true if the slot has a live entry at its lower bound. Otherwise drops the dead entries there, raises the
-// bound and returns false. Also returns true when the allowance is spent, so that a burst of cancels does not stall a
-// turn. The driver then wakes early and finds no due timer; the next call continues. The work here is not extra: it
-// saves an early wake-up that would visit the same slot. next_due() may ask about one slot once for each of its ticks.
-// So after half of the allowance, this function drops all dead entries that it meets, and not only those at the bound.
+// bound and returns false: this saves an early wake-up that would visit the same slot. Also returns true when the
+// allowance is spent, so that a burst of cancels does not stall a turn. The driver then wakes early, and the next call
+// continues. next_due() may ask about one slot once for each of its ticks. So after half of the allowance, drops all
+// dead entries that it meets, and not only those at the bound.
 bool entry_wheel::confirm_low(slot_ring& ring, std::size_t slot_index, std::uint32_t& allowance) noexcept {
     slot& s = ring.slots[slot_index];
     std::uint64_t next = slot_ring::never;
@@ -515,9 +507,9 @@ slot_ring* entry_wheel::next_to_sweep() noexcept {
 }
 
 // Sweeps two chunks: takes each out of its slot and puts its live entries back. file() calls this once per new entry
-// while more than half of the entries are dead. While a jump gathers, lets it look at as many entries instead: it drops
-// dead ones too. It may take an entry of the last timer of the node that is being filed for a live one: this leaves one
-// more dead entry. Errors: std::bad_alloc, only while a jump gathers.
+// while more than half of the entries are dead. While a jump gathers, lets the jump look at as many entries instead,
+// because it also drops dead ones. It may take a dead entry of the node that file() is filing for a live one: this
+// leaves one more dead entry. Errors: std::bad_alloc, only while a jump gathers.
 void entry_wheel::sweep() {
     ++sweeps_;
     if (gathering()) {
@@ -545,7 +537,6 @@ void entry_wheel::refile_first_chunk(slot_ring& ring, std::size_t slot_index) no
     refile_living(ring, slot_index, head);
 }
 
-// Puts the live entries of a chunk back into their slot, and drops the dead ones.
 void entry_wheel::refile_living(slot_ring& ring, std::size_t s, chunk* c) noexcept {
     const chunk copy = *c; // the chunk goes back to the pool first, so that put() cannot fail
     chunks_.give(c);
@@ -565,7 +556,7 @@ void entry_wheel::refile_living(slot_ring& ring, std::size_t s, chunk* c) noexce
     for (slot_ring& ring : outer_) ring.make();
     if (!jump_) jump_ = std::make_unique<entry_jump>();
     // Dead entries double the number of entries. A slot may have two partly filled chunks: its last one, and the one in
-    // which next_due() stopped. A jump that takes the slot's entries out adds a third, with new entries.
+    // which next_due() stopped. During a jump, new entries of the slot add a third.
     const std::size_t most = 2 * timers + garbage_slack;
     chunks_.reserve(2 * (most / chunk::capacity) + 3 * std::min(all_slots(), most) + std::min(jump_chunks, most) + 4);
 }
@@ -593,17 +584,14 @@ std::size_t entry_wheel::all_slots() const noexcept {
 }
 
 // ---- the jump: an advance() by more than a revolution ----
+// Takes the due entries out of all slots and puts them in order, in place of a walk for each revolution.
 //
-// The jump of entry_wheel: an advance() by more than a revolution. It takes the due entries out of all slots and puts
-// them in order, instead of a walk for each revolution. It works in slices, within the budget of advance().
-//
-// walked_ is the end of the jump from its beginning on. So the wheel files timers as usual, except that a slot may
-// still hold entries from before the jump. Such a slot is known by its lower bound, which walked_ has passed
-// (ungathered()). The first new entry for it sends the old ones to jump_->taken, so the two kinds never mix in one
-// slot. Timers that are armed meanwhile are due after walked_: they fire after all timers of the jump.
+// walked_ is the end of the jump from its beginning on, so the wheel files timers as usual. But a slot may still hold
+// entries from before the jump: walked_ has passed its lower bound (ungathered()). The first new entry for such a slot
+// sends the old ones to jump_->taken, so the two kinds never mix in one slot. Timers that are armed meanwhile are due
+// after walked_, and fire after all timers of the jump.
 
-// Starts a jump to `stop`. Preconditions: descending_ and ready_ are empty. Errors: std::bad_alloc; then nothing
-// changes.
+// Preconditions: descending_ and ready_ are empty. Errors: std::bad_alloc; then nothing changes.
 void entry_wheel::begin_jump(std::uint64_t stop) {
     if (!jump_) jump_ = std::make_unique<entry_jump>();
     for (slot_ring& ring : outer_) ring.make();
@@ -615,8 +603,8 @@ void entry_wheel::begin_jump(std::uint64_t stop) {
     reach_ = 0;
 }
 
-// The first phase: takes the entries that a jump looks at out of their slots. Returns false if the budget is spent
-// before the end. Errors: std::bad_alloc; the next call tries again.
+// Phase 1: takes the entries that a jump looks at out of their slots. Returns false if the budget is spent. Errors:
+// std::bad_alloc; the next call tries again.
 bool entry_wheel::gather(work_budget& budget) {
     entry_jump& j = *jump_;
     do {
@@ -639,8 +627,7 @@ bool entry_wheel::gather(work_budget& budget) {
     return true;
 }
 
-// Takes the entries of the next slot that the jump has to look at. Returns false if there is none, or if the budget is
-// spent.
+// Takes the entries of the next slot that the jump looks at. Returns false if there is none, or if the budget is spent.
 bool entry_wheel::gather_slots(work_budget& budget) noexcept {
     entry_jump& j = *jump_;
     for (; j.ring <= outer_.size(); ++j.ring, j.slot = 0) {
@@ -686,7 +673,7 @@ void entry_wheel::take_out(slot_ring& ring, std::size_t slot_index) noexcept {
     if (&ring != &near_) ++ring.cascades;
 }
 
-// The second phase: moves the next due entries to ready_, in order of ticks. Ends the jump if there are none.
+// Phase 2: moves the next due entries to ready_, in order of ticks. Ends the jump if there are none.
 void entry_wheel::sort_due(work_budget& budget) {
     constexpr std::uint32_t enough = 4 * chunk::capacity; // with fewer, fire_ready() could not prefetch ahead
     entry_jump& j = *jump_;
@@ -716,8 +703,8 @@ void entry_wheel::sort_due(work_budget& budget) {
     }
 }
 
-// Distributes jump_->taken, a large bucket, to the buckets of the deepest level. Returns false if the budget is spent
-// before the end. Errors: std::bad_alloc; the next call tries again.
+// Distributes jump_->taken, a large bucket, to the buckets of the deepest level. Returns false if the budget is spent.
+// Errors: std::bad_alloc; the next call tries again.
 bool entry_wheel::split(work_budget& budget) {
     entry_jump& j = *jump_;
     if (j.taken.empty()) return true;
@@ -756,9 +743,8 @@ void entry_wheel::drop_jump() noexcept {
 }
 
 // ---- trim(), in steps ----
-//
-// trim() of entry_wheel, in steps: it drops the dead entries, gives the memory of free chunks back, then that of nodes.
-// Between the steps, the wheel is used as always. So a step relies on no more than the invariants of the wheel.
+// Drops the dead entries, then gives the memory of free chunks back, then that of nodes. All functions are legal
+// between the steps, so a step relies on no more than the invariants of the wheel.
 
 bool entry_wheel::trim() noexcept {
     trim_position at;
@@ -803,8 +789,7 @@ bool entry_wheel::trim_may_begin() noexcept {
     return walked_ == now_ && phase_ == jump_phase::none && ready_.empty() && descending_.empty() && !overdue_pending();
 }
 
-// If no timer is pending, drops the entries that an advance() that ended early has left in its own chains. Returns
-// false if the budget is spent before the end.
+// If no timer is pending, drops the chains of an unfinished advance(). Returns false if the budget is spent.
 bool entry_wheel::drop_leftovers(work_budget& budget) noexcept {
     COGWHEEL_TRY {
         while (size_ == 0 && !advancing_) {
@@ -849,8 +834,8 @@ void entry_wheel::drop_overdue_chunk(work_budget& budget) noexcept {
     chunks_.give(c);
 }
 
-// Drops the dead entries of the slots. Returns false if the budget is spent before the end. A jump that is under way
-// drops those of the slots that it has not reached.
+// Drops the dead entries of the slots. Returns false if the budget is spent. A jump that is under way drops those of
+// the slots that it has not reached.
 bool entry_wheel::trim_slots(trim_position& at, work_budget& budget) noexcept {
     constexpr std::uint32_t small = 16 * chunk::capacity; // such a slot is done in one step
     for (; at.ring <= outer_.size(); ++at.ring, at.slot = 0) {

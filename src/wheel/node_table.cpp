@@ -33,8 +33,7 @@ std::uint32_t node_table::new_page(std::size_t stride, std::size_t class_index) 
     return static_cast<std::uint32_t>(pages_.size() - 1);
 }
 
-// Returns the number of a page with room: the current page, a later one, or a new one. Later pages with room come from
-// reserve() and trim().
+// Returns the number of a page with room: the current page, a later one (from reserve() or trim()), or a new one.
 std::uint32_t node_table::page_with_room(std::size_t stride, std::size_t class_index, std::uint32_t current) {
     const auto serves = [&](const page& p) {
         return p.stride == stride && p.size_class() == class_index && p.used != page_size;
@@ -52,7 +51,7 @@ void node_table::refill(std::size_t class_index) {
     if (c.free != nullptr) return;
     c.page = page_with_room(stride, class_index, c.page);
     page& p = pages_[c.page];
-    // Constructs a few blocks at a time, which lie in one page of the system. So an unused block costs no page fault.
+    // Constructs a few blocks at a time, all in one page of the system, so that an unused block costs no page fault.
     const std::uint32_t first = index_of(c.page, p.used);
     const auto count = static_cast<std::uint32_t>(carved_at_once / p.stride);
     for (std::uint32_t i = first; i != first + count; ++i) {
@@ -197,13 +196,11 @@ std::size_t node_table::free_in_trimming(std::size_t class_index, std::size_t en
 }
 
 // ---- trim(), in steps ----
+// It first moves the free nodes and places to lists, one for each page, and counts them. Then it visits the pages in
+// order: if all nodes of a page are free, it gives the page back to the system; otherwise it returns the page's list to
+// the free list. If a free list becomes empty meanwhile, refill() and attach() use these lists.
 //
-// trim() of node_table, in steps. It first moves the free nodes and places to lists, one for each page, and counts
-// them. Then it visits the pages in order: it gives a page of which all nodes are free back to the system, and returns
-// the list of another page to its free list. If a free list becomes empty meanwhile, refill() and attach() use these
-// lists.
-//
-// Rejected: a count of used nodes per page, kept by allocate() and release(). Each of them would read one more line.
+// Rejected: allocate() and release() keep a count of used nodes per page. Each would read one more cache line.
 
 void node_table::trim() noexcept {
     begin_trim();

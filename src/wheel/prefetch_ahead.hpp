@@ -8,8 +8,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-// Prefetches for the entries after `position`. The declaration says always_inline: GCC considers a function that only
-// prefetches to have no effect, and drops its calls.
+// Prefetches for the entries after `position`. always_inline: GCC drops calls of a function that only prefetches.
 inline void entry_wheel::prefetch_ahead(const chunk& c, std::uint32_t position) const noexcept {
     const auto look = [&](std::uint32_t ahead) -> const entry* {
         if (position + ahead < c.count) return &c.entries[position + ahead];

@@ -27,7 +27,7 @@ std::byte* slab_memory::take(std::size_t bytes) {
 }
 
 void slab_memory::add_slab(std::size_t bytes) {
-    // A slab has an eighth of the memory so far. So the unused part is small in a small wheel and in a large one.
+    // A slab has an eighth of the memory so far, so that its unused part is small in relation to the wheel.
     const std::size_t wanted = std::max(std::min(footprint_ / 8, max_slab) / bytes * bytes, bytes);
     const std::size_t aligned_to = huge_ ? huge_page : alignment;
     const std::size_t size = (wanted + aligned_to - 1) / aligned_to * aligned_to;
@@ -41,7 +41,7 @@ void slab_memory::add_slab(std::size_t bytes) {
 #endif
 }
 
-// With huge pages, releases only whole ones. To release a part would split the page into small pages.
+// The release of a part of a huge page would split it into small pages.
 std::size_t slab_memory::return_run::page_size() const noexcept {
 #if COGWHEEL_LINUX
     static const auto system_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -56,8 +56,7 @@ void slab_memory::return_run::flush() noexcept {
     const std::uintptr_t page = page_size();
     const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(begin_) + page - 1) / page * page;
     const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end_) / page * page;
-    // The memory is private: the system takes the pages at once, and later accesses find zeros (madvise(2)).
-    // The call may fail for locked memory, which then stays.
+    // Later accesses find zeros, as the memory is private (madvise(2)). The call may fail for locked memory.
     if (from < to)
         (void)::madvise(begin_ + (from - reinterpret_cast<std::uintptr_t>(begin_)), to - from, MADV_DONTNEED);
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// Checks levels. The text for a bad level says what to do.
 #include "../detail/error_text.hpp"
 
 #include <cogwheel/wheel/wheel_levels.hpp>

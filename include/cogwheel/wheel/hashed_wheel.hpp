@@ -5,13 +5,12 @@
 // contiguous 8-byte entries. An entry names a timer and a tick at which to look at it.
 //
 // - schedule, cancel, reschedule: O(1), amortised.
-// - advance: O(slots passed + entries of slots with a due entry). The first term is at most O(slots), even if advance()
-//   passes many revolutions. The budget of advance() bounds each call, also then.
-// - Never early. Earlier ticks fire before later ones, however many ticks one advance() passes. The order within a tick
-//   is deterministic, but not specified.
+// - advance: O(slots passed + entries of slots with a due entry). The first term is at most O(slots), even for many
+//   revolutions. The budget bounds each call.
+// - Never early. Earlier ticks fire before later ones, also within one advance(). The order within a tick is
+//   deterministic, but not specified.
 // - size() is always exact, even inside a completion function.
-// - A timer more than `slots` ticks ahead can cost a look at its entry in each revolution. If that costs too much, use
-//   hierarchical_wheel.
+// - A timer more than `slots` ticks ahead can cost a look at its entry in each revolution: see hierarchical_wheel.
 // The wheel has no clock, no thread and no lock. detail/entry_wheel.hpp documents the functions.
 #pragma once
 

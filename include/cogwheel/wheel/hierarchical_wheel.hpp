@@ -2,13 +2,12 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The hierarchical timing wheel: scheme 7 of Varghese & Lauck ("Hashed and Hierarchical Timing Wheels", 1987), with the
-// entries of hashed_wheel. It suits fine ticks over long ranges: the entry of a far timer costs at most one move per
-// level, and not a look in each revolution.
+// entries of hashed_wheel. It suits fine ticks over long ranges: the entry of a far timer moves down at most once per
+// level, and costs no look in each revolution.
 //
 // - schedule, cancel, reschedule: the code of hashed_wheel. A new entry searches the levels for its slot: O(levels).
-// - advance: O(slots passed + entries that are due or move). An entry moves down at most once per level, without a look
-//   at its node.
-// - next_due() knows the earliest tick of each slot of each level, so moving entries down needs no wake-up.
+// - advance: O(slots passed + entries that are due or move). A move does not look at the node.
+// - next_due() knows the earliest tick of each slot, so moves to a finer level need no wake-up.
 // - The entry of a timer beyond the reach of the last level moves at most once per revolution of that level.
 // The other guarantees are those of hashed_wheel. When to choose which wheel: docs/adr/0006.
 #pragma once
@@ -26,9 +25,9 @@ namespace cogwheel::COGWHEEL_ABI {
 ///     wheel.schedule(timer, cogwheel::tick{360'000}); // in one hour
 class hierarchical_wheel : public detail::entry_wheel {
 public:
-    /// Makes as many levels of `slots` slots as timers up to 2^31 - 1 ticks ahead need. Rounds `slots` up to a power of
-    /// two, at least 2. An outer level allocates its slots when it gets its first entry, in reserve(), or in an
-    /// advance() over more than one revolution of the first level.
+    /// Makes the levels of `slots` slots that timers up to 2^31 - 1 ticks ahead need. Rounds `slots` up to a power of
+    /// two, at least 2. An outer level allocates its slots for its first entry, in reserve(), or in an advance() over
+    /// more than one revolution of the first level.
     /// Preconditions, Errors, Lifetime: those of hashed_wheel.
     hierarchical_wheel(node_table& nodes, std::size_t slots, tick now = {});
 

@@ -6,9 +6,9 @@
 // The index space is divided into pages of 1,024 indices. A page holds one of two things:
 // - Blocks of one size. A block is a node with space behind it for the timer's data. Its index gives its address.
 // - Places. A place points to a node that is embedded in another object.
-// The page directory of a million timers takes only 16 kB. So to reach the node of a block costs one cache miss, for
-// the node itself. To reach an embedded node costs a second one, for its place. Of each size, the table hands out the
-// block that was freed last, because it is likely to be in the cache.
+// The page directory of a million timers takes only 16 kB. So access to the node of a block costs one cache miss, and
+// access to an embedded node a second one, for its place. allocate() returns the block of its size that was freed last,
+// because that is likely to be in the cache.
 //
 // allocate, release, attach, detach, relocate, find: O(1), amortised over the allocation of pages. Pages never move.
 // On Linux, trim() gives the memory of unused pages back to the system. Not thread-safe.
@@ -48,8 +48,8 @@ public:
     static constexpr std::size_t max_block = 512;      ///< bytes; for larger timers, attach() an embedded node
     static constexpr std::size_t block_alignment = 32; ///< bytes; for each block, and for the data behind its node
 
-    /// Says what lies in memory directly behind each attached node. If it is a pointer, the wheel prefetches the target
-    /// of the pointer shortly before it looks at the node. An invalid pointer does no harm.
+    /// Says what lies in memory directly behind each attached node. The wheel prefetches the target of a pointer
+    /// shortly before it looks at the node. An invalid pointer does no harm.
     enum class adjacent { unknown, pointer };
 
     explicit node_table(adjacent attached = adjacent::unknown) noexcept : adjacent_(attached) {}
@@ -58,7 +58,7 @@ public:
     node_table& operator=(const node_table&) = delete;
 
     /// Sets whether later allocations of this table use huge pages of 2 MB. A wheel that is constructed later over this
-    /// table does the same for its entries. In a table beyond the reach of the processor's TLB, they save about one TLB
+    /// table does the same for its entries. If the table exceeds the reach of the TLB, huge pages save about one TLB
     /// miss per operation. Needs Linux, and `madvise` or `always` in /sys/kernel/mm/transparent_hugepage/enabled.
     /// Elsewhere the only effect is larger steps, in allocation and in trim().
     void prefer_huge_pages(bool on) noexcept {
@@ -67,7 +67,7 @@ public:
     }
     bool prefers_huge_pages() const noexcept { return huge_pages_; }
 
-    /// A mark that a block bears for life. The table does not use it. is_marked() reads it without a look at the block.
+    /// A permanent mark of a block. The table does not use it. is_marked() reads it without a look at the block.
     enum class mark : bool { no, yes };
 
     /// Returns the node of a block of at least `bytes`, which include the node. The node is not armed. The caller sets
@@ -81,7 +81,7 @@ public:
         return *take_free(bytes, m);
     }
 
-    /// The same, but returns nullptr if that needs a new page.
+    /// Does the same, but returns nullptr if the free list of this size and mark is empty.
     COGWHEEL_ALWAYS_INLINE timer_node* take_free(std::size_t bytes, mark m) noexcept {
         free_blocks& c = classes_[class_of(bytes, m)];
         timer_node* node = c.free;
@@ -89,7 +89,7 @@ public:
             c.free = next_free(*node);
         return node;
     }
-    /// Undoes take_free(): nothing has been stored in the node.
+    /// Undoes take_free(). Preconditions: nothing has been stored in the node.
     void put_back(timer_node& node, std::size_t bytes, mark m) noexcept { classes_[class_of(bytes, m)].free = &node; }
 
     /// Frees a block. The caller passes `bytes`, because a lookup of the size could cost a cache miss. If the node has
@@ -101,14 +101,13 @@ public:
         COGWHEEL_ASSERT(class_of(bytes, m) == allocated_as);
         release(node, classes_[class_of(bytes, m)]);
     }
-    /// The same for a block whose size and mark the caller does not know. It passes the index, because that of the node
-    /// could cost a cache miss.
+    /// Frees a block of unknown size and mark. The caller passes the index: a read from the node could be a cache miss.
     void release_block(timer_node& node, std::uint32_t index_of_node) noexcept {
         COGWHEEL_ASSERT(!node.armed() && index(node) == index_of_node);
         release(node, classes_[pages_[page_of(index_of_node)].size_class()]);
     }
 
-    /// Returns whether the index is that of a block, and not of an embedded node. Preconditions: those of find(index).
+    /// Returns true if the index is that of a block, and not of an embedded node. Preconditions: those of find(index).
     bool is_block(std::uint32_t index) const noexcept { return pages_[page_of(index)].stride != sizeof(place); }
 
     /// Returns the mark of a block, given its index. Preconditions: those of find(index).
@@ -121,8 +120,8 @@ public:
     /// Preconditions: attached, not armed.
     void detach(timer_node& node) noexcept;
 
-    /// Moves the index, the id and the deadline of `from` to `to`. `from` may be armed, and is not attached afterwards.
-    /// Each node keeps its completion function.
+    /// Moves the index, the id and the deadline of `from`, which may be armed, to `to`. Afterwards, `from` is not
+    /// attached. Each node keeps its completion function.
     /// Preconditions: `from` is attached and in no queue or list; `to` is not attached.
     void relocate(timer_node& from, timer_node& to) noexcept;
 
@@ -142,14 +141,14 @@ public:
         return node != nullptr && generation(*node) == id.generation ? node : nullptr;
     }
 
-    /// The same, but returns nullptr too if the node is embedded. Preconditions: the generation is odd.
+    /// Returns the same, but nullptr also if the node is embedded. Preconditions: the generation is odd.
     COGWHEEL_ALWAYS_INLINE timer_node* find_block(timer_id id) const noexcept {
         timer_node* node = block_at(id.index);
         if (node == nullptr || !has_name(*node, id)) [[unlikely]]
             return nullptr;
         return node;
     }
-    /// The two halves of find_block(). The first one does not read the node, so it does not wait for it.
+    /// The two halves of find_block(). The first one does not read the node, and so does not wait for a cache miss.
     COGWHEEL_ALWAYS_INLINE timer_node* block_at(std::uint32_t index) const noexcept {
         if (index >= limit_) [[unlikely]]
             return nullptr;
@@ -166,8 +165,7 @@ public:
         return generation(node) == id.generation;
     }
 
-    /// Returns the node of a timer that has ended, as long as its node has not been armed again; else nullptr. A
-    /// detached node is not found. Accepts any value.
+    /// Returns the node of an ended timer, or nullptr if the node was armed again or detached. Accepts any value.
     timer_node* find_ended(timer_id id) const noexcept {
         if (id.index >= limit_ || (id.generation & 1) == 0 || id.index % page_size >= pages_[page_of(id.index)].used)
             return nullptr;
@@ -181,8 +179,8 @@ public:
         next_generation(node);
     }
 
-    /// These three functions prefetch a timer in steps, for a caller with a batch: its place (only embedded nodes have
-    /// one), its node, and the target of the pointer behind an embedded node (only with adjacent::pointer).
+    /// These three functions prefetch a timer in steps, for a caller with a batch: its place (if the node is embedded),
+    /// its node, and the target of the pointer behind an embedded node (with adjacent::pointer).
     COGWHEEL_ALWAYS_INLINE void prefetch_place(std::uint32_t index) const noexcept {
         const page& p = pages_[page_of(index)];
         if (p.stride == sizeof(place)) COGWHEEL_PREFETCH(p.at(index));
@@ -211,8 +209,8 @@ public:
                 if (timer_node* node = find(index_of(p, i))) f(*node);
     }
 
-    /// Calls f(node) for each node of one slice: at most `count` nodes, from index `from` on. Moves `from` to the next
-    /// slice. Returns false after the last slice. A node keeps its index, so a walk meets it once.
+    /// Calls f(node) for at most `count` nodes, from index `from` on. Moves `from` to the next slice. Returns false
+    /// after the last slice. A walk meets a node once, because a node keeps its index.
     template <class F>
     bool for_each_from(std::uint32_t& from, std::uint32_t count, F f) const {
         for (; count != 0 && from < limit_; ++from) {
@@ -227,26 +225,25 @@ public:
         return from < limit_;
     }
 
-    /// Gives pages of the table in which no node is in use back to the system (Linux only). Old ids stay stale. Later
-    /// nodes use these pages again. A page with a retired node stays. With huge pages, only whole huge pages (2 MB) go
-    /// back. A wheel may still hold entries for nodes of these pages: they are dead.
+    /// Gives pages without a node in use back to the system (Linux only). Old ids stay stale. Later nodes use these
+    /// pages again. A page with a retired node stays. With huge pages, only whole huge pages (2 MB) go back. A wheel's
+    /// entries for nodes of these pages are dead.
     /// Complexity: O(pages + blocks and places not in use).
     /// Errors: none. If it cannot allocate its counters (16 bytes per page), it does nothing.
     void trim() noexcept;
 
-    /// The same in steps. begin_trim() begins, also if another trim is not yet finished. trim(budget) takes a step, and
-    /// returns false after the last one. Between the steps, all functions are legal. Nodes that are freed meanwhile
-    /// stay.
+    /// Does the same in steps. begin_trim() begins, also if another trim is not yet finished. trim(budget) takes a
+    /// step; it returns false after the last one. Between the steps, all functions are legal; nodes freed then stay.
     void begin_trim() noexcept;
     bool trim(work_budget& budget) noexcept;
 
-    /// Frees all pages. Later nodes start at generations that no id has had. Returns false if half of the
-    /// generations are used up: after 2^30 lives of one node, counted over all earlier calls too. The caller must not
-    /// use the table again then, because an old id might name a new timer.
+    /// Frees all pages. Later nodes start at generations that no id has had. Returns false if half of the generations
+    /// are used up: after 2^30 lives of one node, over all calls. Then the caller must not use the table again, because
+    /// an old id might name a new timer.
     /// Preconditions: no node is armed or attached, and no wheel uses the table any more.
     bool release_all() noexcept;
 
-    /// Returns the bytes allocated. Includes those that trim() gave back, because their addresses stay reserved.
+    /// Returns the bytes allocated, with those that trim() gave back: their addresses stay reserved.
     std::size_t footprint() const noexcept;
 
 private:
@@ -305,7 +302,7 @@ private:
         c.free = &node;
     }
     static constexpr std::size_t page_of(std::uint32_t index) noexcept { return index / page_size; }
-    // Half of the generations are left for a node that is not released for long.
+    // Half of the generations remain for a node that is armed many times before its release.
     static constexpr bool is_used_up(std::uint32_t generation) noexcept { return generation >> 31 != 0; }
     static constexpr std::uint32_t index_of(std::size_t page_number, std::size_t i) noexcept {
         return static_cast<std::uint32_t>(page_number * page_size + i);
@@ -321,14 +318,13 @@ private:
         return *reinterpret_cast<place*>(pages_[page_of(index(node))].at(index(node)));
     }
 
-    // A free block has no deadline, so that word links the free list.
+    // A free block has no deadline, so this word links the free list.
     static timer_node* next_free(const timer_node& n) noexcept { return reinterpret_cast<timer_node*>(deadline(n)); }
     static void next_free(timer_node& n, timer_node* next) noexcept {
         deadline(n, reinterpret_cast<std::uintptr_t>(next));
     }
 
-    /// A trim that is under way (src/wheel/node_table.cpp). Free nodes and places are in their free list, in a
-    /// list of those that are not counted yet, or in the list of their page.
+    /// A trim under way. Free nodes and places are in their free list, in an uncounted list, or in their page's list.
     struct trimming {
         struct counted {
             std::uint32_t first = none;

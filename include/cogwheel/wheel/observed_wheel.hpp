@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A wheel that tells an observer of each timer, for traces and for counts by call site. The observer is a part of the
-// wheel's type: a wheel without one pays nothing.
+// wheel's type, so a wheel without an observer pays nothing.
 //
 //     struct slowest { void on_expire(const cogwheel::timer_node&, std::string_view what) noexcept; };
 //     using watched = cogwheel::basic_timer_wheel<std::chrono::steady_clock, cogwheel::multi_threaded,
@@ -18,14 +18,14 @@ namespace cogwheel::COGWHEEL_ABI {
 
 namespace detail {
 
-/// Returns the compiler's name of a type, with the words of this function around it.
+/// Returns the compiler's name of a type.
 template <class T>
 constexpr std::string_view name_of_type() noexcept {
     std::string_view name = __PRETTY_FUNCTION__;
     const std::size_t begin = name.find("T = ");
     if (begin == name.npos) return name;
     name.remove_prefix(begin + 4);
-    const std::size_t end = name.find_last_of(";]"); // GCC adds what string_view is
+    const std::size_t end = name.find_last_of(";]"); // GCC appends the type behind string_view
     return name.substr(0, name.find("; std::string_view") != name.npos ? name.find("; std::string_view") : end);
 }
 
@@ -33,15 +33,15 @@ constexpr std::string_view name_of_type() noexcept {
 
 /// A wheel of type Base and an observer of its timers.
 ///
-/// Observer: default constructible. It may have any of these functions, all of them noexcept. They may not use the
-/// wheel, nor may its destructor. In a timer_wheel they are called under its lock, on the thread that makes the change:
+/// Observer: default constructible. It may have any of the functions below, all of them noexcept. Neither they nor its
+/// destructor may use the wheel. A timer_wheel calls them under its lock, on the thread that makes the change:
 /// - on_schedule(const timer_node&, tick due): the timer is pending.
 /// - on_reschedule(const timer_node&, tick due): the timer has another deadline.
 /// - on_cancel(const timer_node&): the timer is no longer pending, and does not fire. node.last_id() is its id.
 /// - on_expire(const timer_node&, std::string_view what): the timer fires; its handler runs next, unless it has another
-///   executor. `what` is the compiler's name of the handler's type; for timer objects, idle monitors and requests, that
-///   of Cogwheel's own type. For a timeout, it is the type of the operation's handler, which runs when the cancelled
-///   operation ends. A wheel outside of a timer_wheel calls this only from expired().
+///   executor. `what` is the compiler's name of the handler's type. For timer objects, idle monitors and requests, this
+///   is Cogwheel's own type; for a timeout, the operation's handler, which runs when the cancelled operation ends. A
+///   wheel outside of a timer_wheel calls this only from expired().
 /// - on_turn_begin(), on_turn_end(): a turn of a timer_wheel begins or ends, also if a handler throws. No handler runs
 ///   inside a turn after on_turn_end().
 template <timing_wheel Base, class Observer>
@@ -105,7 +105,7 @@ public:
         if constexpr (requires { observer_.on_turn_end(); }) observer_.on_turn_end();
     }
 
-    /// Returns how many timers needed no new entry. Wheels of other authors do not count them.
+    /// Returns how many timers needed no new entry.
     std::uint64_t take_overs() const noexcept
         requires detail::wheel_with_short_path<Base>
     {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Ticks, the only time that the core knows. This header turns deadlines and the present into ticks.
+// Ticks, the only time that the core knows, and the conversion of deadlines and of the present to ticks.
 //
-// A deadline is rounded up, the present down, and a timer fires when present >= deadline. So a timer is never early. It
-// is at most one tick late, plus the delay until the caller calls advance().
+// A deadline is rounded up, the present down, and a timer fires when present >= deadline. So a timer is never early,
+// and at most one tick late, plus the delay until the caller calls advance().
 // All conversions saturate. Everything here is O(1), allocates nothing and reads no clock.
 #pragma once
 
@@ -47,10 +47,10 @@ public:
     /// Preconditions: 0 < value < 2^63.
     explicit constexpr divisor(std::uint64_t value) noexcept : value_(value) {
 #ifdef __SIZEOF_INT128__
-        // 2^(63 + shift) / value, rounded up. So a quotient is too large by less than 1 / value, and rounds down to
-        // the same.
+        // The factor is 2^(63 + shift) / value, rounded up. A quotient is too large by less than 1 / value, so it
+        // rounds down to the exact result.
         shift_ = static_cast<unsigned>(std::bit_width(value - 1));
-        // Bit by bit: for a division of 128 bits, compilers call a function of their own library.
+        // Divides bit by bit, because compilers call a library function for a division of 128 bits.
         std::uint64_t rest = (std::uint64_t{1} << shift_) - value;
         factor_ = 1;
         for (int bit = 0; bit < 63; ++bit) {
@@ -100,8 +100,7 @@ constexpr std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> 
             if constexpr (std::is_signed_v<wide>)
                 if (count <= -most) return nanoseconds::min();
         }
-        // std::chrono::ceil() multiplies first. The product can overflow if neither unit is a multiple of the other
-        // (thirds of a second, video frames).
+        // std::chrono::ceil() multiplies first. If no unit is a multiple of the other (1/3 s), that can overflow.
         using factor = std::ratio_divide<Period, std::nano>;
         const wide whole = count / wide{factor::den} * wide{factor::num};
         const wide rest = count % wide{factor::den} * wide{factor::num};
@@ -118,8 +117,8 @@ constexpr std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> 
     }
 }
 
-/// Returns the duration, rounded up. Saturates: the units of a clock may be finer than nanoseconds, or no multiple of
-/// them, and then std::chrono::ceil() overflows.
+/// Returns the duration, rounded up. Saturates: for units finer than nanoseconds, or no multiple of them,
+/// std::chrono::ceil() can overflow.
 template <class Duration>
 constexpr Duration ceil_to(std::chrono::nanoseconds ns) noexcept {
     using rep = typename Duration::rep;
@@ -142,9 +141,9 @@ constexpr Duration ceil_to(std::chrono::nanoseconds ns) noexcept {
 
 /// Converts any std::chrono duration to nanoseconds, rounded up. NaN becomes zero. Saturates: 9.2e9 s (291 years)
 /// or more become nanoseconds::max(), -9.2e9 s or less nanoseconds::min(). A nanoseconds argument stays as it is.
-/// An implicit conversion of hours::max() would overflow. A timer that should never fire could then fire at once.
-// always_inline: a constant costs nothing then. For any other delay, the compiler knows after the one comparison that
-// the result lies between zero and 146 years.
+/// An implicit conversion of hours::max() would overflow, and a timer that should never fire could fire at once.
+// always_inline: a constant then costs nothing. For another delay, one comparison tells the compiler that the result
+// lies between zero and 146 years.
 template <class Rep, class Period>
 COGWHEEL_ALWAYS_INLINE constexpr std::chrono::nanoseconds
 saturate_to_ns(std::chrono::duration<Rep, Period> d) noexcept {
@@ -188,7 +187,7 @@ public:
         return std::chrono::nanoseconds(static_cast<std::int64_t>(length_.value()));
     }
 
-    /// Returns the tick at which a timer due at `since_origin` fires: rounded up. A time before the origin becomes tick
+    /// Returns the tick at which a timer due at `since_origin` fires, rounded up. A time before the origin becomes tick
     /// 0, and nanoseconds::max() becomes tick::max().
     constexpr tick due(std::chrono::nanoseconds since_origin) const noexcept {
         if (since_origin <= std::chrono::nanoseconds::zero()) return {0};
@@ -196,14 +195,14 @@ public:
         return {(static_cast<std::uint64_t>(since_origin.count()) - 1) / length_ + 1};
     }
 
-    /// The same for a delay from `now`. Preconditions: both are at most nanoseconds::max() / 2; now >= 0; delay > 0.
+    /// Returns the tick at which a timer fires that is due `delay` after `now`. Preconditions: both are at most
+    /// nanoseconds::max() / 2; now >= 0; delay > 0.
     constexpr tick due(std::chrono::nanoseconds now, std::chrono::nanoseconds delay) const noexcept {
         const std::uint64_t sum = static_cast<std::uint64_t>(now.count()) + static_cast<std::uint64_t>(delay.count());
         return {(sum - 1) / length_ + 1};
     }
 
-    /// Returns the tick that the wheel has reached at `since_origin`: rounded down. A time before the origin becomes
-    /// tick 0.
+    /// Returns the tick that the wheel has reached at `since_origin`, rounded down; tick 0 before the origin.
     constexpr tick now(std::chrono::nanoseconds since_origin) const noexcept {
         if (since_origin <= std::chrono::nanoseconds::zero()) return {0};
         return {static_cast<std::uint64_t>(since_origin.count()) / length_};

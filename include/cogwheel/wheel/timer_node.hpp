@@ -30,7 +30,7 @@ class timer_node;
 
 namespace detail {
 
-/// Two words of a node. In a wheel they hold its deadline and the tick of its entry, in a list or a queue its links.
+/// Two words of a node. In a wheel, they hold its deadline and the tick of its entry; in a list or a queue, its links.
 class node_links {
     friend node_access;
     friend timer_node;
@@ -42,8 +42,7 @@ class node_links {
 } // namespace detail
 
 /// A timer, as the core sees it.
-/// Lifetime: detach() an attached node, or relocate() it to another one, before you destroy it. A node_table owns the
-/// nodes that allocate() returns.
+/// Lifetime: detach() or relocate() an attached node before you destroy it. A node_table owns the nodes of allocate().
 ///
 ///     struct session {
 ///         static void expired(cogwheel::timer_node& node, void* context);
@@ -63,8 +62,8 @@ public:
     /// Returns true while the timer is pending, or while the node is a named node of a node_list.
     constexpr bool armed() const noexcept { return (generation_ & 1) != 0; }
 
-    /// Returns the tick for which the timer was last scheduled or rescheduled. If that tick was overdue, returns what
-    /// now() of the wheel was. Preconditions: since then the node was not released, and was in no list or queue.
+    /// Returns the tick for which the timer was last scheduled or rescheduled; if it was overdue, the wheel's now() at
+    /// that moment. Preconditions: since then the node was not released, and was in no list or queue.
     constexpr tick deadline() const noexcept { return {deadline_}; }
 
     /// Returns the node's present id. Preconditions: armed().
@@ -86,19 +85,19 @@ private:
     friend class node_access;
 
     completion_function completion_;
-    // Odd while armed, so that one comparison finds "this life, and still pending". Where pointers have 32 bits, there
-    // is a gap before it. At the end, a gap would be filled by a derived class.
+    // Odd while armed, so that one comparison with an id also shows that the timer is pending. With 32-bit pointers,
+    // alignas puts the padding before this member: a derived class would use padding at the end.
     alignas(8) std::uint32_t generation_ = 0;
     std::uint32_t index_ = 0;
 };
 
 static_assert(sizeof(timer_node) == 32, "half a cache line, so that the smallest timer with a callable is one line");
 
-/// Gives access to the words of a node. Only a wheel, a list, a queue or a table of nodes needs it.
+/// Gives wheels, lists, queues and tables of nodes access to the words of a node.
 ///
-/// A wheel arms a node by next_generation() and disarms it by another next_generation(). While the node is armed,
-/// `deadline` belongs to the wheel: the tick at which the timer expires. `filed` belongs to the wheel even after that.
-/// `index` and, while the node is not armed, `generation` belong to the node_table.
+/// A wheel arms a node by next_generation() and disarms it by another next_generation(). `deadline`, the tick of
+/// expiry, belongs to the wheel while the node is armed; `filed` belongs to the wheel even after that. `index` belongs
+/// to the node_table, and so does `generation` while the node is not armed.
 ///
 ///     void my_wheel::cancel(timer_node& node) noexcept {
 ///         node_access::next_generation(node); // the id is stale from here on
@@ -107,15 +106,15 @@ class node_access {
 public:
     static constexpr std::uint64_t not_filed = 0; ///< no entry covers the node: the ticks of entries start at 1
 
-    // The setters store into a member. As far as the compiler knows, a store through a reference to the word can change
-    // any integer of the wheel, so it would have to load these integers again.
+    // Setters, and not references to the words: the compiler must assume that a store through a reference changes any
+    // integer of the wheel, and loads these integers again.
     static std::uint64_t deadline(const detail::node_links& n) noexcept { return n.deadline_; }
     static std::uint64_t deadline(const timer_node& n) noexcept { return n.deadline_; }
     static void deadline(detail::node_links& n, std::uint64_t value) noexcept { n.deadline_ = value; }
     static void deadline(timer_node& n, std::uint64_t value) noexcept { n.deadline_ = value; }
 
     /// The tick of the entry that covers the node; in entry_wheel, a serial number if the timer is overdue. The value
-    /// stays after the timer has ended, so that the node's next timer can use the entry.
+    /// remains after the timer has ended, so that the node's next timer can use the entry.
     static std::uint64_t filed(const detail::node_links& n) noexcept { return n.filed_; }
     static std::uint64_t filed(const timer_node& n) noexcept { return n.filed_; }
     static void filed(detail::node_links& n, std::uint64_t value) noexcept { n.filed_ = value; }

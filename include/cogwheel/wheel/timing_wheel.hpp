@@ -21,9 +21,9 @@ struct advance_result {
     bool spent = false; ///< the reason for `more` is the budget
 };
 
-/// A wheel over a node_table: what basic_timer_wheel needs of one. `node` is in the table, `due` at most tick::max().
-/// The wheel holds the indices of its nodes and not their addresses: node_table::relocate() moves armed nodes. The
-/// complexities are those of hashed_wheel; another wheel may have others.
+/// A wheel over a node_table, as basic_timer_wheel requires it. `node` is in the table; `due` is at most tick::max().
+/// The wheel holds the indices of its nodes and not their addresses, because node_table::relocate() moves armed nodes.
+/// The complexities are those of hashed_wheel; another wheel may have others.
 template <class W>
 concept timing_wheel =
     std::constructible_from<W, node_table&, std::size_t, tick> && // the table, the number of slots, the present tick
@@ -35,22 +35,22 @@ concept timing_wheel =
         wheel.reschedule(node, due);
         // Disarms an armed node; its id becomes stale. O(1).
         { wheel.cancel(node) } noexcept;
-        // Moves now() to `due`, but never back. Disarms the due nodes in order of their ticks, and calls for each its
-        // completion function with `context`. This function may call all functions except advance(); what it arms
-        // fires in a later advance(). Returns with `more` if the budget is spent. Errors: std::bad_alloc, and what a
+        // Moves now() to `due`, but never back. Disarms the due nodes in order of their ticks, and calls the completion
+        // function of each with `context`. This function may call all functions except advance(). A timer that it arms
+        // fires in a later advance(). Sets `more` if the budget is spent. Errors: std::bad_alloc, and what a
         // completion function throws; the next call goes on.
         { wheel.advance(due, budget, context) } -> std::same_as<advance_result>;
-        // Makes advance() return after the completion function that calls this.
+        // Makes advance() return after the completion function that calls interrupt().
         { wheel.interrupt() } noexcept;
-        // Returns a tick at which to call advance() next; no timer is due before it. Returns now() if a timer is due,
-        // and nothing if none is pending.
+        // Returns the tick at which to call advance() next: no timer is due before it. Returns now() if a timer is due,
+        // and nothing if no timer is pending.
         { wheel.next_due() } -> std::same_as<std::optional<tick>>;
         // Returns a tick of a range at which advance() looks at some timer in any case, or nothing.
         { const_wheel.occupied(due, due) } noexcept -> std::same_as<std::optional<tick>>;
         // Return the tick that advance() has reached, and the number of pending timers.
         { const_wheel.now() } noexcept -> std::same_as<tick>;
         { const_wheel.size() } noexcept -> std::same_as<std::size_t>;
-        // Allocates what so many pending timers need.
+        // Allocates the memory that this number of pending timers needs.
         wheel.reserve(std::size_t{});
         // Disarms all nodes, and calls the function for each.
         wheel.clear(static_cast<void (*)(timer_node&)>(nullptr));
@@ -65,8 +65,8 @@ struct class_with;
 template <class Class, class Type>
 struct class_with<Type Class::*> : std::type_identity<Class> {};
 
-/// A wheel that has take_over() and postpone(): what schedule() and reschedule() do if that takes a few stores. A class
-/// that inherits these, but has another schedule() or reschedule(), is none: callers may not pass its own by.
+/// A wheel with take_over() and postpone(): the short paths of schedule() and reschedule(). A class that inherits them
+/// but defines its own schedule() or reschedule() does not satisfy the concept: callers would bypass these functions.
 template <class W>
 concept wheel_with_short_path = requires {
     requires std::same_as<typename class_with<decltype(&W::schedule)>::type,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// The shape of a hierarchical wheel: for each level, the length of a slot and the number of slots.
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
@@ -22,8 +20,8 @@ struct wheel_level {
     friend constexpr bool operator==(const wheel_level&, const wheel_level&) = default;
 };
 
-/// The levels of a wheel, the finest first. The tick of a level is n times that of the level below, the next finer one.
-/// n is a whole number from 2 to the `slots` of the level below.
+/// The levels of a wheel, the finest first. The tick of a level is a whole multiple of the tick of the level below (the
+/// next finer one). The factor lies between 2 and the `slots` of the level below.
 ///
 ///     constexpr cogwheel::wheel_levels levels{{10ms, 100}, {1s, 60}, {1min, 60}}; // reaches one hour
 ///     cogwheel::hierarchical_wheel wheel(nodes, levels);
@@ -32,7 +30,7 @@ public:
     static constexpr std::size_t max_levels = 16;
     static constexpr std::size_t max_slots = std::size_t{1} << 16;
 
-    /// Makes an empty list of levels. The wheel then chooses its levels.
+    /// Makes an empty list: the wheel then chooses its levels.
     constexpr wheel_levels() = default;
 
     /// Takes the levels unchecked; fault() checks them. Preconditions: at most max_levels.
@@ -64,8 +62,7 @@ public:
         levels_[size_++] = level;
     }
 
-    /// Returns an empty string if a wheel can have these levels. Otherwise the string names the first bad level, its
-    /// value, the range and the remedy.
+    /// Returns an empty string for good levels; else names the first bad level, its value, the range and the remedy.
     std::string fault() const;
 
 private:

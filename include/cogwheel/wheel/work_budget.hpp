@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// How much work one call may do.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -12,9 +10,8 @@ namespace cogwheel::COGWHEEL_ABI {
 
 /// How much work one advance(), or one step of a trim(), may do before it returns. The last item may exceed the budget.
 /// The weights follow measured costs: about 1 ns for `slot`, 5-20 ns for `entry` (a cache miss), 30 ns plus the handler
-/// for `expiry`. When advance() passes more than one revolution of the first ring, it looks at all due timers before
-/// the first one fires, at two `entry` each. To put them in order costs a few `slot` each, in steps of 1,024 timers at
-/// most.
+/// for `expiry`. An advance() over more than one revolution of the first ring looks at all due timers before the first
+/// one fires, at two `entry` each. Their sort costs a few `slot` each, in steps of at most 1,024 timers.
 ///
 ///     const auto result = wheel.advance(now, cogwheel::work_budget::expiries(1024));
 ///     if (result.more) call_again_soon();

@@ -14,7 +14,7 @@
 namespace cogwheel::COGWHEEL_ABI::detail {
 
 /// Returns the tick of [from, to] that is divisible by the highest power of two. Timers with overlapping ranges often
-/// get the same tick this way, although they do not know each other. Preconditions: from <= to.
+/// get the same tick this way. Preconditions: from <= to.
 constexpr tick roundest(tick from, tick to) noexcept {
     if (from.value == 0) return from;
     const std::uint64_t differs = (from.value - 1) ^ to.value;
@@ -22,7 +22,7 @@ constexpr tick roundest(tick from, tick to) noexcept {
     return {to.value & ~below};
 }
 
-/// Returns a tick of [from, to] at which the wheel looks at a timer anyway, as occupied() finds it, else
+/// Returns the tick of [from, to] that occupied() finds, at which the wheel looks at a timer anyway; else
 /// roundest(from, to). Preconditions: wheel.now() < from <= to. Complexity: that of occupied().
 template <timing_wheel Wheel>
 tick coalesced(const Wheel& wheel, tick from, tick to) noexcept {

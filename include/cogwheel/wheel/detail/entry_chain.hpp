@@ -3,9 +3,8 @@
 //
 // The content of a slot: a chain of chunks of 62 entries, 8 bytes each. All chunks come from one pool.
 //
-// Rejected: a growing array per slot is simpler, but each slot keeps its own peak. A burst that moves round the wheel
-// then costs slots x burst. A linked list of timers costs a cache miss per timer that the wheel looks at; an entry
-// costs 1/8.
+// Rejected: a growing array per slot keeps the memory of its peak: a burst that moves round the wheel costs slots x
+// burst. A linked list of timers costs a cache miss for each timer that the wheel looks at; an entry costs 1/8.
 #pragma once
 
 #include <cogwheel/wheel/detail/slab_memory.hpp>
@@ -20,8 +19,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-/// Tells the wheel to look at node `index` at `tick` (the low 32 bits of a 64-bit tick). It is only a hint: the node
-/// decides.
+/// Tells the wheel to look at node `index` at `tick` (the low 32 bits of a 64-bit tick). The node decides what is due.
 struct entry {
     std::uint32_t index;
     std::uint32_t tick;
@@ -67,13 +65,12 @@ public:
     /// Allocates groups, so that `count` further chunks need no allocation. Errors: std::bad_alloc.
     void reserve(std::size_t count);
 
-    /// Begins to give the memory of groups without a chunk in use back to the system; trim() goes on. Legal before the
-    /// last trim() has ended. Complexity: O(groups). Errors: none; without memory for its own counters (24 bytes per
-    /// group), trim() does nothing.
+    /// Begins to give the memory of groups without a chunk in use back to the system; trim() goes on. Legal during a
+    /// trim. Complexity: O(groups). Errors: none; without memory for counters (24 bytes a group), trim() does nothing.
     void begin_trim() noexcept;
 
-    /// Takes a step. Returns false after the last one. Between the steps, all functions are legal. What is given
-    /// meanwhile stays in memory. Complexity of all steps: O(groups + chunks not in use).
+    /// Takes a step. Returns false after the last one. Between the steps, all functions are legal. Chunks given back
+    /// meanwhile stay in memory. Complexity of all steps: O(groups + chunks not in use).
     bool trim(work_budget& budget) noexcept;
 
     std::size_t footprint() const noexcept { return memory_.footprint(); }
@@ -113,7 +110,7 @@ private:
     slab_memory memory_;
 };
 
-/// A queue of entries. It has no destructor: its holder gives the chunks back to the pool.
+/// A queue of entries. Its holder gives the chunks back to the pool.
 struct entry_chain {
     chunk* head = nullptr;
     chunk* tail = nullptr;
@@ -174,8 +171,8 @@ struct entry_chain {
         return true;
     }
 
-    /// Appends all entries of `from`, in order of (tick - base), of which at most the lowest `bits` bits differ.
-    /// Stable. Leaves `from` empty. Returns the number of entries.
+    /// Appends all entries of `from` in order of (tick - base); only the lowest `bits` bits of it may differ. Stable.
+    /// Leaves `from` empty. Returns the number of entries.
     /// Preconditions: from.has_at_most(max_sorted); bits <= 32. Complexity: O(entries x bits / 8).
     std::uint32_t append_sorted(chunk_pool& pool, entry_chain& from, std::uint32_t base, unsigned bits) noexcept;
 };

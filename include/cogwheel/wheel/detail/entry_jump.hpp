@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The state of a jump: of an advance() by more than a revolution, from the tick `base` to the wheel's walked_. A jump
-// has two phases, which can stop after any entry (src/wheel/entry_wheel.cpp):
+// The state of a jump: an advance() by more than a revolution, from the tick `base` to the wheel's walked_. A jump has
+// two phases, which can stop after any entry:
 //
-// 1. It gathers the entries of all slots that hold a due one. Due entries go to 256 buckets, by the highest bits of
-//    their distance from `base`. The other entries go back to slots.
+// 1. It gathers the entries of all slots with a due entry. Due entries go to 256 buckets, by the highest bits of their
+//    distance from `base`. The other entries go back to slots.
 // 2. It takes the buckets in order. Entries of one tick need no sort, a few entries are sorted at once, and a large
 //    bucket is split into 64 smaller ones first.
 //
-// So each due entry is moved about three times, and the first timers fire before the last entries are in order.
-// Rejected: the sort of all due entries at once, lowest bits first. It cannot stop, and takes 118 ms for 4M timers.
+// A due entry moves about three times, and the first timers fire before the last entries are in order. Rejected: a sort
+// of all due entries at once, lowest bits first. It cannot stop, and takes 118 ms for 4M timers.
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
@@ -23,8 +23,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-/// Entries in buckets of distances. The first level has 256 buckets. Each further level holds what was one bucket of
-/// the level before it, in 64 buckets.
+/// Entries in buckets of distances. The first level has 256 buckets. Each further level splits one bucket into 64.
 class due_buckets {
 public:
     static constexpr unsigned first_bits = 8, next_bits = 6;
@@ -52,8 +51,8 @@ public:
         return true;
     }
 
-    /// Removes and returns the next bucket. Sets `bits`: the distances of its entries differ in these lowest bits at
-    /// most. Preconditions: !empty().
+    /// Removes and returns the next bucket: its distances differ in the lowest `bits` bits only. Preconditions:
+    /// !empty().
     entry_chain take(unsigned& bits) noexcept {
         [[maybe_unused]] const bool none = empty();
         COGWHEEL_ASSERT(!none);
@@ -80,8 +79,7 @@ public:
         depth_ = 0;
     }
 
-    /// Calls f(bucket, belongs) for each bucket, in the order of take(). belongs(distance) is false if an entry of this
-    /// distance is in the wrong bucket.
+    /// Calls f(bucket, belongs) for each bucket, in the order of take(). belongs(distance) is true in the right bucket.
     template <class F>
     void for_each(F f) const {
         for (std::size_t d = depth_; d-- != 0;) {

@@ -5,9 +5,8 @@
 // due at tick t has an entry in slot t mod N. A timer beyond the first ring goes to an outer ring. A timer beyond the
 // last ring stays there for further revolutions.
 //
-// - schedule, cancel, reschedule: O(1), one cache miss (the node's own line). No store needs this line for its address.
-// - advance: O(slots passed + entries of slots with a due entry). To pass any number of ticks costs O(slots) at most.
-//   The budget bounds each call.
+// - schedule, cancel, reschedule: O(1), one cache miss (the node's own line). No store needs it for its address.
+// - advance: O(slots passed, at most O(slots) + entries of slots with a due entry). The budget bounds each call.
 //
 // An entry is only a hint to look at its node, so the wheel never unlinks an entry:
 // - cancel() makes the node's generation even. The entry stays, and is dead.
@@ -15,7 +14,7 @@
 // - schedule() uses the entry that an earlier timer of the same node has left ("take-over").
 // The invariant: *each armed node is covered by an entry at filed <= deadline*. This entry is in its slot, in a chain
 // that advance() has taken out, or in the overdue queue. Duplicate and dead entries are legal; a sweep limits their
-// number. An entry holds a tick and no slot. So it moves from ring to ring, and its node stays untouched.
+// number. An entry holds a tick and no slot, so a move to another ring does not touch its node.
 // Why entries and not linked timers, with figures: docs/adr/0001. Why rings of the same entries: docs/adr/0006.
 #pragma once
 
@@ -67,13 +66,12 @@ public:
         schedule_anew(node, due.value);
     }
 
-    /// Does what schedule() does if the entry of an earlier timer of this node serves this one; else changes nothing
-    /// and returns false.
+    /// Schedules the timer if the entry of an earlier timer of the node serves; else only returns false.
     COGWHEEL_ALWAYS_INLINE bool take_over(timer_node& node, tick due) noexcept {
         COGWHEEL_ASSERT(!node.armed() && "cancel or reschedule a pending timer");
         COGWHEEL_ASSERT(due <= tick::max());
-        // The entry serves if it lies in the later half of the time to the deadline. It is still in a slot then. From
-        // the earlier half, a timer of a minute would get an entry of a second, which causes an early wake-up.
+        // The entry must lie in the later half of the time to the deadline; it is then still in a slot. An entry in the
+        // earlier half (a second ahead, for a timer of a minute) would cause an early wake-up.
         if (due.value <= now_ || due.value - filed(node) > (due.value - now_) / 2) [[unlikely]]
             return false;
         next_generation(node);
@@ -82,16 +80,15 @@ public:
         return true;
     }
 
-    /// Changes the deadline of a pending timer. If its entry is not after `due`, this is a store into the node.
-    /// Otherwise adds a second entry. A timer due at or before now() is overdue, as in schedule().
-    /// Preconditions: armed; due <= tick::max(). Complexity: O(1). Errors: std::bad_alloc; the timer keeps its
-    /// deadline.
+    /// Changes the deadline of a pending timer: by a store into the node, or by a second entry if the first one is
+    /// after `due`. A timer due at or before now() is overdue, as in schedule().
+    /// Preconditions: armed; due <= tick::max(). Complexity: O(1). Errors: std::bad_alloc; the deadline stays.
     void reschedule(timer_node& node, tick due) {
         if (!postpone(node, due)) [[unlikely]]
             file(node, due.value);
     }
 
-    /// Does what reschedule() does if that is a store into the node; else changes nothing and returns false.
+    /// Reschedules the timer if a store into the node is enough; else changes nothing and returns false.
     COGWHEEL_ALWAYS_INLINE bool postpone(timer_node& node, tick due) noexcept {
         COGWHEEL_ASSERT(node.armed() && "schedule a timer that is not pending");
         if (due.value <= now_ || filed(node) > due.value) [[unlikely]]
@@ -110,32 +107,29 @@ public:
 
     /// Moves now() to `to` (an earlier tick leaves now() as it is). Fires the due timers in order of ticks: calls each
     /// node's completion function with `context`. That function may call any function of the wheel except advance(). A
-    /// timer that it arms fires in the next advance() at the earliest. All functions are legal between two calls of
-    /// which the first had too small a budget. The second may pass a later tick.
+    /// timer that it arms fires in the next advance() at the earliest. After a call that spent its budget, all
+    /// functions are legal, and the next call may pass a later tick.
     /// Errors: std::bad_alloc if an entry cannot be moved. Nothing is lost, and the next call tries again.
-    /// Exception safety: if a completion function throws, the wheel is as if it had returned. The next call continues
-    /// with the next timer.
+    /// Exception safety: if a completion function throws, the wheel is as if it had returned. The next call goes on.
     advance_result advance(tick to, work_budget budget = work_budget::unlimited(), void* context = nullptr);
 
-    /// Makes advance() return when the completion function that calls this has returned. Elsewhere it has no effect.
+    /// Makes advance() return after the completion function that calls interrupt(). Has no effect elsewhere.
     void interrupt() noexcept { interrupted_ = true; }
 
     /// Returns the tick at which to call advance() next: now() if a timer is due, and inside a completion function.
     /// Returns nothing if no timer is pending. Drops the dead entries that it meets.
-    /// No pending timer is due before the tick returned. In these cases no timer is due at it either:
+    /// No pending timer is due before the tick returned. In three cases, none is due at that tick either:
     /// - A timer was moved to a later tick. This causes one early call.
     /// - A timer is more than 2^31 - 1 ticks ahead.
     /// - Many timers were cancelled. One call spends about 0.1 ms on dead entries at most; the next call continues.
     /// Complexity: O(slots) at worst; usually one look at the next occupied slot.
     std::optional<tick> next_due();
 
-    /// Returns a tick of [from, to] at which advance() looks at some timer in any case, or nothing if the wheel knows
-    /// none. That timer may be cancelled, or moved to a later tick. Complexity: O(slots of the range / 64 + occupied
-    /// slots).
+    /// Returns a tick of [from, to] at which advance() looks at a timer in any case, or nothing. That timer may be
+    /// cancelled, or moved to a later tick. Complexity: O(slots of the range / 64 + occupied slots).
     std::optional<tick> occupied(tick from, tick to) const noexcept;
 
-    /// Allocates memory, so that entries need no allocation while at most `timers` timers are pending. Errors:
-    /// std::bad_alloc.
+    /// Allocates all memory that the entries of `timers` pending timers can need. Errors: std::bad_alloc.
     void reserve(std::size_t timers);
 
     /// Disarms all timers, and calls f(node) for each timer that was pending. Legal inside a completion function.
@@ -151,8 +145,7 @@ public:
         });
     }
 
-    /// Calls f(node) for each pending timer. Preconditions: f does not change the wheel. Complexity: O(nodes of the
-    /// table).
+    /// Calls f(node) for each pending timer. Preconditions: f does not change the wheel. Complexity: O(all nodes).
     template <class F>
     void for_each(F f) const {
         nodes_.for_each([&](const timer_node& node) {
@@ -166,27 +159,26 @@ public:
     std::size_t entries() const noexcept { return entries_ + overdue_entries_; }
 
     /// Returns how many entries advance() has to look at by tick `at`: those of due timers, and of timers that were
-    /// cancelled or moved to a later tick. Looks at about `limit` entries at most, and then returns what it has found.
-    /// Complexity: O(slots + limit) at worst; O(1) if advance() has passed that tick.
+    /// cancelled or moved to a later tick. Stops at about `limit` entries. Complexity: O(slots + limit); O(1) for a
+    /// past tick.
     std::size_t due(tick at, std::size_t limit) const noexcept;
 
-    /// Counts `count` slots of a level, from slot `first` on: adds them to `census`. Returns false if the level has no
-    /// slots beyond these. Preconditions: level < levels(). Complexity: O(count).
+    /// Adds `count` slots of a level, from slot `first` on, to `census`. Returns false if the level has no slots beyond
+    /// these. Preconditions: level < levels(). Complexity: O(count).
     bool count_slots(std::size_t level, std::size_t first, std::size_t count, level_census& census) const noexcept;
 
     /// Returns how many steps have removed dead entries. A step cleans two chunks.
     std::uint64_t sweeps() const noexcept { return sweeps_; }
 
-    /// Drops all dead entries. Gives memory that neither the wheel nor the node_table uses back to the system. Useful
-    /// after a burst of timers. Does nothing and returns false while a timer is due: inside a completion function, or
-    /// while advance() has timers left to fire.
+    /// Drops all dead entries, and gives unused memory of the wheel and of the node_table back to the system, for
+    /// instance after a burst. Does nothing and returns false while a timer is due: inside a completion function, or
+    /// between calls of advance() that leave work.
     /// Complexity: O(slots + entries + nodes not in use + memory given back).
     bool trim() noexcept;
 
     /// Takes a step of trim(). Returns false after the last one, or if the first one did nothing: see at.done().
-    /// Between the steps, all functions are legal. What ends meanwhile may stay in memory, and later steps do not wait
-    /// for timers that are due by then. Legal inside a completion function, except for the first step, which does
-    /// nothing there.
+    /// Between the steps, all functions are legal. Timers that end meanwhile may stay in memory. Later steps run even
+    /// while a timer is due. Legal inside a completion function, where only the first step does nothing.
     /// Complexity: that of the budget, and of next_due() for the first step.
     bool trim(trim_position& at, work_budget budget) noexcept;
 
@@ -209,8 +201,7 @@ protected:
     }
     ~entry_wheel();
 
-    // The farthest distance of an entry, because an entry holds 32 bits of its tick. advance() files a timer that is
-    // farther away again at this distance.
+    // The farthest distance of an entry, which has 32 bits of its tick. advance() files farther timers again there.
     static constexpr std::uint64_t horizon = (std::uint64_t{1} << 31) - 1;
 
 private:
@@ -227,7 +218,7 @@ private:
     static constexpr std::uint64_t overdue_bit = std::uint64_t{1} << 63;
     static constexpr bool is_overdue(std::uint64_t filed) noexcept { return (filed & overdue_bit) != 0; }
 
-    // These are out of line: inlined, they need saved registers, which make each take-over twice as slow.
+    // Out of line: if inlined, they need saved registers, which make each take-over twice as slow.
     void schedule_anew(timer_node& node, std::uint64_t due);
     void schedule_slowly(timer_node& node, std::uint64_t due);
     void file(timer_node& node, std::uint64_t due);
@@ -262,7 +253,7 @@ private:
     void sweep_overdue() noexcept;
     void keep_living_overdue(entry_chain&, std::uint32_t position) noexcept;
 
-    // A jump (entry_wheel.cpp). While it gathers, reach_ is zero, so that no new entry takes the fast way.
+    // A jump (entry_wheel.cpp). While it gathers, reach_ is zero, so that no new entry takes the fast path.
     enum class jump_phase : std::uint8_t { none, gathering, sorting };
     bool gathering() const noexcept { return phase_ == jump_phase::gathering; }
     std::uint64_t reach() const noexcept { return outer_.empty() ? horizon : near_.size(); }
@@ -277,8 +268,7 @@ private:
     void drop_jump() noexcept;
     const char* check_jump() const;
 
-    // Returns true if the slot holds entries that a jump has yet to gather. Their ticks are relative to its base.
-    // Preconditions: gathering().
+    // Returns true if the slot's entries are from before the jump: relative to its base. Preconditions: gathering().
     bool ungathered(const slot_ring& ring, std::size_t slot_index) const noexcept {
         return ring.start_of(ring.slots[slot_index].low) <= walked_;
     }
@@ -333,8 +323,8 @@ private:
     slot_ring near_;          // slots of one tick
     chunk_pool chunks_;
 
-    // The entries of the slot of tick walked_, taken out of it. fire_ready() puts those of later revolutions back. New
-    // entries never join this chain.
+    // The entries taken out of the slot of walked_. fire_ready() puts those of later revolutions back. No new ones
+    // join.
     entry_chain ready_;
     std::uint32_t ready_position_ = 0;
     bool ready_sorted_ = false; // true during a jump: then all entries are due, and they are in order of ticks
@@ -347,8 +337,7 @@ private:
     std::size_t overdue_entries_ = 0;
     std::size_t overdue_limit_ = garbage_slack; // with more entries than this, file_overdue() sweeps them
 
-    // The rings beyond reach_. advance() moves the entries of an outer slot to nearer rings before the slot's first
-    // tick. Entries beyond the last ring stay in it for further revolutions.
+    // The rings beyond reach_. advance() moves entries of an outer slot to nearer rings before the slot's first tick.
     std::vector<slot_ring> outer_;
     std::uint64_t next_cascade_ = slot_ring::never; // no outer slot with entries begins before this tick
     entry_chain descending_;                        // the entries of outer slots that begin at walked_ + 1, taken out

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// What the slots of a level hold, and the concept of a wheel that can tell.
 #pragma once
 
 #include <cogwheel/wheel/timing_wheel.hpp>

@@ -3,9 +3,9 @@
 //
 // A list of nodes that do not wait for a tick, such as the waits of one wheel_timer: intrusive, first in, first out.
 //
-// push_back() can name a node. A named node is armed and has an id until it leaves the list. A caller that has only the
-// id can remove the node in O(1). The links use the words that hold ticks in a wheel. A wheel may write to each node of
-// its node_table, so keep the nodes of a list in another node_table.
+// push_back() can name a node. A named node is armed, and a caller that has only its id can remove it in O(1). The
+// links use the words that hold ticks in a wheel, which may write to each node of its node_table. So keep the nodes of
+// a list in another one.
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
@@ -35,9 +35,8 @@ public:
 
     bool empty() const noexcept { return next(end_) == &end_; }
 
-    /// Appends a node. If `named` is true, the node's id() is valid until the node leaves the list. If it is false, the
-    /// node has no id meanwhile. Preconditions: the node is neither armed nor in a list or queue. A named node is of a
-    /// node_table.
+    /// Appends a node. If `named`, the node has an id() until it leaves the list; otherwise it has none. Preconditions:
+    /// the node is neither armed nor in a list or queue. A named node is of a node_table.
     void push_back(timer_node& node, bool named = true) noexcept {
         COGWHEEL_ASSERT(!node.armed());
         node_links& links = node_access::links(node);
@@ -48,8 +47,8 @@ public:
         named_ = true;
     }
 
-    /// Removes and returns the first node, or returns nullptr if the list is empty. Does not touch a node that is alone
-    /// (it may not be in the cache), unless a named node has joined since the list was last empty.
+    /// Removes and returns the first node, or returns nullptr if the list is empty. Does not touch the only node (which
+    /// may not be in the cache), unless a named node has joined since the list was last empty.
     timer_node* pop_front() noexcept {
         if (empty()) return nullptr;
         node_links* first = next(end_);

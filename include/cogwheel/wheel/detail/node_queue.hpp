@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Queues of disarmed nodes. A queue links its nodes through the word in which an armed node has its deadline. So it
-// allocates nothing, and a node loses its deadline when it is pushed.
+// Queues of disarmed nodes. A queue allocates nothing: its links use the word in which an armed node has its deadline.
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
@@ -51,8 +50,8 @@ private:
 
 /// Like node_queue, but for nodes that may not be in the cache.
 ///
-/// push() prefetches the node and keeps its address. The queue links the node after `distance` further pushes. By then
-/// the node has probably arrived in the cache. A store to it in push() would block the store buffer for a cache miss.
+/// push() prefetches the node and keeps its address. The queue links the node after `distance` further pushes, when it
+/// has probably arrived in the cache. A store to it in push() would block the store buffer for a cache miss.
 ///
 ///     ended.push(node); // does not touch the node
 ///     while (cogwheel::timer_node* next = ended.pop()) next->complete(context);

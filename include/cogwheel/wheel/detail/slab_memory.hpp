@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Memory for tables that keep their addresses. Unused parts can go back to the system: their addresses stay reserved,
-// and only the pages behind them are released.
+// Memory for tables that keep their addresses. The pages of unused parts can go back to the system.
 #pragma once
 
 #include <cogwheel/wheel/work_budget.hpp>
@@ -35,8 +34,8 @@ public:
     std::byte* take(std::size_t bytes);
 
     /// Releases unused pieces. Their addresses stay reserved; their contents become undefined. The caller adds the
-    /// pieces in order of address. Adjacent pieces form a run. A run goes back to the system in whole pages, or in
-    /// whole huge pages; the parts of pages at its ends stay in memory. Complexity: one system call per run.
+    /// pieces in order of address. Adjacent pieces form a run, of which only whole pages (or whole huge pages) go back
+    /// to the system. Complexity: one system call per run.
     class return_run {
     public:
         explicit return_run(const slab_memory& memory) noexcept : huge_(memory.huge_) {}
@@ -44,8 +43,7 @@ public:
         return_run& operator=(const return_run&) = delete;
         ~return_run() { flush(); }
 
-        /// Returns true if the run ends with a whole page. A trim in steps stops only there: the part of a page would
-        /// stay in memory.
+        /// Returns true if the run ends with a whole page. A trim stops only there: a part of a page stays in memory.
         bool is_whole() const noexcept { return reinterpret_cast<std::uintptr_t>(end_) % page_size() == 0; }
 
         void add(std::byte* piece, std::size_t bytes) noexcept {
@@ -65,7 +63,7 @@ public:
         std::byte* end_ = nullptr;
     };
 
-    /// Returns what it costs to give so many bytes back to the system: about 0.1 us for each 4 kB.
+    /// Returns the cost of giving this number of bytes back to the system: about 0.1 us for each 4 kB.
     static constexpr std::int64_t price(std::size_t bytes) noexcept {
         return static_cast<std::int64_t>(bytes / 4096) * 128 * work_budget::slot;
     }

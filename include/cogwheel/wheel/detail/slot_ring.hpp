@@ -16,7 +16,7 @@ namespace cogwheel::COGWHEEL_ABI::detail {
 /// A bitmap of the slots that hold entries. A search reads 64 slots at a time.
 class occupancy {
 public:
-    /// Makes a bitmap without occupied slots. Preconditions: slots is a power of two.
+    /// Preconditions: slots is a power of two.
     explicit occupancy(std::size_t slots) : mask_(slots - 1), words_((slots + 63) / 64) {}
 
     void set(std::size_t slot) noexcept { words_[slot / 64] |= std::uint64_t{1} << (slot % 64); }
@@ -24,8 +24,8 @@ public:
     bool test(std::size_t slot) const noexcept { return ((words_[slot / 64] >> (slot % 64)) & 1) != 0; }
     void clear() noexcept { words_.assign(words_.size(), 0); }
 
-    /// Returns the number of slots from `from` to the next occupied one, across the end of the ring; 0 if `from` is
-    /// occupied. Returns `limit` if the number is `limit` or more. Preconditions: limit <= slots.
+    /// Returns the number of slots from `from` to the next occupied one, across the end of the ring: 0 if `from` is
+    /// occupied, and at most `limit`. Preconditions: limit <= slots.
     std::size_t distance(std::size_t from, std::size_t limit) const noexcept {
         std::size_t d = 0;
         while (d < limit) {
@@ -63,7 +63,7 @@ struct slot_ring {
 
     std::size_t size() const noexcept { return mask + 1; }
 
-    /// Returns how many slots the ring has passed at tick `at`, those of earlier revolutions included.
+    /// Returns how many slots the ring has passed at tick `at`, in all revolutions.
     std::uint64_t turned(std::uint64_t at) const noexcept { return shift >= 0 ? at >> shift : at / slot_ticks; }
     /// Return the slot of tick `at`, and the one that the ring reaches after `turns` slots.
     std::size_t place(std::uint64_t at) const noexcept { return wrapped(turned(at)); }
@@ -77,8 +77,7 @@ struct slot_ring {
         if (slots.empty()) slots = std::vector<slot>(size());
     }
 
-    /// Adds an entry for tick `at` to slot `s`. Preconditions: make() has been called. Errors: std::bad_alloc; then
-    /// nothing changes.
+    /// Adds an entry for tick `at` to slot `s`. Preconditions: make(). Errors: std::bad_alloc; then nothing changes.
     void put(chunk_pool& chunks, std::size_t s, entry e, std::uint64_t at) {
         slot& to = slots[s];
         to.chain.push(chunks, e);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// Where a trim() in steps continues.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -11,7 +9,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-/// The state of one trim() in steps. A new position is at the beginning. Use it with one wheel.
+/// The state of one trim() in steps, of one wheel. A new position is at the beginning.
 ///
 ///     cogwheel::detail::trim_position at;
 ///     while (wheel.trim(at, cogwheel::work_budget(10'000))) do_something_else();
