@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// The quantiles of a lateness_histogram.
 #include <cogwheel/counts/lateness_histogram.hpp>
 
 #include <algorithm>

@@ -27,14 +27,14 @@ std::string grouped(std::uint64_t n) {
 // Returns a duration in a whole unit: "12 s", "1,234 ms", "450 us". Rounds down.
 std::string in_words(nanoseconds d) {
     struct unit {
-        nanoseconds from, length; // seconds only from 10 s on: "1 s" would say too little of 1.9 s
+        nanoseconds from, length; // seconds only from 10 s on: "1 s" is too inexact for 1.9 s
         std::string_view name;
     };
     using namespace std::chrono_literals;
     constexpr std::array<unit, 4> units{{{10s, 1s, " s"}, {1ms, 1ms, " ms"}, {1us, 1us, " us"}, {0ns, 1ns, " ns"}}};
     const unit* u = units.data();
     while (d < u->from && u != &units.back()) ++u;
-    // A clock that was turned back may give a turn less than no time.
+    // If the clock was turned back, the duration may be negative.
     return grouped(d > 0ns ? static_cast<std::uint64_t>(d / u->length) : 0) + std::string(u->name);
 }
 

@@ -50,7 +50,6 @@ public:
         return n;
     }
 
-    /// Returns the number of values.
     std::uint64_t total() const noexcept { return total_; }
 
     /// Returns the largest value; zero if there are no values.
@@ -74,15 +73,14 @@ private:
     static constexpr std::uint64_t second = 1'000'000'000;             // nanoseconds
     static constexpr std::uint64_t at_a_time = std::uint64_t{1} << 32; // below 2^64 / second
 
-    // The bucket is the number of bits of (value - 1) / first_bound: so a bound belongs to the bucket below it.
+    // Returns the number of bits of (ns - 1) / first_bound, so that a bound belongs to the bucket below it.
     static constexpr std::size_t bucket(std::uint64_t ns) noexcept {
         if (ns <= first_bound) return 0;
         const auto i = static_cast<std::size_t>(std::bit_width((ns - 1) / first_bound));
         return i < bounds ? i : bounds;
     }
 
-    // Adds ns x times to the sum. Whole seconds are counted apart: a million timers that are an hour late, a few times
-    // over, would exceed 64 bits of nanoseconds.
+    // Adds ns x times to the sum. Counts seconds apart, because some million hours in nanoseconds exceed 64 bits.
     void add(std::uint64_t ns, std::uint64_t times) noexcept {
         if (times == 1 && ns < second) {
             nanoseconds_ += ns;

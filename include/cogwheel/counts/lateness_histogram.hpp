@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Counts how late timers fire, in buckets. The values of one bucket differ by less than 6.25%. The scheme is that of
-// HdrHistogram: 16 linear steps for each power of two. So record() needs no search and no division.
+// HdrHistogram: 16 linear steps for each power of two. record() needs no search and no division.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -15,7 +15,7 @@
 
 namespace cogwheel::COGWHEEL_ABI {
 
-/// A histogram of durations. It has a fixed size of about 8 kB and allocates nothing. Thread safety: none.
+/// A histogram of durations: about 8 kB, no allocation. Thread safety: none.
 ///
 ///     cogwheel::lateness_histogram lateness;
 ///     lateness.record(now - deadline);
@@ -38,7 +38,6 @@ public:
     /// Returns the largest value, exactly; zero if there are no values.
     std::chrono::nanoseconds max() const noexcept { return std::chrono::nanoseconds(static_cast<std::int64_t>(max_)); }
 
-    /// Returns the number of values.
     std::uint64_t total() const noexcept { return total_; }
 
 private:

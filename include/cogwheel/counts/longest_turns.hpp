@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Keeps the longest turns of the last hour: a slow handler of the start does not hide that of today. It keeps those of
-// each ten minutes apart, and forgets ten minutes at a time.
+// Keeps the longest turns of the last hour, so that old ones do not hide new ones. Forgets ten minutes at a time.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -14,7 +13,7 @@
 
 namespace cogwheel::COGWHEEL_ABI {
 
-/// A turn of a wheel that took long. All zero: there was none.
+/// A long turn of a wheel. All zero if there was none.
 struct long_turn {
     std::chrono::nanoseconds took{}; ///< with all handlers that ran inside the turn
     std::uint64_t fired = 0;         ///< timers that fired in the turn
@@ -39,8 +38,7 @@ public:
         add(s, {took, fired, now});
     }
 
-    /// Returns the longest turns of the present ten minutes and of the fifty minutes before, the longest one first.
-    /// Complexity: O(1).
+    /// Returns the longest turns of the present ten minutes and the fifty before, longest first. Complexity: O(1).
     std::array<long_turn, most> read(nanoseconds now) const noexcept;
 
 private:

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Hands the counts of a local_timer_wheel to other threads. The wheel has no lock, so only its own thread may read its
-// counts. It writes them to a board at the end of a turn, if a reader has asked since the last time.
+// counts. At the end of a turn, the wheel writes them to a board, if a reader has asked since the last time.
 //
 //     const auto board = wheel.publish(); // on the wheel's thread
 //     ...
@@ -17,16 +17,15 @@
 
 namespace cogwheel::COGWHEEL_ABI {
 
-/// The counts that a wheel has published last. Thread safety: any thread. Lifetime: shared; it may outlive the wheel,
-/// and then keeps the last counts.
+/// The counts that a wheel has published last. Thread safety: any thread. Lifetime: shared, also after the wheel's end.
 class stats_board {
 public:
     explicit stats_board(wheel_snapshot first) : latest_(std::move(first)) {}
     stats_board(const stats_board&) = delete;
     stats_board& operator=(const stats_board&) = delete;
 
-    /// Returns the latest counts, and asks the wheel for newer ones: they come at the end of its next turn. A wheel
-    /// without a due timer has no turns; its counts stay as they were published.
+    /// Returns the latest counts, and asks the wheel for newer ones, which come at the end of its next turn. While no
+    /// timer is due, the wheel has no turns, and its published counts stay as they are.
     /// Errors: std::bad_alloc.
     wheel_snapshot latest() {
         const std::lock_guard lock(mutex_);
@@ -34,18 +33,17 @@ public:
         return latest_;
     }
 
-    /// Returns how often the wheel has published.
     std::uint64_t published() const {
         const std::lock_guard lock(mutex_);
         return published_;
     }
 
-    /// Returns true if a reader has asked since the wheel published last. For the wheel.
+    /// For the wheel: returns true if a reader has asked since the wheel published last.
     bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
 
-    /// Replaces the counts. If a reader copies the old ones just now, does nothing: the wheel never waits for a reader,
-    /// and tries again after its next turn. If another turn is about to come, the board stays wanted, so that it does
-    /// not end with the counts of a wheel that is behind. For the wheel.
+    /// For the wheel: replaces the counts. Does nothing while a reader copies the old counts: the wheel never waits for
+    /// a reader, and tries again after its next turn. If another turn is about to come, wanted() stays true, so that
+    /// the last counts are not those of a wheel that is behind.
     void publish(wheel_snapshot&& s) noexcept {
         const std::unique_lock lock(mutex_, std::try_to_lock);
         if (!lock.owns_lock()) return;

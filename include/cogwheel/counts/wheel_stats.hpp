@@ -63,8 +63,8 @@ struct level_stats {
     std::uint64_t cascades = 0;       ///< slots whose entries have moved to the levels below
     std::uint64_t hand = 0;           ///< the slot of the present tick
 
-    /// The entries of neighbouring slots, from slot 0 on, each group with equally many slots. Only of a wheel_cursor
-    /// that asks for groups; else empty.
+    /// The number of entries in each group of neighbouring slots, from slot 0 on. All groups have equally many slots.
+    /// Empty unless a wheel_cursor asks for groups.
     std::vector<std::uint64_t> groups{};
 
     friend bool operator==(const level_stats&, const level_stats&) = default;
@@ -84,8 +84,8 @@ struct wheel_stats {
     std::array<timer_counts, detail::timer_kinds> kinds{}; ///< the same by kind, in the order of timer_kind
     const timer_counts& of(timer_kind kind) const noexcept { return kinds[static_cast<std::size_t>(kind)]; }
 
-    /// Timers that needed no new entry, because they took over the entry of an ended timer. Counted only by an
-    /// observed_wheel: other wheels would have to count each timer for it.
+    /// Timers that needed no new entry, because they took over the entry of an ended timer. Only an observed_wheel
+    /// counts them: in other wheels, the count would cost time for each timer.
     std::optional<std::uint64_t> take_overs;
 
     std::uint64_t turns = 0;
@@ -94,15 +94,15 @@ struct wheel_stats {
     std::uint64_t exhausted_turns = 0; ///< turns that used up work_per_turn and left work to the next turn
     std::uint64_t largest_turn = 0;    ///< the largest number of timers that fired in one turn
 
-    /// The time from the start of the tick at which a timer was due to the clock reading of the turn that fired it,
-    /// since the wheel was made. The rounding of the deadline up to a tick is not in it, nor the time for which a timer
-    /// waits for other handlers of the same turn. p50 and p99 are rounded up by at most 6.25%.
+    /// How late timers fired since the wheel was made: from the start of the tick at which a timer was due to the clock
+    /// reading of the turn that fired it. Excludes the rounding of the deadline up to a tick, and the wait for other
+    /// handlers of the same turn. p50 and p99 are rounded up by at most 6.25%.
     struct {
         std::chrono::nanoseconds p50{}, p99{}, max{};
         duration_histogram histogram{};
     } lateness;
 
-    /// How long the turns took, with all handlers that ran inside them; max() is the longest turn.
+    /// The durations of the turns, with all handlers that ran inside them.
     duration_histogram turn_duration;
 
     /// The longest turns of the last hour (50 to 60 minutes), the longest one first.
@@ -113,7 +113,7 @@ struct wheel_stats {
     std::optional<std::chrono::nanoseconds> next_due;
 
     /// Timers that are due and have not fired yet. While the wheel is behind, this includes entries of timers that were
-    /// cancelled or moved to a later tick. It stops to count at about 32,000.
+    /// cancelled or moved to a later tick. The count stops at about 32,000.
     std::uint64_t due = 0;
 
     std::uint64_t entries = 0;      ///< entries of all levels, and of overdue timers
