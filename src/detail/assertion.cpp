@@ -17,7 +17,7 @@
 namespace cogwheel::COGWHEEL_ABI::detail {
 
 void assertion_failed(const char* text) noexcept {
-#if COGWHEEL_LINUX // by what most programs contain anyway, and in one piece
+#if COGWHEEL_LINUX // write() is in most programs anyway, and prints the line in one piece
     std::array<char, 400> line{};
     std::size_t length = 0;
     for (const std::string_view part : {"cogwheel: assertion failed: ", text, "\n"})

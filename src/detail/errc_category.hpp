@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// Makes an error category from its name and a function that returns the messages.
 #pragma once
 
 #include "error_text.hpp"
@@ -12,8 +10,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// An error category. `words` returns the message of a code, or nullptr for an unknown one. No template, so that a
-/// program with several categories has one class.
+/// An error category. `words` returns the message of a code, or nullptr. One class, no template, for all categories.
 class errc_category final : public sys::error_category {
 public:
     using words_function = const char* (*)(int) noexcept;

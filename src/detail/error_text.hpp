@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Texts of errors with numbers in them. Each program contains the checks of the options that it may set, and a sum of
-// std::string is ten times as much code.
+// Error texts with numbers in them. Each program contains the checks of the options that it may set; with sums of
+// std::string, they would be ten times as much code.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -14,7 +14,6 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-/// An integer of any type.
 class any_integer {
 public:
     template <std::integral T>

@@ -13,7 +13,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-/// Calls of key() and of a function for its value alternate. Bytes that are not UTF-8 become U+FFFD.
+/// The caller calls key() and a function for its value in turn. Bytes that are not UTF-8 become U+FFFD.
 class json_writer {
 public:
     void open(char bracket) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// See text_fields.hpp.
 #include "text_fields.hpp"
 
 #include <algorithm>

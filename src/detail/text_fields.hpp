@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Writes and reads lines of fields with a tab between them. Reading a wrong field throws std::invalid_argument that
-// names the field.
+// Writes and reads lines of fields with a tab between them. A wrong field throws std::invalid_argument with its name.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -28,7 +27,7 @@ std::string unescaped(std::string_view text);
 
 [[noreturn]] void refuse_field(const char* field, std::string_view text, const std::string& wanted);
 
-/// The field of a point that does not exist.
+/// The field that stands for no point.
 inline constexpr std::string_view no_point = "-";
 
 using field_point = std::chrono::sys_time<std::chrono::nanoseconds>;

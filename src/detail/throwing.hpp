@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Exceptions of the standard library that each program with a wheel may throw. A throw expression makes the program
-// import the exception's constructor, destructor and type information. libstdc++ has a function that does all of it,
-// and first looks the text up in the catalogue of gettext(3) that the program has chosen, if any.
+// import the exception's constructor, destructor and type information. libstdc++ has functions that do all of this.
+// They first look the text up in the program's catalogue of gettext(3), if it has one.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>

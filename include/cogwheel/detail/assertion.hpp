@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// As assert(), but what fails is named by its file and line, not by its function: with templates, the names of
-// functions are longer than all other texts of a small program. NDEBUG leaves it out.
+// Like assert(), but prints the file and line without the function: the names of template functions would be longer
+// than all other texts of a small program. NDEBUG removes it.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// The body of to_string() of an enumeration whose constants count from zero.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -12,7 +10,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-/// Returns the name of a constant, or "unknown" for any other value. `names`: those of all constants, in their order.
+/// Returns the name of a constant, or "unknown" for another value. `names`: those of the constants 0, 1, ..., in order.
 template <class Enum>
 constexpr std::string_view constant_name(Enum value, std::initializer_list<std::string_view> names) noexcept {
     const auto i = static_cast<std::size_t>(value);

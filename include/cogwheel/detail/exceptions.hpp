@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Macros for try, catch (...) and throw in headers. With -fno-exceptions, compilers reject these keywords. The macros
-// then leave the handlers out, because nothing throws.
+// Macros for try, catch (...) and throw in headers. With -fno-exceptions, compilers reject these keywords; nothing
+// throws then, and the macros leave the handlers out.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>

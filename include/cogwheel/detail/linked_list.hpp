@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A doubly linked list whose links are in its members. So it allocates nothing, and nothing in it can fail.
+// A doubly linked list whose links are in its members: it allocates nothing, and no function fails.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -30,7 +30,7 @@ public:
 
     bool empty() const noexcept { return first_ == nullptr; }
 
-    /// Returns the first member, the last one, and the neighbours of one. Returns nullptr if there is none.
+    /// Return the first member, the last one, or a neighbour of `m`; nullptr if there is none.
     T* front() const noexcept { return first_; }
     T* back() const noexcept { return last_; }
     static T* next(const T& m) noexcept { return static_cast<const links&>(m).next_; }

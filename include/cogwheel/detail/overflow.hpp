@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Sums, differences and products of 64 bits that tell whether they overflow. The result is then the low 64 bits.
+// Sums, differences and products of 64 bits. Each function returns true on overflow, and sets the low 64 bits.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -11,7 +11,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-/// For compilers without such built-in functions. Each returns whether it overflows.
+/// For compilers without such built-in functions.
 namespace portable {
 
 constexpr bool add_overflow(std::int64_t a, std::int64_t b, std::int64_t& sum) noexcept {

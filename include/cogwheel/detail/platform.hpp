@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What this platform has, as macros that are 0 or 1, and what its compiler has beyond the language. No other header or
-// source asks the compiler.
+// The features of the platform, as macros that are 0 or 1, and extensions of the compiler. Only this file asks.
 #pragma once
 
 // The inline namespace of this version, as in `namespace cogwheel::COGWHEEL_ABI {`: libraries that were built with
-// different versions do not mix. It is a macro because tools that navigate understand this form, and not `::inline`.
+// different versions do not mix. It is a macro because tools for navigation understand this form, and not `::inline`.
 #define COGWHEEL_ABI inline v0_2
 
 // The language extensions of g++ and Clang.
@@ -56,22 +55,22 @@
 #define COGWHEEL_AARCH64 0
 #endif
 
-// A counter of the processor that the kernel may use for its clocks. The user may say no.
+// A counter of the processor that the kernel may use for its clocks. The user can turn it off.
 #if COGWHEEL_LINUX && (COGWHEEL_X86_64 || COGWHEEL_AARCH64) && !defined(COGWHEEL_NO_TICK_COUNTER)
 #define COGWHEEL_TICK_COUNTER 1
 #else
 #define COGWHEEL_TICK_COUNTER 0
 #endif
 
-// futex(2) and membarrier(2), of which biased_mutex is made. The user may prefer std::mutex.
+// futex(2) and membarrier(2), for biased_mutex. The user can choose std::mutex instead.
 #if COGWHEEL_LINUX && !defined(COGWHEEL_STD_MUTEX)
 #define COGWHEEL_FUTEX 1
 #else
 #define COGWHEEL_FUTEX 0
 #endif
 
-// For the functions of a wheel's short paths. Without optimisation it would only make each caller larger, take a sixth
-// of the time to compile, and keep debuggers from the functions.
+// For the functions of a wheel's short paths. Without optimisation, it would make each caller larger, cost a sixth of
+// the compile time, and hide the functions from debuggers.
 #ifdef __OPTIMIZE__
 #define COGWHEEL_ALWAYS_INLINE [[gnu::always_inline]]
 #else
@@ -86,15 +85,15 @@
 #define COGWHEEL_UNREACHABLE() static_cast<void>(0)
 #endif
 
-// std::is_trivially_destructible_v, for which the compiler reads ten templates of the standard library.
+// Replaces std::is_trivially_destructible_v, for which the compiler reads ten templates of the standard library.
 #if defined(__clang__) || !COGWHEEL_GNU
 #define COGWHEEL_TRIVIALLY_DESTRUCTIBLE(...) __is_trivially_destructible(__VA_ARGS__)
 #else
 #define COGWHEEL_TRIVIALLY_DESTRUCTIBLE(...) __has_trivial_destructor(__VA_ARGS__)
 #endif
 
-// What these macros of the user change has other names, too (COGWHEEL_ASIO): a file that was compiled without one does
-// not link with a file that was compiled with it. They are for all code of a program; the options of CMake see to that.
+// The user sets these macros for all code of a program, as the options of CMake do. Each one changes the names that
+// depend on it (COGWHEEL_ASIO): a file that was compiled without it does not link with one that has it.
 #ifdef COGWHEEL_STD_MUTEX
 #define COGWHEEL_TAG_MUTEX _std_mutex
 #else

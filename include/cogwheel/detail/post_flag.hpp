@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Whether a function is on its way through an executor. An executor may destroy uncalled what it has taken: later, or
-// while it takes it, also on another thread. Then nothing must wait for the function any more. What it must not do is
-// to destroy another function of ours while it takes one: some are posted under a lock, and the other one needs that.
+// Tracks a function on its way through an executor. The executor may destroy the function without a call: later or
+// during the post, on any thread. Then nothing must wait for the function any more. But during a post, the executor
+// must not destroy another function of Cogwheel: some posts hold a lock that the destruction needs.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -14,17 +14,17 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-/// Thread safety: begin(), succeed() and fail() need what guards the post; the function's own calls need nothing.
+/// Thread safety: begin(), succeed() and fail() need the guard of the post; clear() and lose() need none.
 class post_flag {
 public:
-    /// Returns whether a function is on its way.
+    /// Returns true while a function is on its way.
     bool is_set() const noexcept { return state_.load(std::memory_order_relaxed) != none; }
 
     // ---- for the poster ----
 
-    /// To be called before the post. Preconditions: !is_set().
+    /// Begins a post. Preconditions: !is_set().
     void begin() noexcept { state_.store(posting, std::memory_order_relaxed); }
-    /// After the post. Returns false if the function is lost already: the poster deals with that.
+    /// Ends a post. Returns false if the function is lost already: the poster handles the loss.
     bool succeed() noexcept {
         state before = posting;
         if (state_.compare_exchange_strong(before, posted) || before != lost) [[likely]]
@@ -32,7 +32,7 @@ public:
         clear();
         return false;
     }
-    /// After a post that threw. Returns false if the function was called nevertheless.
+    /// Ends a post that threw. Returns false if the function was called nevertheless.
     bool fail() noexcept {
         const state before = state_.load(std::memory_order_relaxed);
         if (before == none || before == posted) return false;
@@ -42,9 +42,9 @@ public:
 
     // ---- for the function ----
 
-    /// When it is called, and after lose().
+    /// Resets the flag: the function does so when it is called, and after lose().
     void clear() noexcept { state_.store(none, std::memory_order_relaxed); }
-    /// When it is destroyed without a call. Returns true if the post has ended: the function deals with its loss.
+    /// Records a destruction without a call. Returns true if the post has ended: the function handles the loss.
     bool lose() noexcept {
         state before = posting;
         return !state_.compare_exchange_strong(before, lost);

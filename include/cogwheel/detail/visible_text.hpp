@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Makes foreign text safe to print: it must not move the cursor, and columns must stay aligned.
+// Makes foreign text safe to print: it does not move the cursor, and columns stay aligned.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -12,8 +12,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail {
 
-/// Returns the length in bytes of the UTF-8 sequence at the start of the text, or 0 if there is no valid one. Valid as
-/// in RFC 3629: no surrogates, no overlong forms.
+/// Returns the length in bytes of the valid UTF-8 sequence (RFC 3629) at the start of the text, or 0 if there is none.
 std::size_t utf8_length(std::string_view text) noexcept;
 
 /// Returns the text without control characters and invalid bytes. A space replaces each control character, also from

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Which Asio: the standalone one, or Boost's if COGWHEEL_BOOST is defined, as by cogwheel::boost. No other file knows.
-// What depends on the choice lies in an inline namespace of that choice, so that a program may contain both.
+// Chooses the standalone Asio, or Boost's if COGWHEEL_BOOST is defined (by cogwheel::boost). No other file asks for it.
+// Names that depend on the choice lie in an inline namespace, so that a program may contain both.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
 
-// A header of the standard library before Asio's, by which Asio (seen with 1.22.1) detects that library. Otherwise Asio
-// allocates with operator new in place of aligned_alloc. One inline function would then differ between the files of a
-// program: one file would allocate memory that another file frees in another way.
+// Before Asio's headers, so that Asio (seen with 1.22.1) detects the standard library. Otherwise it uses operator new
+// in place of aligned_alloc: one file of a program could allocate memory that another file frees in another way.
 #include <cstddef>
 
 #define COGWHEEL_JOINED(asio, mutex, counter, probes) asio##mutex##counter##probes
@@ -71,8 +70,8 @@ namespace sys = boost::system;
 #define COGWHEEL_COROUTINES 0
 #endif
 
-// MinGW has two kinds of threads. Asio takes POSIX's if a header has named them before, else those of Windows. Then a
-// context has another layout in one file of a program than in another, and its threads outlive it.
+// MinGW has two kinds of threads. Asio takes POSIX threads if an earlier header has named them, else those of Windows.
+// If the files of a program differ in this, a context has two layouts, and its threads outlive it.
 #if COGWHEEL_MINGW && !defined(ASIO_HAS_PTHREADS)
 #error "With MinGW, define ASIO_HAS_PTHREADS for the whole program, as cogwheel::cogwheel does: see which_asio.hpp"
 #endif
@@ -95,9 +94,9 @@ namespace sys = std;
 
 #include COGWHEEL_ASIO_HEADER(version.hpp)
 
-// For a library that contains parts of Asio: the linker refuses a program without it, or with another release of Asio,
-// whose objects have other layouts under the same names. What it then misses says what to link:
-// link_cogwheel_tasks_built_with_asio<1022>. One header of the library has the first line, one source the second.
+// For a library that contains parts of Asio: the linker rejects a program without this library, or with another release
+// of Asio, whose objects have other layouts under the same names. The missing symbol says what to link:
+// link_cogwheel_tasks_built_with_asio<1022>. A header of the library uses the first macro, a source the second.
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define COGWHEEL_NEEDS_ASIO_OF(name)                                                                                   \
     template <int AsioVersion>                                                                                         \
