@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// The time of the manual clock, and the alarms that it rings.
 #include <cogwheel/testing/detail/manual_alarm.hpp>
 #include <cogwheel/wheel/tick.hpp>
 

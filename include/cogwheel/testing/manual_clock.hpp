@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A clock that moves only when a test advances it. So tests of timeouts need not wait.
+// Wheels on a clock that moves only when a test advances it, so that tests of timeouts need not wait.
 //
 //     asio::io_context io;
 //     cogwheel::testing::manual_timer_wheel wheel{io};
@@ -9,8 +9,8 @@
 //     cogwheel::testing::manual_clock::advance(5s); // each wheel with a due timer posts a turn
 //     io.poll();                                    // handler ran
 //
-// A wheel on this clock does not depend on real time: its asio timer never expires on its own. The process has one such
-// clock. A wheel starts at the present time of the clock, so tests need not reset the clock.
+// A wheel on this clock does not depend on real time: its asio timer never expires on its own. A wheel starts at the
+// present time of the clock, so tests need not reset the clock.
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
@@ -32,14 +32,13 @@ namespace cogwheel::COGWHEEL_ABI::testing::COGWHEEL_ASIO {
 using manual_timer_wheel = basic_timer_wheel<manual_clock, multi_threaded>;
 
 /// Runs the handlers of `io` that are ready. Whenever none is ready, turns the clock to the next wake-up of a wheel.
-/// Ends when no wake-up is planned, when the next one is more than `at_most` after the start (the clock then stands at
-/// the end of that time), or when a handler stops `io`. So a test of hours takes milliseconds:
+/// Ends when no wake-up is planned, or when a handler stops `io`. Also ends when the next wake-up is more than
+/// `at_most` after the start; the clock then stands at the end of that time. A test of hours takes milliseconds:
 ///
 ///     co_spawn(io, session(wheel), detached); // waits, retries, times out
 ///     cogwheel::testing::run_until_idle(io);  // all of it has happened
 ///
-/// Returns the number of handlers. Work that always repeats needs `at_most`. An operation on a socket is not ready as
-/// long as its peer does nothing; the clock does not wait for it.
+/// Returns the number of handlers that ran. Endless work needs `at_most`. Does not wait for the peer of a socket.
 /// Errors: std::bad_alloc; exceptions of handlers leave the function.
 /// Thread safety: as io.poll(). No other thread may turn the clock meanwhile.
 inline std::size_t run_until_idle(asio::io_context& io,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// What the manual clock wakes.
 #pragma once
 
 #include <cogwheel/testing/manual_time.hpp>
@@ -11,7 +9,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Rings once, when the clock has come to a point. The clock's mutex guards it.
+/// An alarm of the manual clock: rings once, when the clock has reached a point. The clock's mutex guards it.
 class manual_alarm {
 public:
     using time_point = testing::manual_clock::time_point;
@@ -25,7 +23,7 @@ public:
         armed_ = false;
         ring();
     }
-    /// Returns when it rings. Preconditions: as above.
+    /// Returns the time at which the alarm rings. Preconditions: as above.
     std::optional<time_point> planned() const noexcept { return armed_ ? std::optional(at_) : std::nullopt; }
 
 protected:
@@ -38,9 +36,9 @@ protected:
     void attach();
     void detach() noexcept;
 
-    /// Takes the alarm back. Returns the lock of the clock's mutex.
+    /// Unsets the alarm. Returns the lock of the clock's mutex.
     [[nodiscard]] lock_type unset() noexcept;
-    /// Sets it, and rings at once if the clock is there already.
+    /// Sets the alarm, which rings at once if the clock has reached `at` already.
     void set(time_point at, const lock_type&) noexcept;
 
 private:
