@@ -20,9 +20,9 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32
 
 namespace {
 
-// A thread that waits looks after 0.4 us, then after twice as long, up to 26 us, and sleeps after about 0.13 ms. If it
-// looked more often, two threads in a loop of operations would hand the wheel over after one or two of them. Each time
-// its cache lines change the processor, and both together get half as much done as one thread.
+// A waiting thread looks after 0.4 us, then after twice as long each time, up to 26 us, and sleeps after about 0.13 ms.
+// With more looks, two threads in a loop of operations would hand the wheel over after one or two operations. Each
+// time, its cache lines move to another processor, and both threads together do half as much as one.
 constexpr int looks = 10;
 constexpr int first_pauses = 16, most_pauses = 1024; // about 25 ns each
 constexpr std::uint32_t most_turns = 1 << 20;
@@ -44,7 +44,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 long membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0); }
 
-// Not nanosleep(3), at which pthread_cancel() ends a thread. Where a filter refuses the call, it looks at a clock.
+// Not nanosleep(3), at which pthread_cancel() ends a thread. If a filter refuses the system call, reads a clock.
 void sleep_for(std::chrono::nanoseconds time) noexcept {
     using clock = std::chrono::steady_clock;
     timespec left{0, static_cast<long>(time.count())};
@@ -77,8 +77,8 @@ bool biased_mutex::take() noexcept {
 }
 
 // The owner stores that it is inside, then looks at owner_. This thread stores to owner_, then looks whether the owner
-// is inside. Between these two, each running thread of the process executes a fence. So if the owner still saw its
-// name, this thread sees that it is inside.
+// is inside. In between, each running thread executes a fence. So if the owner still saw its name, this thread sees it
+// inside.
 [[gnu::cold]] void biased_mutex::revoke() noexcept {
     owner_.store(nobody, std::memory_order_seq_cst);
     // If the process has lost the right to the call, time is the fence: no processor keeps a store for so long.
@@ -102,7 +102,7 @@ bool biased_mutex::take() noexcept {
     last_ = me;
     others_ = 0;
     quiet_turns_ = alone ? quiet_turns_ + 1 : 0;
-    // Who sleeps would have to revoke it. So would who is about to.
+    // A thread that sleeps, or is about to, would have to revoke the bias.
     if (quiet_turns_ <= needed_turns_ || sleepers_.load(std::memory_order_relaxed) != 0) return;
     const std::uintptr_t number = number_of(me);
     if (number == most_owners) return;
@@ -118,21 +118,21 @@ bool biased_mutex::take() noexcept {
 [[gnu::noinline]] void biased_mutex::lock_slowly() noexcept {
     while (!lock_soon()) {
         const word before = sleepers_.fetch_add(1, std::memory_order_seq_cst);
-        // Each running thread of the process executes a fence here. So each unlock() has either stored `unlocked`
-        // before, and this thread sees it; or it has yet to read sleepers_, and sees this thread. If the process has
-        // lost the right to the call since the registration, this thread looks again after a moment.
+        // Each running thread of the process executes a fence here. An unlock() has either stored `unlocked` before,
+        // and this thread sees it; or it has yet to read sleepers_, and sees this thread. If the process has lost the
+        // right to the call since the registration, this thread looks again after a moment.
         const bool fenced = (before & without_barrier) != 0 || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
         constexpr timespec moment{0, 1'000'000};
         const bool done = take();
         if (!done) futex(word_, FUTEX_WAIT, locked, fenced ? nullptr : &moment);
-        // Awake, it is no sleeper: otherwise each unlock() until it has the mutex would be a system call.
+        // Otherwise each unlock() would be a system call, until this thread has the mutex.
         sleepers_.fetch_sub(1, std::memory_order_relaxed);
         if (done) return;
     }
 }
 
-// A number stays its thread's: the thread may have seen its name in owner_, and be about to store to its flag. It is
-// past that only when it asks for a bias itself.
+// No other thread gets the number of a thread, which may have seen its name in owner_ and be about to store to its
+// flag. It is past that only when it asks for a bias itself.
 std::uintptr_t biased_mutex::number_of(std::uintptr_t thread) noexcept {
     if (thread == 0 || thread % most_owners != 0) return most_owners;
     std::uintptr_t number = 0;

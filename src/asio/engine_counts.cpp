@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// What an engine counts once for each tick, once for each turn, and when it is asked.
 #include <cogwheel/asio/detail/engine/engine_counts.hpp>
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {

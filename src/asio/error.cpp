@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// The error category of errc.
 #include "../detail/errc_category.hpp"
 
 #include <cogwheel/asio/error.hpp>

@@ -30,14 +30,13 @@ std::chrono::nanoseconds counter::unslewed() noexcept {
 }
 
 [[gnu::cold]] bool counter::is_usable(bool wanted) {
-    // A kernel that does not know the question has no such trap. If a filter refuses it (seccomp(2)), nothing is known.
-    // Then the counter is taken for readable, because the system's clock, which reads it too, was read before.
+    // A kernel that does not know PR_GET_TSC has no such trap. If a filter refuses the call (seccomp(2)), assumes that
+    // the counter is readable, because the system's clock, which reads it too, was read before.
     int reading = 0;
     if (::prctl(PR_GET_TSC, &reading) == 0 && reading == PR_TSC_SIGSEGV)
         throw_invalid_argument("cogwheel: PR_SET_TSC is set: define COGWHEEL_NO_TICK_COUNTER");
     if (!wanted) return false;
-    // With the signal of a precise clock, the kernel may slew by half of the time. So it may where a filter refuses the
-    // answer.
+    // With the signal of a precise clock (or a filter that hides it), the kernel may slew by half of the time.
     timex state{};
     if (::adjtimex(&state) == -1 || (state.status & STA_PPSTIME) != 0) return false;
     // The kernel has checked the source of its clocks: that it is invariant, and the same for all processors.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// Checks the options of a wheel. The message for a bad option says what to do.
 #include "../detail/error_text.hpp"
 #include "../detail/throwing.hpp"
 

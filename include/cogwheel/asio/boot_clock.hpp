@@ -6,11 +6,11 @@
 //     cogwheel::boot_timer_wheel wheel{io};
 //     wheel.schedule(8h, [&] { token.expire(); }); // also if the laptop is closed for the night
 //
-// std::chrono::steady_clock stops while the machine sleeps, so a timer of 8 hours fires 8 hours of being awake later. A
-// timer on the boot_clock fires when 8 hours have passed: if the machine sleeps at that moment, when it wakes. The
-// wheel's driver is a timerfd (timerfd_create(2)) in place of an asio::steady_timer. Everything else is as with
-// timer_wheel. In addition, the constructor throws std::system_error if the process may open no more file descriptors.
-// Cost: arming the driver is two system calls; a steady_timer's is none or one.
+// std::chrono::steady_clock stops while the machine sleeps, so a timer of 8 hours fires after the machine was awake for
+// 8 hours. On the boot_clock, it fires when 8 hours have passed, or when the machine wakes after that. The wheel's
+// driver is a timerfd (timerfd_create(2)) in place of an asio::steady_timer. All else is as with timer_wheel, but the
+// constructor also throws std::system_error if the process may open no more file descriptors. Cost: two system calls to
+// arm the driver; a steady_timer needs none or one.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -55,8 +55,7 @@ class wheel_driver<boot_clock> : public timerfd_driver<boot_clock> {
 };
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-/// Makes a blocking wait read the clock every second, because std::this_thread::sleep_for does not count the time
-/// asleep.
+/// Makes a blocking wait read the clock every second: std::this_thread::sleep_for does not count the time asleep.
 template <>
 struct cogwheel::asio::wait_traits<cogwheel::boot_clock> {
     using clock = cogwheel::boot_clock;

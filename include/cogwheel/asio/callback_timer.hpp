@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A timer with its callable in one object, for a connection that starts and stops the same timer again and again: what
-// libev's ev_timer, folly's HHWheelTimer::Callback and Seastar's timer are. The cheapest timer of a timer_wheel.
+// A timer with its callable in one object, like libev's ev_timer, folly's HHWheelTimer::Callback and Seastar's timer.
+// The cheapest timer of a timer_wheel, for a connection that starts and stops the same timer again and again.
 //
 //     struct session {
 //         void timed_out();
@@ -12,12 +12,12 @@
 //     };
 //
 // On a local_timer_wheel: callback_timer<member_call<&session::timed_out>, local_timer_wheel>.
-// - The object is the timer: no block of memory, no handle, no call through a type-erased function. With a callable of
-//   two words it has 56 bytes. If it begins a cache line, each call touches this line of the timer only.
-// - The callable stays in the object. It runs once for each schedule() that is not followed by another one in time.
+// - The object is the timer: no block of memory, no handle, no type-erased function. With a callable of two words, it
+//   has 56 bytes. If the timer begins a cache line, a call touches no other line of the timer.
+// - The callable stays in the object. It runs once for each schedule(), unless another schedule() follows in time.
 // - Nothing runs after cancel() has returned true, nor after the timer is destroyed.
-// Take a timer_token for a timer whose owner should not hold an object; a wheel_timer for waits with error codes, for
-// coroutines, and for code that was written for steady_timer.
+// Prefer a timer_token if the owner of the timer should not hold an object; a wheel_timer for waits with error codes,
+// for coroutines, and for code that was written for steady_timer.
 #pragma once
 
 #include <cogwheel/asio/detail/executor/callback_arrival.hpp>
@@ -44,18 +44,17 @@ struct name_the_wheel_as_in_callback_timer_function_wheel {};
 /// A timer that runs `F` on its associated executor, or in a turn of the wheel if F has none.
 ///
 /// Executor: use, move and destroy the timer on the executor on which F runs: in its strand, or on the one thread of
-///   its context. Without an associated executor that is the wheel's executor; then no other thread may run a turn
-///   meanwhile, which debug builds check. With one (asio::bind_executor), turns of a wheel with a lock may run on any
-///   thread: a turn sends the call to the executor, where it can still be cancelled by this timer, but not by
-///   cancel_all(), stop() or the wheel's destructor.
-/// F may use, move and destroy its timer. After it has moved or destroyed the timer, it must not use its own captures,
-///   unless it can be called as const, and is trivially copyable: then a copy runs.
+///   its context. Without an associated executor, F runs on the wheel's executor; then no other thread may run a turn
+///   meanwhile (debug builds check this). With one (asio::bind_executor), turns of a wheel with a lock may run on any
+///   thread: a turn sends the call to the executor. This timer can still cancel that call; cancel_all(), stop() and the
+///   wheel's destructor cannot.
+/// F may use, move and destroy its timer. After a move or destruction, F must not use its own captures, unless F is
+/// trivially copyable and callable as const: then a copy of F runs.
 /// Lifetime: the wheel may be destroyed first; then schedule() returns false. The execution contexts of the wheel and
 ///   of F's executor must outlive the timer. The wheel's context must also outlive the calls that F's executor holds. A
 ///   pending timer keeps the wheel's context running, but not F's.
-/// Complexity: O(1) for each function. Exception safety: if a function throws, nothing has changed, except that a
-///   timer to which another one is assigned is cancelled. If F throws, the exception leaves run(), as with Asio's
-///   handlers.
+/// Complexity: O(1) for each function. Exception safety: if a function throws, nothing has changed, except that an
+///   assignment may have cancelled its target. If F throws, the exception leaves run(), as with Asio's handlers.
 template <class F, any_timer_wheel Wheel = timer_wheel>
 class callback_timer : private timer_node {
     using engine = typename std::remove_reference_t<decltype(detail::impl_of(std::declval<const Wheel&>()))>::engine;
@@ -83,21 +82,20 @@ public:
         requires(!std::same_as<Other, Wheel>)
     callback_timer(const Other&, F, mistake::name_the_wheel_as_in_callback_timer_function_wheel = {}) = delete;
 
-    /// Takes the callable over, and the time if `other` is pending. `other` then has a moved-from callable.
+    /// Takes over the callable, and the time if `other` is pending. `other` then has a moved-from callable.
     callback_timer(callback_timer&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
         : engine_(other.engine_), f_(std::move(other.f_)), arrival_(other.arrival_) {
         const lock_type lock = engine_->lock();
         engine_->join();
         take(other);
     }
-    /// The same, after it has cancelled this timer. It may take over a timer of another wheel of the same type. Lambdas
-    /// with captures cannot be assigned.
+    /// Cancels this timer, then does the same, also from another wheel. Lambdas with captures cannot be assigned.
     callback_timer& operator=(callback_timer&& other) noexcept(std::is_nothrow_move_assignable_v<F>)
         requires std::is_move_assignable_v<F>
     {
         if (this == &other) return *this;
         cancel();
-        f_ = std::move(other.f_); // may throw: this timer is still one of its wheel
+        f_ = std::move(other.f_); // may throw: this timer still belongs to its wheel
         leave();
         engine_ = other.engine_;
         const lock_type lock = engine_->lock();
@@ -110,27 +108,26 @@ public:
     ~callback_timer() { leave(); }
 
     /// Runs the callable at `when`: a duration from now, a point in time, or a deadline. With a duration of zero or
-    /// less, in the next turn. A pending timer is moved; a later expiry usually costs one store. Returns false if the
-    /// wheel has stopped, or has max_pending timers.
+    /// less, in the next turn. Moves a pending timer; a later expiry usually costs one store. Returns false if the
+    /// wheel refuses the timer.
     /// Errors: std::bad_alloc; nothing changes.
     template <detail::when<clock_type> When>
     COGWHEEL_ALWAYS_INLINE bool schedule(const When& when) {
         return schedule_on(*engine_, detail::time_of<clock_type>(when));
     }
 
-    /// Returns whether the timer was pending. If so, the callable does not run.
+    /// Returns true if the timer was pending: the callable then does not run.
     COGWHEEL_ALWAYS_INLINE bool cancel() noexcept { return cancel_on(*engine_); }
 
-    /// These two are the same for a caller that has the wheel at hand. If the timer is not in the cache, the work on
-    /// the wheel does not wait for it: with a million timers, this saves a third.
-    /// Preconditions: it is the timer's wheel.
+    /// Do the same, for a caller that has the wheel at hand. The work on the wheel then does not wait for a timer that
+    /// is not in the cache: with a million timers, this saves a third. Preconditions: `wheel` is the timer's wheel.
     template <detail::when<clock_type> When>
     COGWHEEL_ALWAYS_INLINE bool schedule(const Wheel& wheel, const When& when) {
         return schedule_on(detail::impl_of(wheel), detail::time_of<clock_type>(when));
     }
     COGWHEEL_ALWAYS_INLINE bool cancel(const Wheel& wheel) noexcept { return cancel_on(detail::impl_of(wheel)); }
 
-    /// Returns whether the callable will run, unless the timer is cancelled or moved.
+    /// Returns true if the callable will run, unless the timer is cancelled or moved.
     bool pending() const noexcept {
         const guard lock(engine_->mutex());
         return armed() || arrival_.under_way();
@@ -215,7 +212,7 @@ private:
         return true;
     }
 
-    // Gives the node an index at the first schedule(), and after the timer was moved from.
+    // Gives the node an index at the first schedule(), and again after the timer was moved from.
     [[gnu::noinline]] void attach() {
         COGWHEEL_ASSERT(static_cast<void*>(&engine_) == static_cast<timer_node*>(this) + 1);
         engine_->nodes.attach(*this);

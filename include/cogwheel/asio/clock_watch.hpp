@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Tells when somebody sets the wall clock. Linux only.
+// Reports when the wall clock is set. Linux only.
 //
 //     cogwheel::clock_watch watch(io);
 //     co_await watch.async_wait(asio::use_awaitable); // date -s, a jump of NTP, or the machine has woken up
@@ -32,8 +32,7 @@
 
 #if COGWHEEL_LINUX
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
-/// The handler of a wait on a timerfd. If the process was forked meanwhile, the timer is another one, and the wait ends
-/// with success.
+/// The handler of a wait on a timerfd. After a fork, the timer is another one, and the wait ends with success.
 template <class Handler>
 struct forked_wait {
     using associations = of_handler;
@@ -57,15 +56,14 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 #if COGWHEEL_LINUX
 /// A file descriptor that the kernel makes readable when the wall clock is set: a timerfd with TFD_TIMER_CANCEL_ON_SET
-/// (timerfd_create(2)). The kernel also does that when the machine wakes up, because then CLOCK_REALTIME has run on and
-/// CLOCK_MONOTONIC has not. A clock that NTP slews, which is its usual way, is not set.
+/// (timerfd_create(2)). The kernel also does so when the machine wakes up, because CLOCK_REALTIME has then run on and
+/// CLOCK_MONOTONIC has not. NTP usually slews the clock, which does not set it.
 /// Thread safety: one thread at a time, as an Asio I/O object.
 class clock_watch {
 public:
     using executor_type = asio::any_io_executor;
 
-    /// Opens the file descriptor. Errors: std::system_error if the process may open no more, or the kernel has no such
-    /// watch; std::bad_alloc.
+    /// Errors: std::system_error (no more files may be opened, or no such watch in the kernel); std::bad_alloc.
     explicit clock_watch(const executor_type& executor) : executor_(executor), timer_(executor, &open) {
         error_code ec;
         timer_.open(ec);
@@ -75,15 +73,15 @@ public:
         requires std::derived_from<Context, asio::execution_context>
     explicit clock_watch(Context& context) : clock_watch(context.get_executor()) {}
 
-    /// The same without an exception. If there is an error, async_wait() completes with bad_descriptor.
+    /// Does the same, but sets `ec` in place of a std::system_error; async_wait() then completes with bad_descriptor.
     clock_watch(const executor_type& executor, error_code& ec) : executor_(executor), timer_(executor, &open) {
         timer_.open(ec);
     }
 
     executor_type get_executor() const noexcept { return executor_; }
 
-    /// Waits until the clock is set after this call. Rarely, it completes although nobody has set the clock. So it does
-    /// in a child process when the context is notified of the fork.
+    /// Waits until the clock is set after this call. Rarely completes although the clock was not set, for instance in a
+    /// child process when the context is notified of the fork.
     /// Preconditions: no other wait is under way, unless cancel() has been called since.
     /// Completion signature: void(std::error_code): success, or asio::error::operation_aborted if the wait was
     ///   cancelled, also by the destructor. Cancellation: terminal, partial and total. Complexity: a system call.
@@ -94,7 +92,7 @@ public:
 
     /// Completes the wait with operation_aborted, soon.
     void cancel() noexcept {
-        error_code ignored; // it is open, or nobody waits
+        error_code ignored; // if it is not open, no wait is pending
         timer_->cancel(ignored);
     }
 
@@ -129,7 +127,7 @@ private:
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
-/// The watch of a wall clock: its `watch_type`, with the members of clock_watch; void if nothing tells when it is set.
+/// The watch of a wall clock: its `watch_type`, with the members of clock_watch; void if it cannot be watched.
 template <class WallClock>
 struct watch_of {
     using type = void;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Where a call in slices continues: for_each_pending(), snapshot() and trim() of a basic_timer_wheel. A new cursor is
-// at the beginning. Use a cursor for one call, with one wheel.
+// The position of a call in slices: for_each_pending(), snapshot() or trim() of a basic_timer_wheel. A new cursor is at
+// the beginning. Use a cursor for one call, with one wheel.
 //
 //     cogwheel::wheel_cursor cursor;
 //     while (wheel.for_each_pending(cursor, visit)) co_await asio::post(asio::use_awaitable); // other handlers run
@@ -25,10 +25,10 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 class wheel_cursor {
 public:
     wheel_cursor() = default;
-    /// A snapshot also has level_stats::groups, at most `groups` of each level.
+    /// Makes a cursor for a snapshot with level_stats::groups, at most `groups` of each level.
     explicit wheel_cursor(std::size_t groups) noexcept : most_groups_(groups) {}
 
-    /// Returns true after the last slice. A trim() of which the first slice did nothing is not done.
+    /// Returns true after the last slice; false if the first slice of a trim() did nothing.
     bool done() const noexcept { return done_; }
 
 private:

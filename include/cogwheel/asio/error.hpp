@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The errors of a wheel and of what stands on it: when a timer, a request, a key or a call is refused. A cancelled wait
+// The errors of a wheel and of the parts on top of it, for a refused timer, request, key or call. A cancelled wait
 // completes with asio::error::operation_aborted, as in Asio.
 //
 //     wheel.async_wait(5s, [](std::error_code ec) {

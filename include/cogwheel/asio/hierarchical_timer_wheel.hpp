@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A timer_wheel on a hierarchical wheel, which suits short ticks and timers of days. Everything else is as in
-// timer_wheel.
+// A timer_wheel on a hierarchical wheel, which suits short ticks and timers of days. All else is as in timer_wheel.
 //
 //     cogwheel::hierarchical_timer_wheel wheel{io, {.tick = 10ms, .levels = cogwheel::clock_hands}};
 #pragma once

@@ -14,39 +14,18 @@
 //     co_await socket.async_connect(endpoint, within(asio::use_awaitable));
 //     co_await within(read_request(socket));
 //
-// timeout: when the time has passed, the wheel cancels the operation through its cancellation slot. Only an error that
-// means a cancellation becomes asio::error::timed_out. All other results reach the handler unchanged, for instance if
-// the operation ignores the signal or ends before it. Each operation completes exactly once, unless an execution
-// context is destroyed first. A cancellation through the handler's own slot passes to the operation. If the wheel is
-// destroyed, or stop() or cancel_all() cancels its timers, a later turn cancels the operation, which completes with its
-// own result. With a duration of zero or less, or a point that has passed, the operation starts, and the next turn
-// cancels it unless it has completed by then.
-//
-// abandon: when the time has passed, the operation completes at once with timed_out, although it still runs. Its late
-// result is destroyed when it comes. So nothing that it uses may belong to the caller. Right for async_resolve (it
-// waits for getaddrinfo, which nothing can interrupt), work in a thread pool, a co_spawn of a coroutine that owns what
-// it uses. Wrong for reads and writes, which use the caller's buffer. Tokens for operations whose results do not own
-// their data, or are a number of bytes, do not compile (owns_its_data). A cancellation through the handler's slot
-// passes to the operation, which completes at once with operation_aborted; so it does, but nothing passes, if the
-// wheel's timers are cancelled.
-//
-// If the wheel refuses the timer, the operation does not start; it completes with errc::stopped or
-// errc::too_many_timers. But if the first result is no error, or a result has no default constructor, the operation
-// starts, and a later turn cancels it.
-// Memory: one block for timer, handler and signal, from the same sources as in async_wait(). abandon: a block of the
-//   heap, freed when the operation has ended, and a timer of the wheel.
-// Without a wheel, the timer goes to the wheel of the context of the operation's executor (timer_wheel_of.hpp). The
-// operation must say its executor, as for asio::cancel_after.
-// Executor: the timer emits the signal on the handler's associated executor, else on the operation's. Also on the
-// operation's if the handler's runs functions anywhere: that of asio::use_future, system_executor, inline_executor.
+// When the time has passed, timeout() cancels the operation; abandon() completes it, although it still runs. For both:
+// - Each operation completes exactly once, unless an execution context is destroyed first.
+// - If the wheel refuses the timer, the operation does not start; it completes with errc::stopped or
+//   errc::too_many_timers. But if its first result is no error, or a result has no default constructor, it starts, and
+//   a later turn cancels it.
+// - Without a wheel, the timer goes to the wheel of the context of the operation's executor (timer_wheel_of.hpp). The
+//   operation must say its executor, as for asio::cancel_after.
 // Complexity: O(1). Errors: std::bad_alloc when the operation starts; it has then not started.
-// Thread safety: the wheel's. If several threads run the context, an operation of several parts, such as
-//   asio::async_read or a coroutine, needs a strand: asio::make_strand(io) (docs/asio.md, "Several threads"). As always
-//   in Asio, emit a cancellation on the handler's executor only. If there is no memory to bring the timeout of
-//   abandon() to that executor, the exception leaves run(), and the operation has no timeout any more.
+// Thread safety: that of the wheel. If several threads run the context, an operation of several parts, such as
+//   asio::async_read or a coroutine, needs a strand (docs/asio.md, "Several threads"). As always in Asio, emit a
+//   cancellation on the handler's executor only.
 // Lifetime: the wheel must exist when the operation starts; the wheel's execution context, until the operation ends.
-//   For abandon(), the operation's context, too.
-// Which operations obey which type of cancellation: docs/asio.md, "What a timeout can cancel".
 #pragma once
 
 #include <cogwheel/asio/detail/timed/abandonable.hpp>
@@ -57,9 +36,20 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Returns a token that cancels its operation at `when`. A duration counts from the operation's start.
-/// Parameters: `options` say how it is cancelled and with which error it completes. `token` is the operation's
-///   completion token. An operation whose first result is no error completes as with `own_error`.
+/// Returns a token that cancels its operation at `when`, through the operation's cancellation slot. A duration counts
+/// from the operation's start. With a duration of zero or less, or a past point, the operation starts. The next turn
+/// cancels it unless it has completed by then.
+/// Parameters: `options` say how the operation is cancelled and with which error it completes. `token` is the
+///   operation's completion token.
+/// Effects: an error that means a cancellation becomes asio::error::timed_out. All other results reach the handler
+///   unchanged, for instance if the operation ignores the signal or ends before it. An operation whose first result is
+///   no error completes as with `own_error`. If the wheel is destroyed, or stop() or cancel_all() cancels its timers, a
+///   later turn cancels the operation, which completes with its own result. Takes one block of memory for timer,
+///   handler and signal, from the same sources as async_wait().
+/// Cancellation: a signal of the handler's own slot passes to the operation. Which operations obey which type of
+///   cancellation: docs/asio.md, "What a timeout can cancel".
+/// Executor: the timer emits the signal on the handler's associated executor, else on the operation's. Also on the
+///   operation's if the handler's runs functions anywhere: that of asio::use_future, system_executor, inline_executor.
 template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, detail::timeout_token Token>
 auto timeout(const When& when, Token&& token) {
     return detail::timed(detail::spec_in_context<Wheel>(when, {}), std::forward<Token>(token));
@@ -68,7 +58,7 @@ template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When,
 auto timeout(const When& when, timeout_options options, Token&& token) {
     return detail::timed(detail::spec_in_context<Wheel>(when, options), std::forward<Token>(token));
 }
-/// The same with the operation's default token.
+/// Does the same with the operation's default token.
 template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When>
 auto timeout(const When& when, timeout_options options = {}) {
     return detail::timed(detail::spec_in_context<Wheel>(when, options));
@@ -89,8 +79,8 @@ auto timeout(const Wheel& wheel, const When& when, timeout_options options = {})
 
 #if COGWHEEL_COROUTINES
 /// Returns an awaitable that awaits `a`, and cancels it at `when`; a duration counts from the co_await. If the
-/// cancellation makes it fail, co_await throws std::system_error with asio::error::timed_out. A signal from outside
-/// reaches the operation if it passes the cancellation state of the coroutine that awaits, of whatever type.
+/// cancellation makes it fail, co_await throws std::system_error with asio::error::timed_out. A signal from outside, of
+/// any type, reaches the operation if it passes the cancellation state of the coroutine that awaits.
 template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, class T, class Executor>
 asio::awaitable<T, Executor> timeout(const When& when, asio::awaitable<T, Executor> a) {
     return detail::await_with(detail::spec_in_context<Wheel>(when, {}), std::move(a));
@@ -99,8 +89,8 @@ template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When, class T, clas
 asio::awaitable<T, Executor> timeout(const Wheel& wheel, const When& when, asio::awaitable<T, Executor> a) {
     return detail::await_with(detail::spec_on(wheel, when, {}), std::move(a));
 }
-/// The same two; a timeout is no exception. The result is a std::optional<T>, empty if `a` fails with timed_out; for an
-/// awaitable<void> a bool, false if it does.
+/// Do the same, but a timeout is no exception. The result is a std::optional<T>, empty if `a` fails with timed_out; for
+/// an awaitable<void>, a bool, false in that case.
 template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, class T, class Executor>
 auto timeout(const When& when, std::nothrow_t, asio::awaitable<T, Executor> a) {
     return detail::in_time(timeout<Wheel>(when, std::move(a)));
@@ -116,8 +106,18 @@ mistake::a_delay_needs_a_unit_write_timeout_5s_token timeout(N, More&&...) = del
 template <any_timer_wheel Wheel, std::integral N, class... More>
 mistake::a_delay_needs_a_unit_write_timeout_5s_token timeout(const Wheel&, N, More&&...) = delete;
 
-/// Returns a token that abandons its operation at `when`: the operation then completes with timed_out, and its late
-/// result is destroyed. A duration counts from the operation's start.
+/// Returns a token that abandons its operation at `when`: the operation then completes at once with timed_out, although
+/// it still runs. Its late result is destroyed when it comes. A duration counts from the operation's start.
+/// Preconditions: the operation uses nothing that belongs to the caller. Right for async_resolve (it waits for
+///   getaddrinfo, which nothing can interrupt), for work in a thread pool, and for a co_spawn of a coroutine that owns
+///   what it uses. Wrong for reads and writes, which use the caller's buffer. Tokens for operations whose results do
+///   not own their data, or are a number of bytes, do not compile (owns_its_data).
+/// Effects: takes a block of the heap, freed when the operation has ended, and a timer of the wheel.
+/// Cancellation: a signal of the handler's slot passes to the operation, which completes at once with
+///   operation_aborted. If the wheel's timers are cancelled, the operation also completes so, but gets no signal.
+/// Errors: if there is no memory to bring the timeout to the handler's executor, the exception leaves run(), and the
+///   operation has no timeout any more.
+/// Lifetime: the operation's context, too, must exist until the operation ends.
 template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, class Token>
 auto abandon(const When& when, Token&& token) {
     return detail::timed(detail::abandon_in_context<Wheel>(when), std::forward<Token>(token));
@@ -137,8 +137,8 @@ auto abandon(const Wheel& wheel, const When& when) {
     return detail::timed(detail::abandon_on(wheel, when));
 }
 
-/// A deadline for several operations. The caller applies it to each operation: it calls the scope with a token or an
-/// awaitable. A duration counts from the scope's construction. Each operation has its own timer; the scope has none.
+/// A deadline for several operations: the caller calls the scope with the token or awaitable of each. A duration counts
+/// from the scope's construction. Each operation has its own timer; the scope has none.
 /// Wheel: the type of the wheel that is named, or void: each operation's timer goes to the timer_wheel of its context.
 /// Lifetime: a wheel that is named must outlive the scope.
 template <class Wheel = void>

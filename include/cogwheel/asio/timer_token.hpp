@@ -20,12 +20,12 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// What has become of a scheduled callable.
+/// The state of a scheduled callable.
 enum class timer_state {
     pending,
     fired,     ///< it runs, has run, or is on the way to its executor
     cancelled, ///< by its token, cancel_all(), stop() or the wheel's destructor
-    stale      ///< it has ended, and the wheel does not know any more how; also: the token is empty
+    stale      ///< the timer has ended, and the wheel no longer knows how; or the token is empty
 };
 
 constexpr std::string_view to_string(timer_state state) noexcept {
@@ -37,14 +37,14 @@ constexpr std::string_view to_string(timer_state state) noexcept {
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class Clock, class Locking, timing_wheel Core>
-class wheel_impl; // <cogwheel/asio/timer_wheel.hpp> defines it: who calls a token includes that
+class wheel_impl; // calls of a token need <cogwheel/asio/timer_wheel.hpp>, which defines it
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Names one scheduled callable. It never names a later timer.
 /// A token is stale once its timer has fired or was cancelled, or its wheel was destroyed. A default-constructed token
-/// is empty. On a stale or empty token, cancel(), reschedule() and pending() return false.
+/// is empty. On both, cancel(), reschedule() and pending() return false.
 /// Complexity: O(1) for each function. Thread safety: that of the wheel.
 /// Lifetime: none of these functions may be called after the wheel's execution context is destroyed.
 template <class Clock, class Locking = multi_threaded, timing_wheel Core = hashed_wheel>
@@ -57,17 +57,16 @@ public:
 
     constexpr basic_timer_token() noexcept = default;
 
-    /// Removes the timer. Returns whether it was pending. If so, its callable never runs.
+    /// Cancels the timer. Returns true if it was pending: its callable then never runs.
     /// Effects: destroys the callable before this returns. But if the timer has an on_cancel callable, a later turn
-    ///   runs that one, and destroys both.
+    ///   runs that callable, and destroys both.
     /// Errors: std::bad_alloc, only with an on_cancel callable; the timer stays pending.
-    // always_inline, as all that follows: see wheel_impl::schedule(). A delay that the caller writes as a constant is
-    // converted and checked by the compiler then.
+    // always_inline, as below: see wheel_impl::schedule(). The compiler then converts and checks a constant delay.
     COGWHEEL_ALWAYS_INLINE bool cancel() const { return target_ != nullptr && target_->cancel(id_); }
 
     /// Moves the timer to `when`: a duration from now, a point in time, or a deadline. Returns false if it is not
-    /// pending. In addition to the wheel's lock, and a clock reading for a duration, a later expiry usually costs one
-    /// store. Errors: std::bad_alloc; the timer keeps its expiry.
+    /// pending. A later expiry usually costs the lock, one store, and for a duration a clock reading. Errors:
+    /// std::bad_alloc; the expiry stays.
     template <detail::when<Clock> When>
     COGWHEEL_ALWAYS_INLINE bool reschedule(const When& when) const {
         return target_ != nullptr && target_->reschedule(id_, detail::time_of<Clock>(when));
@@ -75,9 +74,8 @@ public:
 
     bool pending() const { return target_ != nullptr && target_->pending(id_); }
 
-    /// Returns what has become of the timer. The wheel knows how a timer ended until another timer takes over its
-    /// memory, often the next one that is scheduled. It never knows it of a callable with an allocator of its own, or
-    /// of a large one (more than about 480 bytes): such timers are pending or stale.
+    /// Returns the state of the timer. The wheel knows how a timer ended until another timer, often the next one, takes
+    /// over its memory. A callable with its own allocator, or of more than about 480 bytes, is only pending or stale.
     timer_state state() const { return target_ != nullptr ? target_->state(id_) : timer_state::stale; }
 
     /// Returns the start of the tick at which the timer is due, or time_point::min() if the timer is not pending.
@@ -95,8 +93,7 @@ public:
     explicit constexpr operator bool() const noexcept { return target_ != nullptr; }
     friend constexpr bool operator==(basic_timer_token, basic_timer_token) = default;
 
-    /// Prints "timer INDEX:GENERATION STATE"; index and generation name the timer in its wheel. With fmt, print
-    /// fmt::streamed(token).
+    /// Prints "timer INDEX:GENERATION STATE": the first two name the timer in its wheel. For fmt: fmt::streamed(token).
     template <class Traits>
     friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, basic_timer_token t) {
         return out << "timer " << t.id_.index << ':' << t.id_.generation << ' ' << to_string(t.state()).data();

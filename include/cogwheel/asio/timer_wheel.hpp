@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // A timing wheel on an existing execution context. One Asio timer, the driver, serves hundreds of thousands of timers.
-// A timer completes waits, runs a callable or cancels an operation. To cancel a wait or a callable is O(1).
+// A timer completes waits, runs a callable or cancels an operation. The cancellation of a wait or a callable is O(1).
 //
 //     cogwheel::timer_wheel wheel{io};
 //     wheel.async_wait(20ms, [](std::error_code ec) { ... });
@@ -14,9 +14,7 @@
 // - Each accepted wait completes exactly once, unless the execution context is destroyed first. pending() is exact.
 // - The wheel has no thread. It plans wake-ups for due ticks only, and turns are bounded.
 // - An empty wheel does not keep run() from returning.
-// docs/guarantees.md lists the exceptions to each of these.
-// Several threads may use a timer_wheel, but not move or destroy it meanwhile. A local_timer_wheel is for one thread or
-// one strand, and has no lock.
+// docs/guarantees.md lists the exceptions to each of these. locking.hpp says which threads may use which wheel.
 #pragma once
 
 #include <cogwheel/asio/detail/clock/when.hpp>
@@ -33,7 +31,7 @@
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Marks the callable of schedule() that runs if the timer is cancelled instead of firing: by its token, by
-/// cancel_all() or stop(), or by the wheel's destructor. A turn runs this callable, never the call that cancels.
+/// cancel_all() or stop(), or by the wheel's destructor. A turn runs this callable; the call that cancels does not.
 /// Example: wheel.schedule(5s, [] { ... }, cogwheel::on_cancel([] { ... }));
 template <std::invocable G>
 struct on_cancel {
@@ -43,9 +41,9 @@ struct on_cancel {
 };
 
 /// A range of times, for schedule(): the timer fires between `earliest` and `latest` from now, so that timers that need
-/// not be exact share wake-ups. The wheel chooses a tick of the range at which it looks at a timer anyway. If there is
-/// none, it chooses the one that is divisible by the highest power of two, because other timers choose it too. If no
-/// tick starts in the range, the timer fires at the first tick after `earliest`.
+/// not be exact share wake-ups. The wheel chooses a tick of the range at which it looks at a timer anyway; else the
+/// tick that is divisible by the highest power of two, because other timers choose it too. If no tick starts in the
+/// range, the timer fires at the first tick after `earliest`.
 /// Complexity: O(slots of the range / 64 + occupied slots). Example: wheel.schedule(cogwheel::between(1s, 2s), f);
 struct between {
     std::chrono::nanoseconds earliest, latest;
@@ -79,7 +77,6 @@ concept schedulable = callable<F> || callable<F, Token>;
 template <class T, class Clock>
 concept schedule_time = when<T, Clock> || std::same_as<T, between>;
 
-/// Returns what the engine takes.
 template <class Clock, schedule_time<Clock> When>
 COGWHEEL_ALWAYS_INLINE auto time_to_schedule(const When& w) {
     if constexpr (std::same_as<When, between>)
@@ -109,8 +106,8 @@ auto& impl_of(const Wheel& wheel) noexcept {
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// The handle of a wheel. timer_wheel and local_timer_wheel name the usual types. Whoever has a const reference may use
-/// the wheel; only the owner may stop or move it, or cancel the timers of all.
+/// The handle of a wheel. timer_wheel and local_timer_wheel name the usual types. Through a const reference, the caller
+/// can use the wheel, but not stop or move it, nor cancel all timers.
 /// Clock: a std::chrono clock. Locking: multi_threaded or single_threaded. Core: hashed_wheel, hierarchical_wheel, or a
 /// type of your own that models timing_wheel. Executor: as for asio::basic_waitable_timer.
 /// Thread safety: as Locking says. Lifetime: the execution context must outlive the wheel.
@@ -149,12 +146,12 @@ public:
     template <class Rep, class Period>
     explicit basic_timer_wheel(std::chrono::duration<Rep, Period>, mistake::write_wheel_io_tick_10ms = {}) = delete;
 
-    /// The same with the executor of a context. Lifetime: the context must outlive the wheel.
+    /// Does the same with the executor of a context. Lifetime: the context must outlive the wheel.
     template <detail::context_for<Executor> Context>
     explicit basic_timer_wheel(Context& context, const wheel_options& options = {})
         : basic_timer_wheel(Executor(context.get_executor()), options) {}
 
-    /// Takes the timers over. After that `other` may only be destroyed or assigned to.
+    /// Takes the timers over. Afterwards, `other` may only be destroyed or assigned to.
     basic_timer_wheel(basic_timer_wheel&& other) noexcept
         : impl_(std::exchange(other.impl_, nullptr)), executor_(std::move(other.executor_)) {}
     template <class Other>
@@ -179,14 +176,13 @@ public:
 
     executor_type get_executor() const noexcept { return executor_; }
 
-    // Before the function that it warns of: Clang 19 lists the candidates in this order.
+    // Stands before the function that it warns of, because Clang 19 lists the candidates in this order.
     template <detail::when<Clock> When, class F>
         requires(!detail::callable<F, error_code> && detail::callable<F>) // in this order: some tokens take anything
     mistake::the_handler_takes_an_error_code_else_write_schedule async_wait(const When&, F&&) = delete;
 
-    /// Starts a wait that completes at `when`: a duration from now, a point in time, or a deadline. With a duration of
-    /// zero or less, it completes in the next turn; for a past point, in the next turn or at the end of the present
-    /// tick.
+    /// Starts a wait that completes at `when`: a duration from now, a point in time, or a deadline. A duration of zero
+    /// or less completes it in the next turn; a past point, in the next turn or at the end of the present tick.
     /// Effects: takes memory from the handler's associated allocator, else from the wheel's pool (large handlers: from
     ///   the heap). Frees it before the handler runs. Never completes inside this call.
     /// Completion signature: void(std::error_code): success; asio::error::operation_aborted if the wait was cancelled;
@@ -211,12 +207,12 @@ public:
     COGWHEEL_ALWAYS_INLINE token_type schedule(const When& when, F&& f) const {
         return schedule_timer(when, std::forward<F>(f), detail::no_callable(), nullptr);
     }
-    /// The same. Sets `ec` to why the wheel refuses the timer (errc), or to success.
+    /// Does the same, and sets `ec`: to the reason of a refusal (errc), or to success.
     template <detail::schedule_time<Clock> When, detail::schedulable<token_type> F>
     token_type schedule(const When& when, F&& f, error_code& ec) const {
         return schedule_timer(when, std::forward<F>(f), detail::no_callable(), &ec);
     }
-    /// The same two, with a callable that runs if the timer is cancelled (see on_cancel).
+    /// Do the same, with a callable that runs if the timer is cancelled (see on_cancel).
     template <detail::schedule_time<Clock> When, detail::schedulable<token_type> F, class G>
     token_type schedule(const When& when, F&& f, on_cancel<G> cancelled) const {
         return schedule_timer(when, std::forward<F>(f), std::move(cancelled.callable), nullptr);
@@ -237,9 +233,9 @@ public:
     mistake::f_takes_no_argument_for_an_error_code_write_async_wait schedule(const When&, F&&,
                                                                              More&&...) const = delete;
 
-    /// Schedules a batch: a range of pairs or tuples (delay, f), from which it moves. Reads the clock once, and takes
-    /// the lock once if the range is contiguous. Any other range may compute its elements, and may use the wheel for
-    /// that. Stops at the first timer that the wheel refuses; `ec` then says why. Returns the tokens of those before
+    /// Schedules a batch: moves the elements out of a range of pairs or tuples (delay, f). Reads the clock once. Takes
+    /// the lock once if the range is contiguous; any other range may compute its elements by calls of the wheel. Stops
+    /// at the first timer that the wheel refuses, and sets `ec` to the reason. Returns the tokens of the timers before
     /// it, in order. Complexity: O(length). Errors: std::bad_alloc; the timers before that one stay pending.
     template <class Range>
     std::vector<token_type> schedule_all(Range&& range, error_code& ec) const {
@@ -251,7 +247,7 @@ public:
         return impl().schedule_all(range, ignored);
     }
 
-    /// Returns how many timers are pending, those of timeouts included. All waits of one wheel_timer count as one.
+    /// Returns how many timers are pending, also for timeouts. All waits of one wheel_timer count as one.
     std::size_t pending() const { return impl().pending(); }
 
     /// Cancels all timers: later turns complete waits with operation_aborted, and destroy callables. Returns how many
@@ -259,16 +255,14 @@ public:
     /// Errors: std::bad_alloc; nothing changes.
     std::size_t cancel_all() { return impl().cancel_all(); }
 
-    /// Gives memory that no timer uses back to the system, for instance after a burst. Without this call, the wheel's
-    /// pool never shrinks. On systems other than Linux the memory stays.
+    /// Gives unused memory back to the system (Linux only), for instance after a burst. Only trim() shrinks the pool.
     /// Effects: pending timers and all tokens, also stale ones, stay as they are. Returns false and does nothing if a
     ///   timer may be due and has not fired yet, or inside a handler that the wheel calls at expiry. Memory that other
-    ///   threads cease to use meanwhile may stay.
+    ///   threads stop using meanwhile may stay.
     /// Complexity: O(slots + timers + memory not in use). Takes the wheel's lock again for each slice of about 0.1 ms.
     bool trim() { return impl().trim(); }
-    /// The same in slices of about 0.1 ms, so that other handlers can run in between. Begin with a new cursor, and call
-    /// it until it returns false. Then `cursor.done()` is what trim() returns. Only the first slice looks whether a
-    /// timer is due.
+    /// Does the same in slices of about 0.1 ms, so that other handlers can run in between. Begin with a new cursor, and
+    /// repeat the call until it returns false; cursor.done() is the result. Only the first slice checks for due timers.
     ///
     ///     cogwheel::wheel_cursor cursor;
     ///     while (wheel.trim(cursor)) co_await asio::post(asio::use_awaitable);
@@ -278,9 +272,9 @@ public:
     /// Returns how many timers it cancelled. A handler may call it. Does not wait for handlers.
     /// Complexity, Errors: those of cancel_all().
     std::size_t stop() { return impl().stop(); }
-    /// The same. Calls `visit(expiry)` or `visit(expiry, token)`, with a time_point and a token_type, for each
-    /// cancelled timer, in no particular order, outside the lock. Of a wait or a timeout, no caller has this token.
-    /// Errors: std::bad_alloc, before anything changes; exceptions of the visitor.
+    /// Does the same, and calls `visit(expiry)` or `visit(expiry, token)` for each cancelled timer, with a time_point
+    /// and a token_type. The calls come in no particular order, without the lock. No caller has the token of a wait or
+    /// a timeout. Errors: std::bad_alloc, before anything changes; exceptions of the visitor.
     template <class Visitor>
         requires(std::invocable<Visitor&, time_point> || std::invocable<Visitor&, time_point, token_type>)
     std::size_t stop(Visitor visit) {
@@ -291,12 +285,11 @@ public:
     /// the quantiles take a few microseconds, without the lock.
     wheel_stats stats() const { return impl().stats(); }
 
-    /// Returns the counts and what the slots of each level hold. Takes the lock for the counts, and again for each
-    /// 4,096 slots, each time for about 3 us, rarely up to 0.1 ms. So the slots may be newer than the counts.
-    /// Complexity: O(slots). Errors: std::bad_alloc.
+    /// Returns the counts, and those of the slots, which may be newer. Takes the lock for the counts, and again for
+    /// each 4,096 slots, each time for about 3 us, rarely up to 0.1 ms. Complexity: O(slots). Errors: std::bad_alloc.
     wheel_snapshot snapshot() const { return impl().snapshot(); }
-    /// The same in steps of at most 4,096 slots, so that other handlers can run in between. Begin with a new cursor and
-    /// an empty snapshot, and call it until it returns false.
+    /// Does the same in steps of at most 4,096 slots, so that other handlers can run in between. Begin with a new
+    /// cursor and an empty snapshot, and repeat the call until it returns false.
     bool snapshot(wheel_cursor& cursor, wheel_snapshot& s) const { return impl().snapshot(cursor, s); }
 
     /// Lets other threads read the counts of a local wheel: see stats_board. Each call returns the same board.
@@ -304,8 +297,8 @@ public:
     /// Errors: std::bad_alloc.
     std::shared_ptr<stats_board> publish() const { return impl().publish(); }
 
-    /// Calls `f(slow_turn)` after turns that took long or left many timers waiting, but not too often (see
-    /// slow_turn_options), and not after a turn whose handler threw. f runs in the turn, on the wheel's executor,
+    /// Calls `f(slow_turn)` after turns that took long or left many timers waiting, but not too often: see
+    /// slow_turn_options. A turn whose handler threw is not reported. f runs in the turn, on the wheel's executor,
     /// without the lock; if it throws, the exception leaves run(). Replaces the former f.
     /// Errors: std::invalid_argument (options), std::bad_alloc.
     /// Example: wheel.on_slow_turn({.longer_than = 20ms}, [](auto& t) { log(to_string(t)); });
@@ -318,10 +311,9 @@ public:
     void on_slow_turn(std::nullptr_t) { impl().on_slow_turn({}, nullptr); }
 
     /// Calls `visit(expiry)` or `visit(expiry, token)`, with a time_point and a token_type, for each pending timer, in
-    /// no particular order, without the lock. A timer that is pending throughout is visited exactly once, any other at
-    /// most once. The token may be used as any other. To cancel what is no callable ends it as cancel_all() does: a
-    /// wait or a request completes with operation_aborted, and the operation of a timeout is cancelled. abandon()
-    /// only loses its timeout.
+    /// no particular order, without the lock. Visits a timer that is pending throughout exactly once, any other at most
+    /// once. The token's cancel() ends a timer without a callable as cancel_all() does: a wait or a request completes
+    /// with operation_aborted, and the operation of a timeout is cancelled. But an abandon() only loses its timeout.
     /// Complexity: O(largest number of timers ever pending). Takes the lock for each 512 of them, for at most about
     /// 50 us. Errors: those of the visitor.
     template <class Visitor>
@@ -330,15 +322,15 @@ public:
         for (wheel_cursor cursor; impl().for_each_pending(cursor, visit);) {
         }
     }
-    /// The same for one slice, so that other handlers can run in between. Begin with a new cursor, and call it until it
-    /// returns false. What is pending during all slices is visited exactly once.
+    /// Does the same for one slice, so that other handlers can run in between. Begin with a new cursor, and repeat the
+    /// call until it returns false. Visits a timer that is pending during all slices exactly once.
     template <class Visitor>
         requires(std::invocable<Visitor&, time_point> || std::invocable<Visitor&, time_point, token_type>)
     bool for_each_pending(wheel_cursor& cursor, Visitor visit) const {
         return impl().for_each_pending(cursor, visit);
     }
 
-    /// Returns f(observer), called under the lock, for a wheel of type observed_wheel. f must not use the wheel.
+    /// Returns f(observer), called under the lock, for an observed_wheel. Preconditions: f does not use the wheel.
     template <class F>
         requires requires(Core& w, F f) { f(w.observer()); }
     decltype(auto) with_observer(F f) const {
@@ -391,7 +383,6 @@ inline constexpr bool is_timer_wheel = false;
 template <class Clock, class Locking, class Core, class Executor>
 inline constexpr bool is_timer_wheel<basic_timer_wheel<Clock, Locking, Core, Executor>> = true;
 
-/// The impl of a wheel of this type.
 template <class Wheel>
 using impl_type = std::remove_reference_t<decltype(impl_of(std::declval<const Wheel&>()))>;
 

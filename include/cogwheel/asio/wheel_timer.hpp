@@ -10,10 +10,8 @@
 // Differences from steady_timer:
 // - A wait completes up to one tick late. Re-arming usually costs one store.
 // - reschedule() moves pending waits to a new expiry, and aborts none.
-// - The cancellation slot of a wait still cancels that wait after the timer object is moved. It has no effect after the
-//   object is destroyed.
-// As in Asio, one thread at a time may use a timer object. Different threads may use different timers of one
-// timer_wheel.
+// - The cancellation slot of a wait still works after a move of the timer object, but not after its destruction.
+// As in Asio, one thread at a time may use a timer object. Threads may use different timers of one timer_wheel.
 #pragma once
 
 #include <cogwheel/asio/detail/engine/wheel_timer_impl.hpp>
@@ -64,7 +62,7 @@ public:
         expire(when);
     }
 
-    /// The same two with an executor for the waits of handlers without one. Default: that of the wheel.
+    /// Do the same, with an executor for handlers that have none. Default: the wheel's executor.
     template <detail::same_wheel<Wheel> W>
     basic_wheel_timer(const W& wheel, const Executor& executor)
         : impl_(detail::impl_of(wheel)),
@@ -75,14 +73,14 @@ public:
         expire(when);
     }
 
-    /// The same two on the wheel of the executor's context (see timer_wheel_of). Errors: std::bad_alloc.
+    /// Do the same on the wheel of the executor's context (see timer_wheel_of). Errors: std::bad_alloc.
     explicit basic_wheel_timer(const Executor& executor)
         : basic_wheel_timer(detail::find_wheel<detail::context_wheel_type<Wheel>>(executor), executor) {}
     template <detail::when<clock> When>
     basic_wheel_timer(const Executor& executor, const When& when) : basic_wheel_timer(executor) {
         expire(when);
     }
-    /// The same two with the executor of a context.
+    /// Do the same with the executor of a context.
     template <detail::context_for<Executor> Context>
     explicit basic_wheel_timer(Context& context) : basic_wheel_timer(Executor(context.get_executor())) {}
     template <detail::context_for<Executor> Context, detail::when<clock> When>
@@ -130,21 +128,20 @@ public:
         at_once_ = false;
         return n;
     }
-    /// The same, with a delay from now. If the delay is zero or less, later waits complete in the next turn.
+    /// Does the same, with a delay from now. If the delay is zero or less, later waits complete in the next turn.
     template <class Rep, class Period>
     std::size_t expires_after(std::chrono::duration<Rep, Period> delay) {
         prefetch();
         time_point now;
         const std::size_t n = impl_.cancel(now);
-        // A wait of such an expiry completes at once. So the expiry must not lie ahead, as that of the tick clock may.
+        // A wait for such an expiry completes at once, so it must not lie ahead, as a time of the tick clock may.
         set_expiry(delay, delay > delay.zero() ? now : clock::now());
         return n;
     }
 
-    /// Moves the pending waits to `when`, which also holds for later waits: a duration from now, a point in time, or a
-    /// deadline. Aborts none. Returns whether a wait is pending. Complexity: O(1); usually one store for a later
-    /// expiry.
-    /// Errors: std::bad_alloc; nothing changes.
+    /// Moves the expiry of pending and later waits to `when`: a duration from now, a point in time, or a deadline.
+    /// Aborts no wait. Returns true if a wait is pending.
+    /// Complexity: O(1); usually one store for a later expiry. Errors: std::bad_alloc; nothing changes.
     template <detail::when<clock> When>
     bool reschedule(const When& when) {
         prefetch();
@@ -166,7 +163,7 @@ public:
     /// Complexity: O(waits). Errors: std::bad_alloc; nothing changes.
     std::size_t cancel() { return impl_.cancel(); }
 
-    /// The same for one wait only: the pending one that was started first. Returns 0 or 1. Complexity: O(1).
+    /// Cancels only the pending wait that was started first. Returns 0 or 1. Complexity: O(1).
     std::size_t cancel_one() { return impl_.cancel_one(); }
 
     /// Starts a wait that completes at expiry(), or up to one tick later. Waits that expire together complete in the
@@ -181,7 +178,7 @@ public:
         for (time_point now = clock::now(); now < expiry_; now = clock::now())
             std::this_thread::sleep_for(traits_type::to_wait_duration(detail::distance(now, expiry_)));
     }
-    /// The same, for code that was written for steady_timer. Sets `ec` to success.
+    /// Does the same, and sets `ec` to success: for code that was written for steady_timer.
     void wait(error_code& ec) const {
         wait();
         ec.clear();
@@ -235,7 +232,7 @@ private:
         void start(Handler&& handler) const {
             timer_->impl_.start_wait(std::forward<Handler>(handler), timer_->expiry_, timer_->at_once_);
         }
-        // Not inlined: then the compiler inlines the engine into start(), which is the usual way.
+        // Not inlined: then the compiler inlines the engine into start(), the usual path.
         template <class Handler>
         [[gnu::noinline]] void send(Handler&& handler) const {
             if constexpr (detail::has_allocator<std::decay_t<Handler>>)

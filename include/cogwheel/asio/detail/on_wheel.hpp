@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What other rooms build their timers with. Of asio/detail/ they include this header only.
+// The parts from which other rooms build their timers. Of asio/detail/, they include this header only.
 //
-// - impl_of(wheel): the impl of a timer_wheel. It has the engine's lock(), admit(), arm(), rearm(), disarm() and
-//   request_turn().
+// - impl_of(wheel): the impl of a timer_wheel, with lock(), admit(), arm(), rearm(), disarm() and request_turn().
 // - wheel_hold: keeps the impl in use, so that the timer_wheel may be destroyed first.
 // - operation, payload: a node with the handler or callable that its completion calls.
 // - wheel_timer_impl: a timer that several waits share.
-// - unchecked_lock: what the engine's lock() returns, for a mutex of their own.
+// - unchecked_lock: the type that the engine's lock() returns, for a mutex of their own.
 // - back_link: finds the operation of a cancellation slot, if the operation still exists.
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Measures how long a count of the processor's counter takes, against a clock that is never slewed. A measurement is a
-// window between two samples. The rate is known after two windows in a row that agree; a window that does not agree
-// makes it unknown again. So a counter that steps, or whose frequency changes, is not used. No clock, no I/O.
+// Measures the rate of the processor's counter against a clock that is never slewed. A measurement is a window between
+// two samples. The rate is known after two windows in a row that agree. A window that does not agree makes it unknown
+// again: a counter that steps, or changes its frequency, is not used. No clock, no I/O.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>

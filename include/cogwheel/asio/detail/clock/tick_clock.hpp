@@ -2,20 +2,19 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // The clock of one wheel. exact() reads the system's clock, for turns. not_before() is for deadlines: it returns a time
-// that is not before the present, and at most 0.1 ms after it. A reading of the system's clock is fenced, so the cache
-// misses of two timers do not overlap. not_before() reads the processor's counter, which has no fence, and adds what
-// has passed since the last reading of the system's clock, the anchor (docs/adr/0014).
+// that is not before the present, and at most 0.1 ms after it. A reading of the system's clock has a fence, so the
+// cache misses of two timers would not overlap. not_before() reads the processor's counter without a fence, and adds
+// the time since the last reading of the system's clock, the anchor (docs/adr/0014).
 //
-// - Never before the present: the kernel slews its clock by at most 22.6 % (adjtimex(2)). The counts since the anchor
-//   are taken as 23 % longer than they are, and 2 us more.
-// - At most 0.1 ms after the present: an anchor is used for at most 0.2 ms. Then not_before() reads the system's clock.
-// - The counter is used only if the kernel uses it for this clock. A counter that steps back, or far ahead, ends the
-//   use of its anchor. If the system's clock gets ahead of not_before(), the counter is wrong, and is not used again.
+// - Never before the present: the kernel slews its clock by at most 22.6 % (adjtimex(2)), so not_before() takes the
+//   time since the anchor as 23 % longer, and adds 2 us.
+// - At most 0.1 ms after the present: after 0.2 ms, not_before() reads the system's clock again.
+// - The counter is used only if the kernel uses it for this clock. If the counter steps back or far ahead, its anchor
+//   is no longer used. If the system's clock gets ahead of not_before(), the counter is wrong, and never used again.
 // Elsewhere, and for other clocks, both functions read the clock.
 //
-// Activity of a connection needs a time, but no lock. So what an answer is made of can be read without the lock, too. A
-// version says whether it changed meanwhile: a sequence lock, as in H.-J. Boehm, "Can seqlocks get along with
-// programming language memory models?" (2012).
+// For the activity of a connection, the anchor can also be read without the lock. Its version is a sequence lock, as in
+// H.-J. Boehm, "Can seqlocks get along with programming language memory models?" (2012).
 #pragma once
 
 #include <cogwheel/asio/detail/clock/counter_rate.hpp>
@@ -51,9 +50,9 @@ struct tick_counter<std::chrono::steady_clock> {
     }
     /// Reads the clock that the kernel does not slew.
     static std::chrono::nanoseconds unslewed() noexcept;
-    /// Returns whether the counter is wanted, and the kernel trusts it: it is the present source of its clocks.
-    /// Errors: std::invalid_argument if a reading would end this thread. Short paths read it even if it is not used: to
-    ///   ask first would cost each timer 3 instructions.
+    /// Returns true if the counter is wanted, and the kernel uses it as the source of its clocks.
+    /// Errors: std::invalid_argument if a reading would end this thread. Short paths read an unused counter, too: a
+    ///   check would cost each timer 3 instructions.
     static bool is_usable(bool wanted);
 };
 #endif
@@ -64,7 +63,7 @@ class shared_value {
 public:
     constexpr shared_value(T value = {}) noexcept : value_(value) {} // NOLINT(google-explicit-constructor)
 
-    /// For the thread that has the lock. A plain read: as an atomic one, it would cost three instructions a timer.
+    /// For the thread that has the lock. A plain read: an atomic one would cost three instructions a timer.
     operator T() const noexcept { return value_; } // NOLINT(google-explicit-constructor)
 #ifdef __cpp_lib_atomic_ref
     shared_value& operator=(T value) noexcept {
@@ -105,21 +104,20 @@ public:
 
     /// Returns the time since the origin.
     [[gnu::noinline]] nanoseconds read() const noexcept { return saturating_add(ns_of(Clock::now()), -origin_); }
-    /// The same, and not_before() continues from there.
+    /// Does the same, and sets the anchor of not_before().
     nanoseconds exact() noexcept {
         if constexpr (counter::exists)
             if (use_) return anchored();
         return read();
     }
 
-    /// Returns a time since the origin: not before the present, at most `most_ahead` after it. Never goes back, unless
-    /// the clock does.
+    /// Returns a time since the origin: from the present to `most_ahead` after it. Goes back only if the clock does.
     nanoseconds not_before() noexcept {
         nanoseconds now{};
         return try_not_before(now) ? now : not_before_by_system();
     }
-    /// Sets `now` to what not_before() returns, unless that needs a new anchor: then returns false. The caller's path
-    /// has no call of a function in it then, and saves no registers.
+    /// Sets `now` to the result of not_before(), or returns false if that needs a new anchor. The caller's path then
+    /// contains no function call, and saves no registers.
     COGWHEEL_ALWAYS_INLINE bool try_not_before(nanoseconds& now) const noexcept {
         if constexpr (counter::exists) {
             const std::uint64_t age = counter::read() - anchor_count_;
@@ -131,8 +129,8 @@ public:
             return true;
         }
     }
-    /// The same on any thread, without the lock. Also returns false while another thread sets the anchor. What it
-    /// returns may go back by less than `most_ahead` when the anchor changes.
+    /// Does the same on any thread, without the lock. Also returns false while another thread sets the anchor. `now`
+    /// may go back by less than `most_ahead` when the anchor changes.
     COGWHEEL_ALWAYS_INLINE bool try_not_before_unlocked([[maybe_unused]] nanoseconds& now) const noexcept {
         if constexpr (counter::exists) {
             const std::uint64_t version = version_.load();
@@ -167,7 +165,7 @@ private:
         const nanoseconds floor = floor_;
         return floor_ = now > floor ? now : floor;
     }
-    /// While it lives, no thread without the lock takes an answer.
+    /// While it lives, try_not_before_unlocked() returns false.
     class change {
     public:
         explicit change(tick_clock& of) noexcept : of_(of) { of_.version_ = of_.version_ + 1; }
@@ -191,7 +189,7 @@ private:
         const change under_way(*this);
         if (usable_ != 0) {
             const std::uint64_t age = after - anchor_count_;
-            // The latest time that not_before() may have returned. Beyond `most_ahead`, the counter has made a step.
+            // The latest time that not_before() may have returned. Beyond `most_ahead`, the counter has stepped.
             nanoseconds latest = by_count(age < usable_ ? age : std::uint64_t(usable_));
             if (latest > now + most_ahead) latest = now + most_ahead;
             if (latest > nanoseconds(floor_)) floor_ = latest;
@@ -221,13 +219,13 @@ private:
         return now;
     }
 
-    // Returns whether the clock has advanced more than the counts since the anchor explain.
+    // Returns true if the clock has advanced more than the counts since the anchor explain.
     bool has_outrun(std::uint64_t age, nanoseconds now) const noexcept {
         constexpr std::uint64_t largest = std::uint64_t{1} << 63;
         return age < largest / per_count_ && now > by_count(age);
     }
 
-    // What not_before() needs comes first.
+    // The members that not_before() needs come first.
     shared_value<std::uint64_t> version_ = 0; // odd while the others change
     shared_value<std::uint64_t> anchor_count_ = 0;
     shared_value<std::uint64_t> usable_ = 0; // counts after the anchor; zero: no anchor

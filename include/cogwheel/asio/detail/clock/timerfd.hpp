@@ -3,8 +3,8 @@
 //
 // Timers of the kernel as file descriptors: timerfd_create(2). Linux only.
 //
-// After fork(2), a descriptor of the child names the very timer of the parent: what one process arms, the other one has
-// armed, too. So the child opens its own timers when the execution context is notified of the fork.
+// After fork(2), the child's descriptor names the timer of the parent, so each process would arm it for both. The child
+// opens its own timers when the execution context is notified of the fork.
 #pragma once
 
 #include <cogwheel/detail/exceptions.hpp>
@@ -57,7 +57,7 @@ public:
 
     void join(timerfd& t) noexcept;
     void leave(timerfd& t) noexcept;
-    /// Returns how many of the forks that led to this process the context was notified of.
+    /// Returns the number of forks on the way to this process of which the context was notified.
     const std::shared_ptr<std::atomic<unsigned>>& forks() const noexcept { return forks_; }
 
 private:
@@ -130,7 +130,7 @@ private:
 
     descriptor descriptor_;
     opener opener_;
-    timerfd_list* list_; // made after the reactor, and so told of a fork after it
+    timerfd_list* list_; // made after the reactor, and so notified of a fork after it
     bool listed_ = false;
 };
 
@@ -159,7 +159,7 @@ inline void timerfd_list::shutdown() noexcept {
     while (timerfd* t = timers_.pop_front()) t->listed_ = false;
 }
 
-/// Makes the timerfd readable at `at`, and not before: this also takes back that it is readable now.
+/// Makes the timerfd readable at `at`, and not before, even if it is readable now.
 inline void set_timerfd(int fd, std::chrono::nanoseconds at) noexcept {
     const std::int64_t ns = at.count() > 0 ? at.count() : 1; // zero would disarm it
     itimerspec when{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A driver on a timerfd, for clocks that no Asio timer can wait for. It keeps the rules of wheel_driver.hpp. In a child
+// A driver on a timerfd, for clocks that no Asio timer can wait for, with the rules of wheel_driver.hpp. In a child
 // process, the wait ends when the context is notified of the fork; the turn that it wakes arms the new timer.
 #pragma once
 
@@ -28,7 +28,7 @@ public:
     /// Wakes the target at `at`, and replaces the previous wait. run() does not return before that. Errors:
     /// std::bad_alloc; the previous wait is replaced nevertheless.
     void arm(typename Clock::time_point at, std::uint64_t serial) {
-        if (!timer_->is_open()) open(); // a child process could open none
+        if (!timer_->is_open()) open(); // a child process may have failed to open it
         cancel_wait();
         Clock::set_timer(timer_->native_handle(), at);
         timer_->async_wait(asio::posix::descriptor_base::wait_read, driver_wait(*target_, serial, *memory_));

@@ -3,9 +3,8 @@
 //
 // The driver: the one Asio timer that wakes the engine. testing/manual_clock.hpp specialises it for the manual clock.
 //
-// Each wait wakes the target exactly once: when its time has come, or soon after it was replaced or cancelled.
-// Cancelling needs no memory. Arming needs none if no earlier wait is still to arrive. So turns come even out of
-// memory.
+// Each wait wakes the target exactly once: when its time has come, or soon after it was replaced or cancelled. Turns
+// come even without memory: cancel_wait() needs none, and arm() none if no earlier wait is still to arrive.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -21,12 +20,12 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// The object that the driver wakes. `serial` is the number that arm() was given. The functions are not virtual: each
-/// type of wheel would have tables and type information for them, in programs that have none else.
+/// The object that the driver wakes. `serial` is the number that arm() was given. The functions are not virtual,
+/// because each type of wheel would need a table and type information.
 class wake_target {
 public:
     void wake(std::uint64_t serial) { wake_(*this, serial); }
-    /// Tells that the wait was destroyed without a call: its executor could not take it, or its context is gone.
+    /// Reports that the wait was destroyed without a call: its executor could not take it, or its context is gone.
     void wake_lost(std::uint64_t serial) noexcept { lost_(*this, serial); }
 
 protected:
@@ -41,7 +40,7 @@ private:
 };
 
 /// Memory for two waits of the driver: the present one, and a replaced one that has not arrived yet. Further waits take
-/// memory from the heap. Lifetime: it must outlive the driver, because a cancelled wait may still be in it.
+/// memory from the heap. Lifetime: must outlive the driver, because a cancelled wait may still be in it.
 class driver_memory {
 public:
     void* take(std::size_t bytes) {
@@ -64,7 +63,6 @@ private:
     place places_[2];
 };
 
-/// An allocator on driver_memory.
 template <class T>
 struct driver_allocator {
     using value_type = T;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Converts the time points and delays of a clock into ticks of one wheel: finds the tick at which a timer is due, and
-// whether it is due at once.
+// Converts the time points and delays of a clock to the due ticks of one wheel.
 #pragma once
 
 #include <cogwheel/asio/detail/clock/tick_clock.hpp>
@@ -19,9 +18,8 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-// ---- time points, and nanoseconds since the clock's epoch: machines decide in these, without a clock ----
+// ---- time points, and nanoseconds since the clock's epoch, in which state machines decide without a clock ----
 
-/// Reads the clock.
 template <class Clock>
 std::chrono::nanoseconds present() noexcept {
     return saturate_to_ns(Clock::now().time_since_epoch());
@@ -85,11 +83,11 @@ public:
 
     /// Returns the present, since the origin.
     nanoseconds present() const noexcept { return clock_.read(); }
-    /// The same at the start of a turn: the tick clock continues from there.
+    /// Does the same at the start of a turn, and sets the anchor of the tick clock.
     nanoseconds begin_turn() noexcept { return clock_.exact(); }
     /// Returns a point that is not before the present, for deadlines.
     time_point not_before() noexcept { return point_after(origin_, clock_.not_before()); }
-    /// The same on any thread, without the lock. Returns false if it needs the lock: see tick_clock.
+    /// Does the same on any thread, without the lock. Returns false if it needs the lock: see tick_clock.
     COGWHEEL_ALWAYS_INLINE bool try_not_before_unlocked(time_point& now) const noexcept {
         nanoseconds since{};
         if (!clock_.try_not_before_unlocked(since)) return false;
@@ -121,7 +119,7 @@ public:
         else
             return true;
     }
-    /// Sets `due` to what at() returns, or returns false: for what is beyond 146 years, or before the origin, or if
+    /// Sets `due` to the result of at(). Returns false for a time beyond 146 years or before the origin, or if
     /// tick_clock::try_not_before() does. Preconditions: is_usual(w).
     template <class Wheel, class When>
     COGWHEEL_ALWAYS_INLINE bool try_at(const Wheel& wheel, When w, due_tick& due) noexcept {
@@ -141,10 +139,10 @@ public:
         return true;
     }
 
-    // always_inline, as in arm() and schedule(): with several callers, g++ would call it, for 6 instructions more.
+    // always_inline: with several callers, g++ would call it, for 6 instructions more.
     template <class Wheel>
     COGWHEEL_ALWAYS_INLINE due_tick at(const Wheel& wheel, from_present w) noexcept {
-        // At once means in the next turn, which may not have reached the tick of not_before() yet.
+        // A timer that is due at once fires in the next turn, which may not have reached the tick of not_before() yet.
         if (!Clock::is_steady || !is_usual(w)) return after(wheel, w.delay, clock_.exact());
         return {scale_.due(clock_.not_before(), w.delay), false};
     }
@@ -174,7 +172,7 @@ public:
 private:
     static constexpr nanoseconds longest_usual = nanoseconds::max() / 2;
 
-    // The same as since_origin() for a point from the origin to longest_usual after it; else returns false.
+    // Does what since_origin() does, for a point from the origin to longest_usual after it; else returns false.
     COGWHEEL_ALWAYS_INLINE bool try_since_origin(time_point t, nanoseconds& since) const noexcept {
         std::int64_t difference = 0;
         const bool overflow = sub_overflow(saturate_to_ns(t.time_since_epoch()).count(),

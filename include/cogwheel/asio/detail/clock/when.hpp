@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// What functions take as a time, under one name: a duration from now, a point in time, a deadline.
 #pragma once
 
 #include <cogwheel/asio/detail/clock/wheel_time.hpp>
@@ -15,7 +13,7 @@ inline constexpr bool is_duration = false;
 template <class Rep, class Period>
 inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
 
-/// A duration, or what converts to a point in time of the clock, such as a deadline.
+/// A duration, or a type that converts to a point in time of the clock, such as a deadline.
 template <class T, class Clock>
 concept when = is_duration<T> || std::convertible_to<const T&, typename Clock::time_point>;
 

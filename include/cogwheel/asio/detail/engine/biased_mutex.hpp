@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The mutex of a wheel. Most wheels are used by one thread. For that thread, the owner, locking costs no locked
-// instruction: it stores that it is inside, and looks whether it still is the owner. All other threads exchange a word.
+// The mutex of a wheel. Most wheels have one thread, the owner. It locks without a locked instruction: it stores that
+// it is inside, and looks whether it still is the owner. All other threads exchange a word.
 //
-// - Whoever finds the mutex biased to another thread revokes that: it takes the word, and then the ownership. The owner
-//   must not overlook this, nor the other one that the owner is inside. Usually each side needs a fence for that
-//   (Dekker's algorithm). Here membarrier(2) gives the thread that revokes both fences. It takes some microseconds.
-// - Without an owner, to lock costs one locked instruction, and unlock() stores. std::mutex needs two of them. Each one
-//   makes the cache misses of two timers wait for each other.
-// - Each owner has a flag of its own for "inside": one that finds that it no longer is the owner takes its store back,
-//   and by then there may be another owner. So there are at most four owners in the life of a mutex.
-// - At the end of each turn, the wheel offers the ownership to the thread that runs it (consider_bias()). It gets it
-//   if it alone has locked since the last turns. After a revocation, twice as many turns are needed, unless the former
-//   owner had it for so long that this was worth a revocation.
+// - A thread that finds the mutex biased to another thread revokes the bias: it takes the word, and then the ownership.
+//   Neither thread may overlook the store of the other. Usually each side needs a fence for that (Dekker's algorithm).
+//   Here the revoking thread gets both fences by membarrier(2), in some microseconds.
+// - Without an owner, lock() costs one locked instruction, and unlock() a store. std::mutex needs two locked
+//   instructions. Each one makes the cache misses of two timers wait for each other.
+// - Each owner has its own flag for "inside". A thread that is no longer the owner takes its store back, and by then
+//   there may be another owner. A mutex has at most four owners in its life.
+// - At the end of each turn, the wheel offers the ownership to the thread that runs it (consider_bias()). The thread
+//   gets it if no other thread has locked during the last turns. A revocation doubles that number of turns, unless the
+//   former owner had the mutex for so long that the bias was worth the revocation.
 // - A thread that finds the mutex locked looks again after 0.4 us, then after longer and longer pauses. After about
-//   0.13 ms it sleeps, so that it does not take the processor away from the thread that holds the mutex. By
-//   membarrier(2), unlock() does not overlook it. Where the kernel has no membarrier(2), unlock() has a fence, and the
-//   mutex no owner.
+//   0.13 ms it sleeps, to leave the processor to the thread that holds the mutex. membarrier(2) makes sure that
+//   unlock() does not overlook the sleeper. Without membarrier(2), unlock() has a fence, and the mutex no owner.
 // Not fair, as std::mutex. Not recursive. Without Linux, multi_threaded uses std::mutex (locking.hpp).
 // Sources: Kawachiya, Koseki, Onodera, "Lock reservation" (OOPSLA 2002); Dice, Moir, Scherer, "Quickly reacquirable
 // locks" (2002); docs/adr/0015.
@@ -33,11 +32,10 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Names a thread by the address of its thread control block: an address that it alone has as long as it runs. Zero if
-/// that is not known here.
+/// Returns the address of the thread's control block, which no other running thread has. Zero if it is not known here.
 COGWHEEL_ALWAYS_INLINE inline std::uintptr_t this_thread_block() noexcept {
     std::uintptr_t at = 0;
-    // Volatile: a coroutine may go on on another thread, and must not remember the address of the last one.
+    // Volatile, because a coroutine may continue on another thread, whose address differs.
 #if COGWHEEL_X86_64
     asm volatile("mov {%%fs:0, %0|%0, fs:[0]}" : "=r"(at)); // the second one for -masm=intel
 #elif COGWHEEL_AARCH64
@@ -61,12 +59,12 @@ public:
         if (!try_lock()) [[unlikely]]
             lock_slowly();
     }
-    /// Returns false also if no thread has the mutex, but another one is its owner: lock() then revokes that.
+    /// Also returns false if the mutex is free, but another thread is its owner: lock() then revokes the bias.
     COGWHEEL_ALWAYS_INLINE bool try_lock() noexcept {
         const std::uintptr_t me = this_thread_block(), owner = owner_.load(std::memory_order_relaxed);
         if (const std::uintptr_t number = owner ^ me; number < most_owners) [[likely]] {
             std::atomic<bool>& inside = inside_[number];
-            // Acquires what another thread did that had the address of this one, and has ended.
+            // Acquires the stores of an ended thread that had the address of this one.
             [[maybe_unused]] const bool again = inside.load(std::memory_order_acquire);
             COGWHEEL_ASSERT(!again && "not recursive");
             inside.store(true, std::memory_order_relaxed);
@@ -90,7 +88,7 @@ public:
     /// Unlocks. If this returns true, a thread may sleep: then call wake_one().
     COGWHEEL_ALWAYS_INLINE bool release() noexcept {
         if (bias_ != nullptr) [[likely]] {
-            bias_->store(false, std::memory_order_release); // who waits for this looks again by itself
+            bias_->store(false, std::memory_order_release); // a waiting thread looks again by itself
             return false;
         }
         word_.store(unlocked, std::memory_order_release);
@@ -107,7 +105,7 @@ public:
         else
             ++quiet_turns_;
     }
-    /// Returns whether the mutex has an owner. Preconditions: this thread has locked it.
+    /// Returns true if the mutex has an owner. Preconditions: this thread has locked it.
     bool is_biased() const noexcept { return bias_ != nullptr; }
 
 private:
@@ -130,14 +128,14 @@ private:
 
     static constexpr std::uintptr_t most_owners = 4; // a thread's address is a multiple of this
 
-    // The address of the owner, with its number in the low bits. Only who has the word changes it.
+    // The address of the owner, with its number in the low bits. Only the thread that has the word changes it.
     std::atomic<std::uintptr_t> owner_{nobody};
     std::atomic<bool>* bias_ = nullptr; // the owner's, if there is one: the mutex guards this, and all after sleepers_
     std::array<std::atomic<bool>, most_owners> inside_{}; // the owner has the mutex, or asks whether it still is one
     std::atomic<word> word_{unlocked};
     std::atomic<word> sleepers_;
     std::uint32_t quiet_turns_ = 0, needed_turns_ = 0;
-    std::uintptr_t last_ = 0;   // who has asked for a bias last
+    std::uintptr_t last_ = 0;   // the thread that asked for a bias last
     std::uintptr_t others_ = 0; // not zero: another thread has locked since then
     std::array<std::uintptr_t, most_owners> owners_{};
 };

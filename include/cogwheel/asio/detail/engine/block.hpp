@@ -3,8 +3,8 @@
 //
 // The memory of a timer of the binding: a node, then its payload.
 //
-// By default both are one block of a node_table. If the payload is too large for that, or has its own allocator, both
-// take memory from that allocator or the heap, and the table knows the node as an embedded one.
+// By default, both are one block of a node_table. For a payload that is too large or has its own allocator, the memory
+// comes from the heap or that allocator. The table then knows the node as an embedded one.
 #pragma once
 
 #include <cogwheel/detail/exceptions.hpp>
@@ -19,8 +19,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// A block of the table, which gets it back at the end of the scope unless it is kept. It names no payload, so it is
-/// compiled once for all of them.
+/// A block that the table gets back at the end of the scope, unless it is kept. Compiled once for all payload types.
 class table_block {
 public:
     table_block(node_table& table, timer_node& node, std::size_t size, node_table::mark mark) noexcept
@@ -57,9 +56,9 @@ class block {
     using own_traits = std::allocator_traits<own_allocator>;
 
 public:
-    /// Whether release() is enough to end a timer without a delivery.
+    /// True if release() is enough to end a timer without a delivery.
     static constexpr bool trivial = pooled && COGWHEEL_TRIVIALLY_DESTRUCTIBLE(Payload);
-    /// Whether the table marks the block: a token then cancels the timer without a call of its function.
+    /// Says whether the table marks the block: a token then cancels the timer without a call of its function.
     static constexpr node_table::mark mark = [] {
         if constexpr (requires { Payload::ends_by_release; })
             if (trivial && Payload::ends_by_release) return node_table::mark::yes;
@@ -99,8 +98,8 @@ public:
     template <class... Args>
     static constexpr bool is_pooled_noexcept = pooled && noexcept(Payload(std::declval<Args>()...));
 
-    /// Does what create() does with a block from the table's free list, around arm(node), which returns whether it has
-    /// armed the node. Returns nullptr if arm() returns false, or no block is free; nothing has changed then.
+    /// Does what create() does, with a block from the table's free list that arm(node) arms. Returns nullptr if arm()
+    /// returns false, or no block is free; nothing has changed then.
     template <class Arm, class... Args>
     COGWHEEL_ALWAYS_INLINE static timer_node* create_armed(node_table& table, Arm arm, Args&&... args) noexcept {
         timer_node* node = table.take_free(size, mark);

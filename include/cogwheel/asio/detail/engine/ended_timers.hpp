@@ -13,8 +13,8 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// An operation with a timeout that the next turn will cancel. If it ends before that, it leaves the list. The links
-/// are not in the node, because clear() of the core wheel writes to all nodes.
+/// An operation with a timeout that the next turn will cancel, unless it ends before. The links are not in the node,
+/// because clear() of the core wheel writes to all nodes.
 struct pending_cancellation : list_links<pending_cancellation> {
     timer_node* node = nullptr;
 };

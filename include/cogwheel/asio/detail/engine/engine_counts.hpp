@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What an engine counts. Of each timer it counts only that it was scheduled, fired or cancelled: one increment each.
-// The lateness is counted once for all timers of a tick that fire in one turn, because it is the same for them.
+// The counts of an engine. A timer costs one increment when it is scheduled, fires or is cancelled. All timers of a
+// tick that fire in one turn have the same lateness, which is counted once.
 #pragma once
 
 #include <cogwheel/counts/lateness_histogram.hpp>
@@ -25,7 +25,6 @@ public:
     void reject() noexcept { ++rejected_; }
     void wake_up() noexcept { ++wakeups_; }
 
-    /// Returns the number of timers that have fired. Complexity: O(kinds).
     std::uint64_t fired() const noexcept {
         std::uint64_t n = 0;
         for (const timer_counts& k : kinds_) n += k.fired;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How a timer of the binding ends. One function pointer in its node completes it, for every outcome.
+// The end of a timer of the binding. One function pointer in its node completes it, for every outcome.
 #pragma once
 
 #include <cogwheel/asio/detail/engine/block.hpp>
@@ -11,7 +11,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Why a timer completes, and so what its function does.
+/// The reason why a timer completes. It decides what the node's function does.
 enum class outcome {
     expired,
     aborted,   ///< cancelled: complete the async_wait, or run the on_cancel callable
@@ -25,16 +25,14 @@ enum class outcome {
 /// Returns true if the timer ends before it is due: with all others, or by a token.
 constexpr bool is_early(outcome how) noexcept { return how == outcome::collected || how == outcome::discarded; }
 
-/// Whether a wheel takes one more timer.
 enum class admission { accepted, stopped, full };
 
-/// Returns the outcome of a refused timer. Preconditions: not accepted.
 constexpr outcome outcome_of(admission a) noexcept {
     return a == admission::stopped ? outcome::stopped : outcome::rejected;
 }
 
-/// The context with which a node's function is called. The lock is held at the call, and when the function returns or
-/// throws. With outcome::collected, `lock` may be empty; the engine's lock is held nevertheless.
+/// The context of a call of a node's function. The lock is held at the call, and when the function returns or throws.
+/// With outcome::collected, `lock` may be empty, but the engine's lock is held.
 template <class Engine>
 struct completion_context {
     Engine& engine;
@@ -42,7 +40,6 @@ struct completion_context {
     outcome how;
 };
 
-/// Locks again at the end of the scope.
 template <class Lock>
 class [[nodiscard]] relock_on_exit {
 public:
@@ -60,8 +57,7 @@ private:
 /// Returns how the last timer of a node ended. Preconditions: the node was an operation's, and has not been used again.
 inline bool has_fired(const timer_node& node) noexcept { return node.completion() == nullptr; }
 
-/// Owns an operation: only its owner may complete or continue it. If the owner is destroyed before release(), it calls
-/// Operation::abandon().
+/// Owns an operation: only the owner may complete or continue it. Unless released, its destructor calls abandon().
 template <class Operation>
 class operation_owner {
 public:
@@ -105,7 +101,7 @@ public:
     template <class... Args>
     static constexpr bool is_pooled_noexcept = block::template is_pooled_noexcept<Args...>;
 
-    /// The same with a block that is free, and armed by arm(node): see block::create_armed().
+    /// Does the same with a free block, which arm(node) arms: see block::create_armed().
     template <class Arm, class... Args>
     COGWHEEL_ALWAYS_INLINE static timer_node* create_armed(Engine& engine, Arm arm, Args&&... args) noexcept {
         timer_node* node = block::create_armed(table(engine), arm, std::forward<Args>(args)...);
@@ -132,7 +128,7 @@ public:
                 if constexpr (block::trivial) return block::release(table(c.engine), node);
             }
         }
-        // It was never pending: the next timer of this node gets another id than the one in its cancellation slot.
+        // Never pending: the next timer of this node must not get the id that is in the cancellation slot.
         if (c.how == outcome::stopped || c.how == outcome::rejected) node_table::forget_ended(node);
         if (c.how == outcome::collected) return c.engine.template defer_collected<Payload::kind>(node);
         const relock_on_exit relock(c.lock);

@@ -50,7 +50,6 @@ inline error_code error_of(admission a) noexcept {
     return a == admission::stopped ? errc::stopped : errc::too_many_timers;
 }
 
-/// Returns the error code with which a wait completes.
 inline error_code wait_error(outcome how) noexcept {
     switch (how) {
     case outcome::expired:
@@ -99,10 +98,9 @@ private:
     Handler handler_;
 };
 
-// Parts of start_waiting() that name no type of a handler, so that they are compiled once for all of them.
+// Parts of start_waiting() that name no handler type, so that they are compiled once for all.
 
-/// Connects a wait with the slot of its handler. Releases the lock meanwhile. Errors: std::bad_alloc; the lock may be
-/// released then.
+/// Connects a wait with its handler's slot. Unlocks meanwhile. Errors: std::bad_alloc, perhaps without the lock.
 template <class Target, class Engine, class Slot>
 void connect_waiting(Engine& engine, typename Engine::lock_type& lock, timer_node& node, Slot& slot) {
     const timer_id id = node.next_id();
@@ -118,10 +116,8 @@ template <class Engine>
     node.complete(&c);
 }
 
-/// Starts a wait. Makes its node, connects it with `slot`, that of the handler, and calls begin(node, connected) under
-/// the lock. begin() makes the wait pending, or defers its completion. Handler tracking shows the wait as one of
-/// `object`.
-/// Target: see slot_handler.
+/// Starts a wait: makes its node, connects it with the handler's `slot`, and calls begin(node, connected) under the
+/// lock. begin() makes the wait pending, or defers its completion. Handler tracking shows `object`.
 /// Effects: if this returns, the handler is called exactly once, or the execution context destroys it.
 /// Errors: std::bad_alloc; those of begin(). The handler is then destroyed.
 template <class Payload, class Target, class Engine, class Slot, class Handler, class Begin>
@@ -133,7 +129,7 @@ void start_waiting(Engine& engine, [[maybe_unused]] void* object, Slot slot, Han
     COGWHEEL_ASIO_MACRO(HANDLER_CREATION)((asio::query(engine.executor(), asio::execution::context), op::payload(node),
                                            Payload::listed ? "wheel_timer" : "timer_wheel", object, 0, "async_wait"));
     COGWHEEL_TRY {
-        // Before the timer can fire: after that the slot may no longer exist.
+        // Before the timer can fire, because afterwards the slot may no longer exist.
         if (slot.is_connected()) connect_waiting<Target>(engine, lock, node, slot);
         begin(node, slot.is_connected());
     }
@@ -168,7 +164,7 @@ public:
     static constexpr timer_kind kind = timer_kind::callable;
     static constexpr bool silent = std::is_same_v<OnCancel, no_callable>;
     static constexpr bool listed = false;
-    static constexpr bool ends_by_release = silent; // its token needs no call of the function
+    static constexpr bool ends_by_release = silent; // a token ends it without a call of the function
 
     template <class G, class H>
     scheduled_callable(G&& f, H&& on_cancel,

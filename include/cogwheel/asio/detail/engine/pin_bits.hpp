@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// The pins of an operation, as bits in one word.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>

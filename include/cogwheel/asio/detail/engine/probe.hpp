@@ -2,8 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Static probes (USDT) of a wheel, for tracers such as bpftrace. The CMake option COGWHEEL_PROBES compiles them in.
-// Until a tracer attaches, a probe is one nop. Its arguments are registers and memory that the code has anyway (g++;
-// Clang may store some first).
+// Until a tracer attaches, a probe is one nop, and its arguments cost nothing (g++; Clang may store some first).
 //
 //   schedule(wheel, timer, due)           A timer was armed. It is due at the tick `due`.
 //   reschedule(wheel, timer, due)         A pending timer was moved.
@@ -13,9 +12,8 @@
 //   turn_begin(wheel, present, length)    A turn begins: the time since tick 0, and the length of a tick, in ns.
 //   turn_end(wheel, fired, duration)      It has fired so many timers, in so many ns.
 //
-// `wheel` and `timer` are addresses, which later wheels and timers may have again. `function` is the address of a
-// function of the library. Its name shows the type of the callable or of the handler of a wait; of a wheel_timer, an
-// idle monitor and a request it shows Cogwheel's own type.
+// `wheel` and `timer` are addresses, which later wheels and timers may have again. The name of `function`, an address,
+// shows the type of the callable or handler; for a wheel_timer, an idle monitor or a request, Cogwheel's own type.
 // The format of the notes: https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation
 #pragma once
 

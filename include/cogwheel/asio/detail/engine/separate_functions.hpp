@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The functions of the usual wheels that files of a program call, and no handler's type enters. With
-// COGWHEEL_SEPARATE_COMPILATION, only the file that includes <cogwheel/src.hpp> compiles them; else each file compiles
-// those that it uses. Wheels of other types are compiled where they are used, in either case.
+// The functions of the usual wheels that do not depend on the type of a handler. With COGWHEEL_SEPARATE_COMPILATION,
+// only the file that includes <cogwheel/src.hpp> compiles them; else each file compiles those that it uses. Wheels of
+// other types are always compiled where they are used.
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
@@ -16,8 +16,8 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Core>;
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types cannot have any
-// One by one: a program that links the whole class would contain functions that it never calls. What only these call is
-// compiled with them, and mostly into them. `how` is extern, or nothing, to compile them. `...` is the engine's type.
+// One by one: with the whole class, a program would contain functions that it never calls. Functions that only these
+// call are compiled with them. `how` is extern, or empty to compile them. `...` is the engine's type.
 #define COGWHEEL_SEPARATE_ENGINE(how, ...)                                                                             \
     how template void __VA_ARGS__::close(__VA_ARGS__::lock_type&) noexcept;                                            \
     how template void __VA_ARGS__::shutdown(__VA_ARGS__::lock_type&);                                                  \
@@ -27,7 +27,6 @@ using usual_impl = wheel_impl<std::chrono::steady_clock, Locking, Core>;
     how template void __VA_ARGS__::wake_earlier_by(due_tick);                                                          \
     how template void __VA_ARGS__::cancel_wait() noexcept;
 
-/// For both locking policies of a wheel of the core.
 #define COGWHEEL_SEPARATE_FUNCTIONS(how, wheel)                                                                        \
     COGWHEEL_SEPARATE_ENGINE(how, wheel_engine<std::chrono::steady_clock, multi_threaded, wheel>)                      \
     COGWHEEL_SEPARATE_ENGINE(how, wheel_engine<std::chrono::steady_clock, single_threaded, wheel>)                     \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Who is told of the turns of a wheel: the readers of a stats_board, and the receiver of slow turns. An extension of
-// the engine.
+// The engine's extension that reports turns to the readers of a stats_board, and to the receiver of slow turns.
 #pragma once
 
 #include <cogwheel/asio/detail/engine/operation.hpp>
@@ -73,7 +72,7 @@ public:
     void attach(Engine& engine) noexcept { engine_ = &engine; }
     void shut_down() noexcept override {} // drop() does it
 
-    /// Sets who receives slow turns; nullptr: no receiver. Returns the former one, to be destroyed without the lock.
+    /// Sets the receiver of slow turns, or none. Returns the former one, to be destroyed without the lock.
     receiver receive(const slow_turn_options& options, receiver to) noexcept {
         filter_ = slow_turn_filter(options);
         return std::exchange(receiver_, std::move(to));
@@ -98,7 +97,7 @@ public:
         }
     }
 
-    // What the receiver owns may belong to another service, which the context destroys before ours.
+    // The receiver may own objects of another service, which the context destroys before this one.
     void drop(lock_type& lock) noexcept override {
         receiver dropped = std::exchange(receiver_, nullptr);
         lock.unlock();

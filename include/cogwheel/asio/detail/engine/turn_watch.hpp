@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What an engine tells of its turns. It knows only this interface: a program that does not watch its wheels compiles
-// nothing of what stands behind it (turn_hooks.hpp), and pays for one look at a null pointer in each turn.
+// The interface by which an engine reports its turns. A program that does not watch its wheels does not compile the
+// class behind it (turn_hooks.hpp). It only pays for one look at a null pointer in each turn.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>

@@ -8,15 +8,15 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Holds a mutex until the end of the scope. Like std::unique_lock, but without its checks, each of which can throw:
-/// each type of handler has functions with such calls. It cannot be moved.
-/// Preconditions: lock() only without, unlock() only with the lock; neither of a lock of no mutex.
+/// Holds a mutex until the end of the scope. Like std::unique_lock, but without checks that can throw, which would be
+/// in functions of each handler type. It cannot be moved.
+/// Preconditions: the lock has a mutex; lock() only while it is unlocked, unlock() only while it is locked.
 template <class Mutex>
 class [[nodiscard]] unchecked_lock {
 public:
     using mutex_type = Mutex;
 
-    /// Of no mutex.
+    /// Makes a lock without a mutex.
     unchecked_lock() noexcept = default;
     explicit unchecked_lock(Mutex& mutex) : mutex_(&mutex) { lock(); }
     unchecked_lock(Mutex& mutex, std::adopt_lock_t) noexcept : mutex_(&mutex), owns_(true) {}

@@ -6,14 +6,14 @@
 // Thread safety: all public functions need the lock, except lock() and not_before_unlocked().
 //
 // Rules of the driver (docs/adr/0009, 0022):
-// - The engine arms it only for an earlier wake-up. A turn is bounded, and ends by arming it for the next due tick. A
-//   turn that was posted, to abort waits for example, leaves a wake-up that is planned as it is.
+// - The engine arms it only for an earlier wake-up. A turn is bounded, and at its end arms the driver for the next due
+//   tick. A posted turn (for instance to abort waits) leaves a planned wake-up as it is.
 // - An empty wheel arms nothing. When the last timer goes, the engine cancels the driver's wait, so that run() returns.
 //   The completion of that wait serves as the turn that delivers an aborted handler.
-// - If new timers came before that completion, the engine posts a turn the next time, and cancels the wait only if the
-//   wheel is still empty then. Otherwise a connection that arms and cancels per request pays a system call for each.
-// - Out of memory a turn still comes. If the engine cannot post it, it cancels the planned wait. If no wait is planned,
-//   it arms one in memory that was set aside (wheel_driver.hpp).
+// - If new timers came before that completion, the engine posts a turn the next time. It cancels the wait only if the
+//   wheel is then still empty. So a connection that arms and cancels for each request pays no system call for each.
+// - A turn comes even without memory. If the engine cannot post it, it cancels the planned wait. If no wait is planned,
+//   the engine arms one in reserved memory (wheel_driver.hpp).
 #pragma once
 
 #include <cogwheel/asio/detail/clock/wheel_driver.hpp>
@@ -65,9 +65,9 @@ public:
     lock_type lock() { return lock_type(mutex_); }
     typename Locking::mutex& mutex() noexcept { return mutex_; }
 
-    // For the short paths. These call functions only at their end, for the rare cases, so that they save no registers.
+    // For the short paths. They call functions only at their end, for the rare cases, so that they save no registers.
 
-    /// Takes the lock, unless that takes longer: another thread has it, or is the mutex's owner.
+    /// Takes the lock, unless another thread has it or is the mutex's owner.
     COGWHEEL_ALWAYS_INLINE bool try_lock() noexcept { return mutex_.try_lock(); }
     /// Releases the lock, and returns `result`.
     template <class T>
@@ -80,7 +80,7 @@ public:
         }
         return result;
     }
-    /// The same after a timer was cancelled. Returns true.
+    /// Does the same after a timer was cancelled. Returns true.
     COGWHEEL_ALWAYS_INLINE bool unlock_after_cancel() noexcept {
         if (wheel_->size() == 0) [[unlikely]]
             return unlock_empty();
@@ -96,8 +96,7 @@ public:
 
     // ---- timers ----
 
-    /// Decides whether another timer may be armed, and counts a refusal. `replaces`: the timer replaces an accepted
-    /// one, so max_pending does not apply.
+    /// Admits a timer, or counts a refusal. `replaces`: the timer replaces an accepted one; max_pending does not apply.
     admission admit(bool replaces = false) noexcept {
         if (has_room()) [[likely]]
             return admission::accepted;
@@ -123,8 +122,7 @@ public:
         return time_.try_at(*wheel_, when, due);
     }
 
-    /// Does what arm() does if that takes a few stores: no wake-up to plan, no new entry. Otherwise changes nothing and
-    /// returns false.
+    /// Arms the node if that takes a few stores: no wake-up to plan, no new entry. Otherwise only returns false.
     template <timer_kind Kind>
     COGWHEEL_ALWAYS_INLINE bool try_arm(timer_node& node, const due_tick& a) noexcept {
         if constexpr (wheel_with_short_path<Core>)
@@ -135,8 +133,8 @@ public:
             }
         return false;
     }
-    /// The same for rearm(). The driver may have to wake earlier although the node's entry serves: it was armed for the
-    /// deadline, and an entry that was taken over may lie before that.
+    /// Does the same for rearm(). The driver may have to wake earlier even if the node's entry serves: it was armed for
+    /// the deadline, and an entry that was taken over may lie before the deadline.
     COGWHEEL_ALWAYS_INLINE bool try_rearm(timer_node& node, const due_tick& a) noexcept {
         if constexpr (wheel_with_short_path<Core>)
             if (!has_to_wake(a) && wheel_->postpone(node, a.due)) [[likely]] {
@@ -191,22 +189,20 @@ public:
         defer(outcome::aborted, node);
     }
 
-    /// The same for a node that was disarmed with all others: see outcome::collected.
+    /// Does the same for a node that was disarmed with all others: see outcome::collected.
     template <timer_kind Kind>
     [[gnu::noinline]] void defer_collected(timer_node& node) noexcept { // as abort()
         note_cancel<Kind>(node);
         defer(outcome::aborted, node);
     }
 
-    /// Leaves the completion to a later turn. Preconditions: a turn is requested or running; the node is neither armed
-    /// nor deferred.
+    /// Leaves the completion to a later turn. Preconditions: a turn is requested or runs; node not armed, not deferred.
     void defer(outcome how, timer_node& node) noexcept { ended_.push(how, node); }
-    /// The same for the aborted timer of a timeout(). withdraw_cancellation() undoes it.
+    /// Does the same for the aborted timer of a timeout(). withdraw_cancellation() undoes it.
     void defer_cancellation(pending_cancellation& c, timer_node& node) noexcept { ended_.push_cancellation(c, node); }
     void withdraw_cancellation(pending_cancellation& c) noexcept { ended_.erase_cancellation(c); }
 
-    /// Ends a timer early (see is_early()); the caller defers what follows. Errors: if discarded, those of
-    /// request_turn(); nothing changes.
+    /// Ends a timer early (see is_early()); the caller defers the rest. Errors: if discarded, those of request_turn().
     template <timer_kind Kind>
     void end_early(outcome how, timer_node& node) {
         if (how == outcome::collected) return note_cancel<Kind>(node); // it is disarmed, and a turn will come
@@ -217,8 +213,7 @@ public:
     /// Makes sure that a turn comes soon. Errors: none if the driver can be armed without memory, else std::bad_alloc.
     void request_turn();
 
-    /// The same, before the caller disarms one timer. If that is the last one, cancels the driver's wait, posts
-    /// nothing.
+    /// Does the same before the caller disarms one timer. If that is the last one, cancels the driver's wait instead.
     void request_turn_to_abort() {
         if (wheel_->size() == 1 && planned_ != never && !rearmed_quickly_ && !turning_ && !turn_coming())
             cancel_wait();
@@ -234,11 +229,11 @@ public:
         }
     }
     bool is_turn_ending() const noexcept { return loop_stopped_; }
-    /// Returns whether another thread runs a turn.
+    /// Returns true if another thread runs a turn.
     bool in_turn_elsewhere() const noexcept { return turning_ && turn_thread_ != std::this_thread::get_id(); }
 
-    /// Returns true if the timer that fired before this one was due at another tick. Call begin_tick() then: it records
-    /// the lateness of that tick, and completes the node again.
+    /// Returns true if the timer that fired before this one was due at another tick. Then call begin_tick(), which
+    /// records the lateness of that tick, and completes the node again.
     bool is_first_of_tick(const timer_node& node) const noexcept { return node.deadline() != counts_.due(); }
     [[gnu::noinline]] void begin_tick(timer_node& node, void* context) {
         record_lateness();
@@ -253,7 +248,6 @@ public:
         ++counts_.of(Kind).fired;
         COGWHEEL_PROBE(4, fire, this, &node, node.deadline().value, node.completion());
     }
-    /// Counts a timer that was collected.
     template <timer_kind Kind>
     void note_cancel([[maybe_unused]] const timer_node& node) noexcept {
         ++counts_.of(Kind).cancelled;
@@ -262,7 +256,7 @@ public:
 
     time_point start_of(tick t) const noexcept { return time_.start_of(t); }
     time_point not_before() noexcept { return time_.not_before(); }
-    /// The same without the lock, on any thread that may use the wheel.
+    /// Does the same without the lock, on any thread that may use the wheel.
     COGWHEEL_ALWAYS_INLINE time_point not_before_unlocked() noexcept {
         time_point now;
         return time_.try_not_before_unlocked(now) ? now : not_before_slowly();
@@ -282,7 +276,6 @@ public:
     Extension& extension() {
         return extensions_.template get<Extension>();
     }
-    /// Returns nullptr if there was no such call.
     template <class Extension>
     const Extension* find_extension() const noexcept {
         return extensions_.template find<Extension>();
@@ -330,7 +323,7 @@ protected:
         return n;
     }
 
-    /// Returns whether a turn has a timer to fire by the clock. May be true for a timer that has been moved to later.
+    /// Returns true if a timer is due by the clock. May be true for a timer that was moved to a later tick.
     bool is_behind() {
         const auto due = wheel_->next_due();
         return due && *due <= time_.reached();
@@ -341,7 +334,7 @@ protected:
 
     // ---- what it has counted ----
 
-    /// Fills `s`, except for the quantiles: the caller reads them off the copy that this returns, without the lock.
+    /// Fills `s`, except for the quantiles. The caller computes these from the returned copy, without the lock.
     lateness_histogram stats(wheel_stats& s);
     /// Counts `count` slots of a level, from `first` on. Returns false if the level has no further slots.
     bool count_slots(std::size_t level, std::size_t first, std::size_t count, level_census& census) const noexcept;
@@ -395,11 +388,9 @@ private:
 
     bool turn_coming() const noexcept { return turn_posted_.is_set() || wait_cancelled_; }
 
-    // To be called after each change of what it reads. Not inlined, as what else turns and the driver's waits call in
-    // several places, but no short path of a timer.
+    // Called after each change of what wake_before() reads. Not inlined: several places call it, but no short path.
     [[gnu::noinline]] void note_driver() noexcept { wake_before_ = wake_before(); }
-    // While a turn runs or is coming, only the first timer that is due before a planned wake-up matters: the end of the
-    // turn then plans anew.
+    // While a turn runs or is coming, only the first timer before a planned wake-up matters: the turn's end plans anew.
     std::uint64_t wake_before() const noexcept {
         return (turning_ || turn_coming()) && (planned_ == never || armed_earlier_) ? 0 : planned_;
     }
@@ -417,7 +408,7 @@ private:
     }
     COGWHEEL_ALWAYS_INLINE bool has_to_wake(const due_tick& a) const noexcept {
         COGWHEEL_ASSERT(wake_before_ == wake_before());
-        // If such a clock was set forward, the driver's wait may still be on its way although its tick has passed.
+        // If the clock was set forward, the driver's wait may still be on its way although its tick has passed.
         if constexpr (!Clock::is_steady)
             if (a.at_once || a.due <= wheel_->now()) return true;
         return a.due.value < wake_before_;
@@ -447,7 +438,7 @@ private:
     void deliver_ended(lock_type& lock, std::uint32_t& budget);
     void end_turn(lock_type& lock, bool more);
     nanoseconds present() const noexcept { return time_.present(); }
-    // Records the lateness of the timers that have fired since the last call, which were due at one tick.
+    // Records the lateness of the timers that have fired since the last call. All were due at one tick.
     [[gnu::noinline]] void record_lateness() noexcept {
         if (const std::uint64_t n = counts_.fired() - counts_.recorded(); n != 0)
             counts_.record_lateness(turn_start_ - time_.start_since_origin(counts_.due()), n);
@@ -468,7 +459,7 @@ private:
     std::uint64_t planned_ = never;            // the tick for which the driver is armed
     std::atomic<std::uint64_t> serial_ = 0;    // the number of the driver's present wait
     std::atomic<std::uint64_t> lost_wait_ = 0; // the number of the last wait that was destroyed without a call
-    bool wait_is_useless_ = false;             // the context has just destroyed one before its time
+    bool wait_is_useless_ = false;             // the context has just destroyed a wait before its time
     post_flag turn_posted_;
     bool wait_cancelled_ = false;  // the driver's wait was cancelled, and will come as a turn
     bool rearmed_quickly_ = false; // the last time the wheel became empty, a new timer came before the next turn
@@ -543,7 +534,7 @@ template <class Clock, class Locking, timing_wheel Core>
         if (wheel_->size() != 0) request_turn();
     }
     COGWHEEL_CATCH {
-        // The collected timers wait for the next turn that comes. If none comes, the context's end destroys them.
+        // The collected timers wait for the next turn. If none comes, the context's end destroys them.
     }
     collect_all([](timer_node&) {});
     room_ = 0;
@@ -674,7 +665,7 @@ void wheel_engine<Clock, Locking, Core>::plan(tick until, bool after_turn) {
     }
 }
 
-// The wait has come, or never will.
+// The wait has arrived, or will never arrive.
 template <class Clock, class Locking, timing_wheel Core>
 void wheel_engine<Clock, Locking, Core>::forget_wait() noexcept {
     wait_cancelled_ = false;
@@ -699,20 +690,20 @@ void wheel_engine<Clock, Locking, Core>::wait_over(std::uint64_t serial) {
     run_turn(lock, woken);
 }
 
-// A wait or a posted turn was destroyed without a call: the executor had no memory, or its context is gone.
-// A failing post or arm() calls these two with the lock held, and so may an executor that drops what it takes. So they
-// look without the lock whether the post or arm() is still underway.
+// The next two handle a wait or a posted turn that was destroyed without a call: the executor had no memory, or its
+// context is gone. A failing post or arm() calls them with the lock held, and so may an executor that drops a function.
+// So they first look without the lock whether the post or arm() is still under way.
 template <class Clock, class Locking, timing_wheel Core>
 [[gnu::cold]] void wheel_engine<Clock, Locking, Core>::wait_lost(wake_target& target, std::uint64_t serial) noexcept {
     wheel_engine& e = static_cast<wheel_engine&>(target);
-    // plan() reads it after it has set serial_: one of the two sees what the other has set. Earlier waits change
-    // nothing.
+    // plan() reads lost_wait_ after it sets serial_: one of the two sees the other's store. Earlier waits have no
+    // effect.
     for (std::uint64_t last = e.lost_wait_; last < serial && !e.lost_wait_.compare_exchange_weak(last, serial);) {
     }
     if (serial != e.serial_) return;
     const guard lock(e.mutex_);
     if (serial != e.serial_) return;
-    // Lost before its time, it went with its queue. That takes another wait, and destroys it at once.
+    // A wait that is lost before its time went with its queue, which would destroy another wait at once, too.
     e.wait_is_useless_ = e.planned_ == never || e.planned_ > e.time_.reached().value;
     e.forget_wait();
     e.replace_lost_turn();
@@ -741,7 +732,7 @@ template <class Clock, class Locking, timing_wheel Core>
 
 template <class Clock, class Locking, timing_wheel Core>
 void wheel_engine<Clock, Locking, Core>::run_turn(lock_type& lock, bool woken) {
-    if (turning_ || !wheel_ || shut_down_) return; // a handler runs the context: the outer turn goes on
+    if (turning_ || !wheel_ || shut_down_) return; // a handler runs the context; the outer turn goes on
     turning_ = true;
     turn_thread_ = std::this_thread::get_id();
     note_driver();
@@ -821,7 +812,7 @@ void wheel_engine<Clock, Locking, Core>::end_turn(lock_type& lock, bool more) {
     if (more || !ended_.empty()) {
         request_turn();
     } else if (planned_ == never || armed_earlier_ || wheel_->size() == 0) {
-        armed_earlier_ = false; // in the other case, no timer is due before the wake-up that is planned
+        armed_earlier_ = false; // otherwise, no timer is due before the planned wake-up
         if (const auto due = wheel_->next_due()) {
             if (due->value < planned_ && !turn_coming()) plan(*due, true);
         } else {
@@ -836,18 +827,17 @@ void wheel_engine<Clock, Locking, Core>::end_turn(lock_type& lock, bool more) {
 
 // ---- what those who watch it may ask; all need the lock ----
 
-/// How many entries a look for due timers reads: about 30 us. So the lock is never held for long.
+/// How many entries a look for due timers reads under the lock: about 30 us.
 inline constexpr std::size_t look_for_due = 32'768;
 
-/// Returns the time until a point since the origin; zero if that has passed.
 template <class Clock, class Locking, timing_wheel Core>
 std::chrono::nanoseconds wheel_engine<Clock, Locking, Core>::time_left(nanoseconds until) const noexcept {
     const nanoseconds now = present();
     return until > now ? until - now : nanoseconds::zero();
 }
 
-/// Returns how many timers are due at `at` or before, counted by their entries. Entries of cancelled timers are not
-/// counted while the driver waits: it has looked at them, and no timer is due before its next wake-up.
+/// Returns how many timers are due at `at` or before, counted by their entries. While the driver waits, returns 0, and
+/// counts no entries of cancelled timers: no timer is due before the next wake-up.
 template <class Clock, class Locking, timing_wheel Core>
 std::uint64_t wheel_engine<Clock, Locking, Core>::due(tick at) const noexcept {
     if constexpr (counted_wheel<Core>) {
@@ -928,7 +918,6 @@ wheel_snapshot wheel_engine<Clock, Locking, Core>::snapshot() {
     return s;
 }
 
-/// Returns what a report says of the last turn.
 template <class Clock, class Locking, timing_wheel Core>
 slow_turn wheel_engine<Clock, Locking, Core>::last_turn() const noexcept {
     const auto [took, fired] = counts_.last_turn();

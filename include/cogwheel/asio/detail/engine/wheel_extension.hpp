@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What other rooms keep for a wheel, one object of each type.
+// Objects that other rooms keep for a wheel, one of each type.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -33,7 +33,7 @@ inline bool same_type(type_key a, type_key b) noexcept { return a == b; }
 class wheel_extension {
 public:
     virtual ~wheel_extension() = default;
-    /// Gives back what belongs to other services of the execution context, which is being destroyed.
+    /// Releases objects of other services of the execution context, which is being destroyed.
     virtual void shut_down() noexcept = 0;
 
 private:
@@ -62,7 +62,6 @@ public:
         return *made;
     }
 
-    /// Returns the extension of this type, or nullptr if it has not been made.
     template <class Extension>
     const Extension* find() const noexcept {
         const type_key type = key_of<Extension>();

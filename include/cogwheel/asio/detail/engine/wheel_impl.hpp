@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The impl of a wheel: what a timer_wheel and its tokens call, on top of the engine. It belongs to a service of the
-// execution context. So tokens and cancellation slots may outlive the timer_wheel that they came from (docs/adr/0002).
+// The impl of a wheel: the functions that a timer_wheel and its tokens call, on top of the engine. It belongs to a
+// service of the execution context, so tokens and cancellation slots may outlive their timer_wheel (docs/adr/0002).
 #pragma once
 
 #include <cogwheel/asio/cursor.hpp>
@@ -54,20 +54,19 @@ public:
         }
     }
 
-    /// Returns whether this impl may be opened on `executor`. An impl without a lock stays with its first executor,
-    /// where its stale tokens may still be used.
+    /// Returns true if this impl may be opened on `executor`. Without a lock, it stays with its first executor, which
+    /// may still use its stale tokens.
     bool was_at(const asio::any_io_executor& executor) const noexcept {
         return !first_executor_ || first_executor_ == executor;
     }
 
-    /// Aborts all pending timers, for a timer_wheel that is destroyed. The owner gets the impl back after their
-    /// delivery.
+    /// Aborts all pending timers, when the timer_wheel is destroyed. The owner gets the impl back after their delivery.
     [[gnu::cold]] void close() noexcept {
         lock_type lock = engine::lock();
         engine::close(lock);
     }
 
-    /// Destroys all handlers without a call, for an execution context that shuts down. May be called twice.
+    /// Destroys all handlers without a call, when the execution context shuts down. May be called twice.
     [[gnu::cold]] void shutdown() {
         lock_type lock = engine::lock();
         engine::shutdown(lock);
@@ -86,8 +85,7 @@ public:
             std::forward<Handler>(handler), begin_wait<When>{*this, when});
     }
 
-    /// Schedules a callable. Returns an empty token if the wheel takes no timer. Sets *ec, unless it is nullptr.
-    /// `replaces`: see admit().
+    /// Schedules a callable. Returns an empty token if the wheel refuses it. `ec`: or nullptr. `replaces`: see admit().
     // always_inline: with a million timers, each instruction costs almost a nanosecond (docs/adr/0014).
     template <class When, class F, class OnCancel>
     COGWHEEL_ALWAYS_INLINE token_type schedule(When when, F&& f, OnCancel&& on_cancel, error_code* ec,
@@ -124,7 +122,7 @@ public:
             return schedule_wrapped(when, std::forward<F>(f), std::forward<OnCancel>(on_cancel), ec, replaces);
         }
     }
-    /// The same under the lock. Releases it meanwhile if arming the timer throws.
+    /// Does the same under the lock. Releases it meanwhile if arming the timer throws.
     template <class When, class F, class OnCancel>
     token_type schedule_locked(When when, F&& f, OnCancel&& on_cancel, error_code* ec, bool replaces = false) {
         using payload = scheduled_callable<std::decay_t<F>, std::decay_t<OnCancel>>;
@@ -147,7 +145,7 @@ public:
     /// Preconditions: the node is armed.
     token_type token_of(const timer_node& node) noexcept { return {*this, node.id()}; }
 
-    // Whether to iterate the range is no more than to read memory. Other ranges may use the wheel: not under its lock.
+    // True if the iteration only reads memory. Other ranges may use the wheel, so they are iterated without its lock.
     template <class Range>
     static constexpr bool is_in_memory =
         requires(Range& r) { requires std::contiguous_iterator<decltype(std::begin(r))>; };
@@ -188,12 +186,12 @@ public:
         timer_node* node = nodes.find_block(id);
         if (node == nullptr || !nodes.is_marked(id.index)) [[unlikely]]
             return cancel_slowly(true, id);
-        // A callable that needs no destructor: there is nothing to deliver or to destroy.
+        // The callable needs no destructor: there is nothing to deliver or to destroy.
         this->template remove<timer_kind::callable>(*node);
         nodes.release_block(*node, id.index);
         return this->unlock_after_cancel();
     }
-    /// The same under the lock. Releases the lock meanwhile if the callable has a destructor.
+    /// Does the same under the lock. Releases the lock meanwhile if the callable has a destructor.
     bool cancel(lock_type& lock, timer_id id) {
         timer_node* node = nodes.find(id);
         if (node == nullptr) return false;
@@ -217,8 +215,8 @@ public:
         timer_node* node = nodes.block_at(id.index);
         if (node == nullptr) [[unlikely]]
             return reschedule_slowly(true, id, when);
-        // Some processors read their counter only when all branches before it are decided. So none depends on the node
-        // until then, and the node comes meanwhile.
+        // Some processors read their counter only after all earlier branches are decided. So no branch depends on the
+        // node before that, and the node arrives meanwhile.
         COGWHEEL_PREFETCH(node, 1);
         due_tick a{};
         if (!this->try_due_at(when, a)) [[unlikely]]
@@ -359,7 +357,7 @@ private:
             return self_calling<std::decay_t<F>, token_type>{std::forward<F>(f)};
     }
 
-    // Names no type of a handler, so that those of one type of delay share it: see start_waiting().
+    // Names no handler type, so that all handlers share it: see start_waiting().
     template <class When>
     struct begin_wait {
         wheel_impl& self;
@@ -379,7 +377,7 @@ private:
     };
 
     static constexpr std::int64_t trim_at_a_time = 16'384; // units of work: about 0.1 ms
-    // So many slots take about 20 us if they are not in the cache, so many nodes about 50 us.
+    // This number of slots takes about 20 us if they are not in the cache, this number of nodes about 50 us.
     static constexpr std::size_t slots_at_a_time = 4096, nodes_at_a_time = 512;
 
     using hooks = turn_hooks<engine>;
@@ -414,16 +412,15 @@ private:
                                replaces);
     }
 
-    // A callable that can stay in registers should not be written to the stack for a call that rarely happens: to read
-    // it from there in other pieces than it was written, the processor waits until all earlier stores are in the cache.
+    // A callable that can stay in registers should not be written to the stack for a rare call. If it were read back in
+    // other pieces than it was written, the processor would wait until all earlier stores are in the cache.
     template <class F, class Value = std::decay_t<F>>
     using by_value =
         std::conditional_t<std::is_trivially_copyable_v<Value> && sizeof(Value) <= 64 && requires(Value&& v) {
             Value(std::move(v));
         }, Value, F&&>;
 
-    // The rare cases. They take the lock, or take it over if `locked`. Not inlined, so that the usual case saves no
-    // registers for them.
+    // The rare cases. They take the lock, unless `locked`. Not inlined, so that the usual case saves no registers.
     template <class F, class OnCancel>
     [[gnu::noinline]] token_type schedule_and_unlock(due_tick a, F f, OnCancel on_cancel, error_code* ec,
                                                      bool replaces) {
@@ -464,8 +461,8 @@ private:
     friend engine;
     friend owner;
     owner& owner_;
-    wheel_impl* next_ = nullptr;           // of all that the owner has
-    wheel_impl* next_idle_ = nullptr;      // of those that no wheel uses
+    wheel_impl* next_ = nullptr;           // in the list of all impls of the owner
+    wheel_impl* next_idle_ = nullptr;      // in the list of those that no wheel uses
     asio::any_io_executor first_executor_; // only without a lock: see was_at()
 };
 
@@ -495,7 +492,6 @@ bool wheel_impl<Clock, Locking, Core>::trim(wheel_cursor& cursor) {
     return !cursor_access::done(cursor);
 }
 
-/// Gives the census its groups of slots, if the cursor asks for them.
 template <class Clock, class Locking, timing_wheel Core>
 void wheel_impl<Clock, Locking, Core>::prepare_groups(wheel_cursor& cursor) {
     const std::size_t most = cursor_access::most_groups(cursor);

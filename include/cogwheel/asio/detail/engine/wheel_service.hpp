@@ -26,8 +26,7 @@ public:
         while (impls_ != nullptr) delete std::exchange(impls_, impls_->next_);
     }
 
-    /// Opens a wheel in a closed impl, or in a new one. While the context is destroyed, a destructor may call this: the
-    /// wheel then takes no timers.
+    /// Opens a wheel in a closed impl, or in a new one. While the context is destroyed, the wheel refuses all timers.
     /// Complexity: O(1), or O(idle impls) for impls without a lock. Errors: std::bad_alloc.
     [[gnu::cold]] Impl& open(const asio::any_io_executor& executor, const wheel_options& options) {
         Impl& impl = acquire(executor);
@@ -42,8 +41,7 @@ public:
     }
 
 private:
-    // Returns a closed impl, or a new one. An impl without a lock goes only to the executor that it had before: the
-    // stale tokens of its previous wheel may be used there.
+    // Returns a closed impl, or a new one. An impl without a lock goes only to its former executor: see was_at().
     [[gnu::cold]] Impl& acquire(const asio::any_io_executor& executor) {
         const std::lock_guard lock(mutex_);
         for (Impl** at = &idle_; *at != nullptr; at = &(*at)->next_idle_) {
@@ -66,7 +64,6 @@ private:
     Impl* idle_ = nullptr;
 };
 
-/// Opens a wheel in an execution context: see wheel_service::open().
 template <class Impl>
 [[gnu::cold, gnu::noinline]] Impl& open_wheel(asio::execution_context& context, const asio::any_io_executor& executor,
                                               const wheel_options& options) {

@@ -4,8 +4,8 @@
 // The impl of a timer object: one node in the wheel, and a list of the waits in the order of their start.
 //
 // - The node is armed while the list is not empty. Re-arming costs a schedule() of the core wheel, usually a store.
-// - A cancellation slot finds its wait by an id. So the slot may outlive the object, and the object may move. Waits
-//   without a slot have no id. So aborting a wait that is alone and has none touches only the object.
+// - A cancellation slot finds its wait by an id, so the slot may outlive the object, and the object may move. Waits
+//   without a slot have no id: to abort the only wait, if it has no slot, touches only the object.
 // - The list lies directly behind the node, where the wheel prefetches (node_table::adjacent).
 #pragma once
 
@@ -22,7 +22,6 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// A wait in the list of a wheel_timer_impl.
 template <class Handler>
 class listed_handler : public waiting_handler<Handler> {
 public:
@@ -30,7 +29,6 @@ public:
     using waiting_handler<Handler>::waiting_handler;
 };
 
-/// A node, and the list of the waits directly behind it.
 template <class Engine>
 class wheel_timer_impl : private timer_node, private node_list {
     using lock_type = typename Engine::lock_type;
@@ -177,7 +175,7 @@ private:
         }
     }
 
-    // Names no type of a handler: it is the same type for all of them.
+    // Names no handler type, so that it is the same type for all.
     struct begin_wait {
         wheel_timer_impl& self;
         time_point when;
@@ -192,7 +190,7 @@ private:
     }
 
     // Adds a wait. If the wheel refuses it, the next turn completes it. `named`: it gets an id.
-    // Inlined by force: several callers would otherwise keep the compiler from it.
+    // always_inline: the compiler does not inline a function with several callers by itself.
     COGWHEEL_ALWAYS_INLINE void enter(timer_node& wait, time_point when, bool at_once, bool named) {
         if (empty()) {
             if (const admission how = engine_->admit(); how != admission::accepted) {
@@ -221,8 +219,7 @@ private:
         return n;
     }
 
-    // Gives the node an index at the first wait. So a timer that never waits costs none, and a moved-from timer can be
-    // used again.
+    // Gives the node an index at the first wait: a timer that never waits needs none, and a moved-from one is usable.
     void attach() {
         if (attached()) return;
         COGWHEEL_ASSERT(static_cast<void*>(static_cast<node_list*>(this)) == static_cast<timer_node*>(this) + 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How the callable of a callback_timer gets to its associated executor. The turn posts a function with the id of the
-// timer that has fired. On the executor, the function looks for the timer that has this id and still expects it: the
-// object may have been moved, scheduled again, cancelled or destroyed meanwhile.
+// Brings the callable of a callback_timer to its associated executor. The turn posts a function with the id of the
+// timer. On the executor, the function looks for a timer that has this id and still expects the call: the object may
+// have been moved, scheduled again, cancelled or destroyed meanwhile.
 #pragma once
 
 #include <cogwheel/asio/detail/engine/operation.hpp>
@@ -21,7 +21,7 @@ class callback_arrival {
     using executor_type = asio::associated_executor_t<F, asio::any_io_executor>;
 
 public:
-    // A copy: the turn of another thread may need the executor while the callable is moved.
+    // A copy, because another thread's turn may need the executor while the callable is moved.
     callback_arrival(const F& f, const asio::any_io_executor& of_wheel)
         : executor_(asio::get_associated_executor(f, of_wheel)), is_wheels_(is_executor(of_wheel, executor_)) {}
     callback_arrival(const callback_arrival& other) : executor_(other.executor_), is_wheels_(other.is_wheels_) {}
@@ -29,14 +29,14 @@ public:
 
     bool under_way() const noexcept { return under_way_; }
 
-    /// Returns whether a function was under way. It will not find the timer, nor another one that gets its index.
+    /// Returns true if a function was under way: it will not find the timer, nor another one with its index.
     bool withdraw(Timer& t) noexcept {
         if (!under_way_) return false;
         under_way_ = false;
         node_table::forget_ended(t);
         return true;
     }
-    /// The same if the timer has got another id since then.
+    /// Does the same if the timer has got another id since then.
     void forget() noexcept { under_way_ = false; }
     void take(callback_arrival& other) {
         executor_ = other.executor_;
@@ -44,8 +44,8 @@ public:
         under_way_ = std::exchange(other.under_way_, false);
     }
 
-    /// Sends the function, or returns false: the callable may run here. Releases the lock meanwhile; then the timer may
-    /// be destroyed. Errors: those of the executor; the timer has ended then.
+    /// Sends the function, or returns false if the callable may run here. Releases the lock meanwhile, so the timer may
+    /// be destroyed. Errors: those of the executor; the timer has then ended.
     template <class Engine>
     bool send(Timer& t, Engine& e, typename Engine::lock_type& lock) {
         if (is_wheels_) return false;

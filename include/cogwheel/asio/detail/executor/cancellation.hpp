@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// Cancellation slots: whether an emission cancels, and how a slot finds an operation that may no longer exist.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -14,12 +12,12 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Returns whether an emission cancels: cancellation_type::none does not.
+/// Returns true if an emission cancels: cancellation_type::none does not.
 inline bool cancels(asio::cancellation_type_t type) noexcept {
     return (type & asio::cancellation_type::all) != asio::cancellation_type::none;
 }
 
-/// Lets objects that may outlive an operation find it: a cancellation slot, or a timer in a wheel that runs no more
+/// Finds an operation for objects that may outlive it: a cancellation slot, or a timer in a wheel that runs no more
 /// turns. They keep an id, which is stale once the operation is gone.
 /// Thread safety: all functions need the engine's lock.
 template <class Operation>
@@ -52,9 +50,9 @@ private:
     node_list nodes_;
 };
 
-/// The function in a handler's cancellation slot. It knows only an id, so it may be called after the operation has
-/// ended or moved. It calls Target::cancel_by_slot(engine, lock, id, type), with the lock held. Every: also for
-/// cancellation_type::none, which a timeout hands on to its operation.
+/// The function in a handler's cancellation slot. It has only an id, so it may be called after the operation has ended
+/// or moved. Calls Target::cancel_by_slot(engine, lock, id, type), with the lock held. Every: also for
+/// cancellation_type::none, which a timeout passes to its operation.
 template <class Engine, class Target, bool Every = false>
 class slot_handler {
 public:

@@ -4,8 +4,7 @@
 // How timer_wheel_of() finds the wheel of an execution context.
 //
 // A service of the context owns the wheel. A look-up of the service takes a mutex and walks a list, so a table of the
-// process remembers where the wheels of 64 contexts are. The context's end clears its entry. Code that uses a context
-// does so before that end. So an entry that it finds is right.
+// process remembers the wheels of 64 contexts. The context's end clears its entry; no code uses a context later.
 #pragma once
 
 #include <cogwheel/asio/timer_wheel.hpp>
@@ -18,7 +17,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Where the first wheel of a context is. A null context: the entry is free.
+/// The first wheel of a context. With a null context, the entry is free.
 struct cached_wheel {
     std::atomic<const void*> context{nullptr};
     std::atomic<void*> wheel{nullptr};
@@ -72,13 +71,13 @@ private:
     static inline cached_wheel entries_[size];
 };
 
-/// Returns the executor without the property that it counts as work. With it, run() would never return.
+/// Returns the executor without tracked work, which would keep run() from returning.
 inline asio::any_io_executor untracked(const asio::any_io_executor& executor) {
     return asio::prefer(executor, asio::execution::outstanding_work.untracked);
 }
 
-/// Returns the executor on which the wheel of a context runs its turns, if `executor` is the first one to use it: the
-/// context's own if that can be found behind the strand or the properties of `executor`.
+/// Returns the executor for the turns of a context's wheel that `executor` is the first to use: the context's own, if
+/// it can be found behind the strand or the properties of `executor`.
 template <class Executor>
 asio::any_io_executor executor_for_turns(const Executor& executor) {
     if constexpr (requires { context_of(executor).get_executor(); }) {
@@ -96,7 +95,7 @@ class context_wheel_service final : public asio::execution_context::service {
     using impl = std::remove_reference_t<decltype(impl_of(std::declval<const Wheel&>()))>;
 
 public:
-    // The key is the type, not the address of an id. So libraries that hide their symbols find the same service.
+    // The key is the type, not the address of an id, so that libraries that hide their symbols find the same service.
     using key_type = context_wheel_service;
     static inline asio::execution_context::id id;
 
@@ -104,7 +103,7 @@ public:
         asio::use_service<wheel_service<impl>>(context); // older than this service, so destroyed after the wheels
     }
 
-    /// A service that is made while its context is destroyed is not told so by shutdown().
+    /// No shutdown() is called for a service that is made while its context is destroyed.
     ~context_wheel_service() override { context_wheel_service::shutdown(); }
 
     /// Returns the wheel for `executor`. Makes it at the first call, from `options` if given.
@@ -127,7 +126,7 @@ public:
         return wheels_.back()->wheel;
     }
 
-    /// Returns whether the wheel, one of this context, is the one for that executor.
+    /// Returns true if this wheel of the context is the one for that executor.
     template <class Executor>
     static bool serves(const Wheel& wheel, const Executor& executor) noexcept {
         return impl::concurrent || is_executor(wheel.executor_, executor);
@@ -140,7 +139,7 @@ private:
         record(const typename Wheel::executor_type& executor, const wheel_options* options)
             : wheel(executor, options != nullptr ? *options : wheel_options()) {}
     };
-    // Each library that hides its symbols has a cache of its own.
+    // Several caches may exist, because each library that hides its symbols has its own.
     void remember() noexcept {
         if (shut_down_ || wheel_cache<Wheel>::find(context()) != nullptr) return;
         if (cached_wheel* entry = wheel_cache<Wheel>::insert(context(), wheels_.front()->wheel))
@@ -161,8 +160,7 @@ private:
         const std::lock_guard lock(mutex_);
         return i < wheels_.size() ? wheels_[i].get() : nullptr;
     }
-    // The wheel object stays: a destructor may still use it. Its executor goes, because a strand must not outlive the
-    // service of strands.
+    // The wheel object stays: a destructor may still use it. Its executor goes: a strand must not outlive its service.
     static void end(record& made) noexcept {
         impl_of(made.wheel).shutdown();
         made.wheel.executor_ = typename Wheel::executor_type();
@@ -185,7 +183,6 @@ template <class Wheel, class Executor>
     return asio::use_service<context_wheel_service<Wheel>>(context).use(executor, nullptr);
 }
 
-/// Returns the wheel of a context for an executor. Makes it at the first call.
 template <class Wheel, class Executor>
 Wheel& find_wheel(const Executor& executor) {
     asio::execution_context& context = context_of(executor);

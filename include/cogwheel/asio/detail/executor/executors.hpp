@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What the binding needs of executors: to count work, to post a handler to its own executor, to compare executors.
+// Functions of executors: to count work, to post a handler to its own executor, to compare executors.
 #pragma once
 
 #include <cogwheel/detail/exceptions.hpp>
@@ -42,9 +42,8 @@ namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 // ---- work ----
 
-/// Outstanding work that the executor itself counts, if it can. An executor_work_guard keeps a second copy of the
-/// executor, and destroys it after the work. The context may be destroyed in between, and a strand's last copy needs
-/// its service there.
+/// Outstanding work that the executor itself counts, if it can. An executor_work_guard would destroy a second copy of
+/// the executor after the work. The context may be gone by then, and the last copy of a strand needs it.
 template <class Executor,
           bool = asio::can_prefer<const Executor&, asio::execution::outstanding_work_t::tracked_t>::value>
 struct work_counter {
@@ -85,9 +84,9 @@ private:
 
 // ---- on the way to an executor ----
 
-/// Whether an executor runs a function on the thread that dispatches it, and what is posted to it on a thread of Asio's
-/// system context, if it can: inline_executor, system_executor, the executor of asio::use_future. What must not run on
-/// several threads at once needs another one. A strand of the system context can promise never to block.
+/// True for inline_executor, system_executor and the executor of asio::use_future: they run a dispatched function on
+/// the calling thread, and a posted one (if they can post) on a thread of Asio's system context. Functions that must
+/// not run on several threads at once need another executor. A strand of the system context can promise never to block.
 template <class Executor>
 inline constexpr bool runs_anywhere = [] {
     if constexpr (asio::can_query<const Executor&, asio::execution::context_t>::value)
@@ -103,13 +102,12 @@ inline constexpr bool runs_anywhere<asio::basic_system_executor<Blocking, Relati
 template <class T, class Blocking>
 inline constexpr bool runs_anywhere<asio::detail::promise_executor<T, Blocking>> = true;
 
-/// Whether f(args...) compiles. std::invocable also takes pointers to members, and costs ten templates of the standard
-/// library for each type of f.
+/// True if f(args...) compiles. std::invocable, also for pointers to members, costs ten templates for each type of f.
 template <class F, class... Args>
 concept callable = requires(F&& f, Args&&... args) { static_cast<F&&>(f)(static_cast<Args&&>(args)...); };
 
 /// A nullary handler without its associated executor. asio::post(executor, f) and dispatch() go to `executor`, and then
-/// to the associated executor of f. If both are the same, and it always queues, f would pass through its queue twice.
+/// to the associated executor of f. If both are the same, f could pass through its queue twice.
 template <class F>
 struct bare_handler {
     using allocator_type = asio::associated_allocator_t<F>;
@@ -130,8 +128,8 @@ void execute_on(const Executor& executor, F&& f) {
 #endif
 }
 
-/// Does with a nullary function without associations what asio::dispatch() is documented to do, and spares the compiler
-/// half of what that instantiates for each function. Allocates by `allocator`.
+/// Does what asio::dispatch() is documented to do, for a nullary function without associations. The compiler
+/// instantiates half as much. Allocates by `allocator`.
 template <class Executor, class Allocator, class F>
 void dispatch_plain(const Executor& executor, const Allocator& allocator, F&& f) {
     if constexpr (asio::execution::is_executor<Executor>::value)
@@ -141,7 +139,7 @@ void dispatch_plain(const Executor& executor, const Allocator& allocator, F&& f)
         executor.dispatch(std::forward<F>(f), allocator);
 }
 
-/// The same for asio::post(). Preconditions: the executor can promise never to block.
+/// Does the same for asio::post(). Preconditions: the executor can promise never to block.
 template <class Executor, class Allocator, class F>
 void post_plain(const Executor& executor, const Allocator& allocator, F&& f) {
     if constexpr (asio::execution::is_executor<Executor>::value)
@@ -159,8 +157,8 @@ void dispatch_on(const Executor& executor, F&& handler) {
     dispatch_plain(executor, allocator, bare_handler<std::decay_t<F>>{std::forward<F>(handler)});
 }
 
-/// A call of an operation, on its way to an executor. It does not name the operation's type, and so not the handler's:
-/// executors are instantiated once for all of them. If it is destroyed without a call, it says so.
+/// A call of an operation, on its way to an executor. It names neither the operation's nor the handler's type, so that
+/// executors are instantiated once for all. Reports its destruction without a call.
 class operation_call {
 public:
     /// Makes a call of Arrive, or of Lost, which does not throw. Both are member functions of Operation.
@@ -192,8 +190,7 @@ private:
     ending end_;
 };
 
-/// Posts to an executor. If the executor cannot promise never to block, or would use a thread of Asio's system context,
-/// the post goes through `other` first.
+/// Posts to an executor: first through `other`, if the executor may block or would use Asio's system context.
 template <class Executor>
 class way_to {
     static constexpr bool straight =
@@ -248,19 +245,19 @@ auto& context_of(const Executor& executor) {
         return executor.context();
 }
 
-/// A default that no handler is associated with. If the association returns it, the type has no association of its own.
+/// A default that no handler is associated with: an association that returns it shows that the type has none.
 struct no_executor {};
 template <class T>
 inline constexpr bool has_executor = !std::is_same_v<asio::associated_executor_t<T, no_executor>, no_executor>;
 template <class T>
 inline constexpr bool has_allocator =
     !std::is_same_v<asio::associated_allocator_t<T, std::allocator<no_executor>>, std::allocator<no_executor>>;
-/// Whether a handler has an executor that says where its operation's steps may run.
+/// True if a handler has an executor that says where its operation's steps may run.
 template <class T>
 inline constexpr bool has_place = has_executor<T> && !runs_anywhere<asio::associated_executor_t<T, no_executor>>;
 
-/// Returns whether both are the same executor. Checks the type first: target<E>() of Asio 1.22 does not. Without typeid
-/// it compares both as any_io_executor. It returns false if there is no memory for that; callers are then only slower.
+/// Returns true if both are the same executor. Checks the type first, which target<E>() of Asio 1.22 does not. Without
+/// typeid, compares both as any_io_executor, and returns false if there is no memory: callers are then only slower.
 template <class E>
 bool is_executor(const asio::any_io_executor& erased, const E& e) noexcept {
 #if COGWHEEL_ASIO_MACRO(NO_TYPEID)
@@ -274,8 +271,7 @@ bool is_executor(const asio::any_io_executor& erased, const E& e) noexcept {
 #endif
 }
 
-/// Runs `f` as asio::dispatch on its associated executor does. Calls it directly if that is the wheel's executor.
-/// Preconditions: this is a turn of the wheel.
+/// Dispatches `f` to its associated executor; calls it directly if that is the wheel's. Preconditions: in a turn.
 template <class F>
 void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
     const auto executor = asio::get_associated_executor(f, wheel_executor);
@@ -283,8 +279,8 @@ void run_associated(F&& f, const asio::any_io_executor& wheel_executor) {
     dispatch_on(executor, std::forward<F>(f));
 }
 
-/// Keeps the context of T's associated executor running while the timer is pending. The wheel's own executor needs
-/// nothing, because its driver is armed. Types without an associated executor cost no byte.
+/// Keeps the context of T's associated executor running while the timer is pending. Costs no byte for types without
+/// one: the armed driver keeps the wheel's own executor running.
 template <class T, bool = has_executor<T>>
 class foreign_work {
 public:
@@ -305,7 +301,7 @@ private:
     std::optional<counted_work<executor_type>> work_;
 };
 
-/// Returns whether two executors of any types are the same. Returns false if it cannot tell.
+/// Returns true if two executors of any types are the same; false if it cannot tell.
 template <class A, class B>
 bool same_executor(const A& a, const B& b) noexcept {
     if constexpr (std::is_same_v<A, B>)

@@ -3,8 +3,8 @@
 //
 // A wait of a timer object whose executor is not the wheel's, with a handler that has no executor.
 //
-// The handler lies in a block of its own. What waits, and what goes to the executor, does not name its type, and so is
-// compiled once for each type of executor.
+// The handler lies in a block of its own. The wait, and the function that goes to the executor, do not name its type,
+// so they are compiled once for each type of executor.
 #pragma once
 
 #include <cogwheel/asio/detail/engine/payload.hpp>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
-//
-// The associations of a type that calls a handler of the user: those of that handler.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The impl of abandon(). The operation, the timer and the handler's slot share one object, which holds the
-// handler. The first of them that claims it takes the handler out and calls it; the others then do nothing.
+// The impl of abandon(). The operation, the timer and the handler's slot share one object, which holds the handler. The
+// first of the three takes the handler out and calls it; the others then do nothing.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -18,8 +18,8 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Whether a late result of this type may outlive the caller: it owns its data, and is no count of bytes in a buffer of
-/// the caller. Specialise it for types of your own that only refer to data.
+/// True if a late result of this type may outlive the caller: it owns its data, and is no count of bytes in a buffer of
+/// the caller. Specialise it for your types that only refer to data.
 template <class T>
 inline constexpr bool owns_its_data = !std::is_pointer_v<T> && !std::is_arithmetic_v<T>;
 template <class Char, class Traits>
@@ -36,8 +36,7 @@ inline constexpr bool all_own_their_data = false;
 template <class... Results>
 inline constexpr bool all_own_their_data<std::tuple<Results...>> = (owns_its_data<Results> && ...);
 
-/// What the operation, the timer and the slot share. It outlives the handler, so its memory is not of the handler's
-/// allocator.
+/// The state that operation, timer and slot share. It outlives the handler, so it does not use the handler's allocator.
 template <class Impl, class Handler, class IoExecutor, class Results>
 class abandonable : public std::enable_shared_from_this<abandonable<Impl, Handler, IoExecutor, Results>> {
     using engine_type = typename Impl::engine;
@@ -73,7 +72,6 @@ class abandonable : public std::enable_shared_from_this<abandonable<Impl, Handle
         executor_type executor_;
     };
 
-    /// The payload of the timer.
     struct timer {
         using what = Handler;
         using allocator_type = void;
@@ -93,7 +91,7 @@ class abandonable : public std::enable_shared_from_this<abandonable<Impl, Handle
         }
     };
 
-    /// Stands for the user's handler in the operation.
+    /// The operation's handler, in place of the user's.
     class stand_in {
     public:
         using executor_type = handler_executor;
@@ -123,7 +121,7 @@ class abandonable : public std::enable_shared_from_this<abandonable<Impl, Handle
         executor_type executor_;
     };
 
-    /// In the handler's slot. It keeps nothing alive: the operation and the timer do.
+    /// The function in the handler's slot. It keeps nothing alive: the operation and the timer do.
     struct cancellation {
         std::weak_ptr<abandonable> target;
 
@@ -186,7 +184,7 @@ private:
         fail(error_of(how));
     }
 
-    // If the timer fired on another thread meanwhile, delivers that. Errors: std::bad_alloc; the handler is destroyed.
+    // Delivers a failure that came during the initiation. Errors: std::bad_alloc; the handler is destroyed.
     void end_initiation() {
         if ((initiation_.fetch_and(~under_way, std::memory_order_acq_rel) & failed) == 0) return;
         token_.cancel();
@@ -217,7 +215,7 @@ private:
         clear_slot();
         handler_.reset();
     }
-    // Before the handler goes: it may own the signal.
+    // Called before the handler goes, because it may own the signal.
     void clear_slot() noexcept {
         if (auto slot = asio::get_associated_cancellation_slot(*handler_); slot.is_connected()) slot.clear();
     }

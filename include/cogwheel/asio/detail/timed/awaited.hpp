@@ -18,15 +18,14 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Awaits `a` in a coroutine of co_spawn, which would let only terminal cancellations through.
+/// Awaits `a` in a coroutine of co_spawn, which otherwise lets only terminal cancellations through.
 template <class T, class Executor>
 asio::awaitable<T, Executor> accept_all_cancellations(asio::awaitable<T, Executor> a) {
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     co_return co_await std::move(a);
 }
 
-/// Starts a coroutine with a timeout, for the handler of use_awaitable. A co_await of co_spawn in a coroutine of ours
-/// would cost one more frame.
+/// Starts a coroutine with a timeout, for the handler of use_awaitable: co_await of co_spawn would cost another frame.
 template <class Spec, class T, class Executor>
 struct initiate_awaitable {
     Spec spec;
@@ -50,7 +49,7 @@ asio::awaitable<T, Executor> await_with(Spec spec, asio::awaitable<T, Executor> 
 }
 
 #ifdef __cpp_exceptions
-/// Awaits what await_with() returns. A timeout becomes an empty result.
+/// Awaits the result of await_with(). A timeout becomes an empty result.
 template <class T, class Executor>
 asio::awaitable<std::optional<T>, Executor> in_time(asio::awaitable<T, Executor> a) {
     try {

@@ -27,8 +27,8 @@ struct kept_allocator<Handler, true> {
     }
 };
 
-/// Completes a timed_operation. It holds one pointer, and the user's allocator if that has a state. It has the
-/// associations of the user's handler, except the cancellation slot, which is the operation's.
+/// Completes a timed_operation. Holds one pointer, and the user's allocator if that has a state. Has the associations
+/// of the user's handler, but the operation's cancellation slot.
 template <class Operation>
 class timed_handler {
 public:

@@ -4,9 +4,8 @@
 // An asynchronous operation with a timeout: the impl of timeout() and its relatives (docs/adr/0004).
 //
 // One block holds the timer's node, the user's handler and the signal that cancels the operation. The operation starts
-// with a timed_handler, which holds one pointer. The first of two events decides. If the operation ends first, the
-// timer is disarmed. If the timer expires first, it emits the signal on the handler's executor.
-// Its pins, and how it is cancelled, are in its base.
+// with a timed_handler, which holds one pointer. If the operation ends first, the timer is disarmed. If the timer
+// expires first, it emits the signal on the handler's executor. The base has the pins and the cancellation.
 #pragma once
 
 #include <cogwheel/asio/detail/engine/payload.hpp>
@@ -23,8 +22,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// An operation with its timer. IoExecutor: the type of the executor of the operation's I/O
-/// object, which handlers without an executor of their own use.
+/// An operation with its timer. IoExecutor: the executor type of the operation's I/O object, for handlers without one.
 template <class Engine, class Handler, class IoExecutor, class... Signatures>
 class timed_operation : public timed_state<Engine> {
     using base = timed_state<Engine>;
@@ -119,7 +117,7 @@ private:
     asio::any_io_executor any_executor() const {
         return io_executor_ ? asio::any_io_executor(*io_executor_) : engine_.executor();
     }
-    // Returns whether a turn of the wheel runs on that executor.
+    // Returns true if a turn of the wheel runs on that executor.
     bool is_on_wheel_executor() const {
         if constexpr (has_place<Handler>)
             return is_executor(engine_.executor(), executor());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The results of an operation with a timeout: their types from its signatures, their storage, and the translation of a
-// cancellation by the timer into timed_out.
+// The results of an operation with a timeout: their types, and the translation of a cancellation into timed_out.
 #pragma once
 
 #include <cogwheel/asio/detail/executor/wrapped_handler.hpp>
@@ -20,7 +19,6 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// The results of a completion signature, as a tuple of decayed types.
 template <class Signature>
 struct signature_traits;
 template <class R, class... Args>
@@ -37,7 +35,6 @@ struct signature_traits<R(Args...) &&> : signature_traits<R(Args...)> {};
 template <class T>
 concept error_result = std::same_as<T, error_code> || std::same_as<T, std::exception_ptr>;
 
-/// The type of the first result, or void.
 template <class Tuple>
 struct first_result {
     using type = void;
@@ -47,7 +44,7 @@ struct first_result<std::tuple<First, Rest...>> {
     using type = First;
 };
 
-/// Finds the signature that a call of the handler with Args means: the exact one, else the first that accepts them.
+/// Finds the signature for a call of the handler with Args: the exact one, else the first that accepts them.
 template <class... Args>
 struct fitting_results {
     template <class First, class... Rest>
@@ -69,7 +66,7 @@ private:
     }
 };
 
-/// Whether the first signature can report an error.
+/// True if the first signature can report an error.
 template <class First, class... Signatures>
 inline constexpr bool can_fail = error_result<typename first_result<typename signature_traits<First>::results>::type> &&
                                  std::default_initializable<typename signature_traits<First>::results>;
@@ -102,14 +99,13 @@ inline void report_timeout(std::exception_ptr& e) noexcept {
 }
 template <class T>
 void report_timeout(T&) noexcept {}
-/// The results as one, for as_tuple around a timeout.
+/// Does the same for results in one tuple, of as_tuple around a timeout.
 template <class First, class... Rest>
 void report_timeout(std::tuple<First, Rest...>& all) noexcept {
     report_timeout(std::get<0>(all));
 }
 
-/// Makes the results of an operation that did not complete itself. Preconditions: the first one is an error_code or an
-/// exception_ptr.
+/// Makes the results of a failed operation. Preconditions: the first one is an error_code or an exception_ptr.
 template <class Results>
 Results failed_results(const error_code& ec) {
     Results r;
@@ -120,7 +116,7 @@ Results failed_results(const error_code& ec) {
     return r;
 }
 
-/// Calls a handler with its results. std::apply() also calls pointers to members, and costs more to compile for it.
+/// Calls a handler with its results. std::apply() costs more to compile, because it also calls pointers to members.
 template <class Handler, class... Results>
 void call_with(Handler&& handler, std::tuple<Results...>&& results) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What an operation with a timeout does, whatever its handler is: its pins, and the signal that cancels it. One type
-// for all handlers of a wheel, so that a program pays for it once. The handler's type is in timed_actions alone.
+// The part of an operation with a timeout that does not depend on its handler: its pins, and the signal that cancels
+// it. A wheel has one such type for all handlers, so a program pays once. Only timed_actions names the handler's type.
 //
 // Pins keep the block while a thread is about to emit, or while the initiating function runs. A completion that arrives
 // meanwhile stores its results in the block. The thread that removes the last pin delivers them. So no signal reaches
-// an operation that has completed. Only one thread emits at a time; it also emits what other threads ask for meanwhile.
+// an operation that has completed. Only one thread emits at a time, also for other threads that ask meanwhile.
 //
 // Handler and results stay in the block until they are on their executor. The posted function is itself a pin, so a
-// post that fails loses nothing. For an emission by the handler's own slot, that post comes before the emission. If a
-// turn cannot bring an emission or a delivery to its executor, the next turn tries again.
+// failed post loses nothing. For an emission by the handler's own slot, the post comes before the emission. If a turn
+// cannot bring an emission or a delivery to its executor, the next turn tries again.
 #pragma once
 
 #include <cogwheel/asio/detail/engine/ended_timers.hpp>
@@ -36,7 +36,7 @@ namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 template <class Engine>
 class timed_state;
 
-/// What only the operation with its handler can do.
+/// Functions that need the handler's type.
 template <class Engine>
 struct timed_actions {
     using state = timed_state<Engine>;
@@ -78,7 +78,7 @@ protected:
     static constexpr unsigned queued = 4;     // pin: the node waits for a turn, which emits or delivers
     static constexpr unsigned completed = 8;  // results_ wait for the last pin to go
     static constexpr unsigned abandoned = 16; // when the last pin goes, the handler is destroyed without a call
-    static constexpr unsigned asked = 32;     // wanted_ is to be emitted, by the thread that emits or initiates, if any
+    static constexpr unsigned asked = 32;     // the thread that emits or initiates, if any, must emit wanted_
     static constexpr unsigned parked = 64;    // pin: a posted function that delivers results is on its way
     static constexpr unsigned pinned = initiating | emitting | queued | parked;
     static constexpr unsigned over = completed | abandoned;
@@ -118,8 +118,8 @@ protected:
         }
     }
 
-    // Posts the stored results of an operation that does not start, because the wheel takes no timer. Nobody else knows
-    // the operation: this needs no lock. Errors: those of the post; the handler is then destroyed.
+    // Posts the stored results of an operation that does not start, because the wheel refuses the timer. Needs no lock:
+    // no other thread knows the operation. Errors: those of the post; the handler is then destroyed.
     void refuse() {
         pins_.set(completed | parked);
         actions_.post(*this, delivery()); // which may end the operation before this returns
@@ -154,8 +154,8 @@ protected:
         c.engine.check_loop_stopped();
     }
 
-    // Disarms the timer, and withdraws a queued cancellation. The completion must not wait for that turn: the wheel's
-    // context may not run any more, or the operation's context may be destroyed by then. Returns the other pins.
+    // Disarms the timer, and withdraws a queued cancellation. The completion must not wait for a turn: the wheel's
+    // context may no longer run, or the operation's context may be destroyed first. Returns the other pins.
     unsigned release_timer(timer_node& node) noexcept {
         if (node.armed()) engine_.template disarm<timer_kind::timeout>(node);
         const unsigned bits = pins_.get();
@@ -165,7 +165,7 @@ protected:
         return pins_.clear(queued) & ~queued;
     }
 
-    // Lets a later turn cancel the operation, unless it ends before. Preconditions: those of defer().
+    // Makes a later turn cancel the operation, unless it ends before. Preconditions: those of defer().
     void queue_cancellation(timer_node& node) noexcept {
         pins_.set(queued);
         engine_.defer_cancellation(actions_.make_pending(*this), node);
@@ -247,7 +247,7 @@ private:
         emit(lock, false);
     }
 
-    // Emits all that is asked for, also meanwhile, and unpins. Preconditions: pinned by emitting; the lock is held.
+    // Emits all types that are asked for, also meanwhile, and unpins. Preconditions: pinned by emitting; locked.
     void emit(lock_type& lock, bool inline_allowed) {
         while ((pins_.get() & (asked | over)) == asked) {
             const auto type = std::exchange(wanted_, asio::cancellation_type::none);
@@ -333,7 +333,7 @@ private:
             actions_.drop(*this, lock);
     }
     // Removes the pin of a function that was destroyed without a call: its context shuts down, or its executor had no
-    // memory. In the second case the thread that sent an emission tries again.
+    // memory. In the second case, the thread that sent an emission tries again.
     void unpin_unheard(unsigned pin) noexcept {
         lock_type lock = engine_.lock();
         if (pin == emitting && sender_ != nullptr) {
@@ -371,7 +371,7 @@ private:
         }
     }
 
-    // Emits what is asked for and posts stored results. Returns false if memory is short and the handler is destroyed.
+    // Emits the types that are asked for, posts stored results. Returns false if lack of memory destroys the handler.
     bool after_initiation(lock_type& lock) {
         for (bool failed = false; !failed && (pins_.get() & (asked | over | emitting | queued)) == asked;) {
             pins_.set(emitting);

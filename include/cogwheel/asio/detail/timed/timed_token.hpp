@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Completion tokens that add a timer to an operation: the machinery of timeout() and abandon(). A `Spec`
-// says when its timer is due and on which wheel (`place`), and its start() starts the operation with that timer.
+// Completion tokens that add a timer to an operation, for timeout() and abandon(). A `Spec` says when its timer is due
+// and on which wheel (`place`). Its start() starts the operation with that timer.
 #pragma once
 
 #include <cogwheel/asio/detail/executor/context_wheel.hpp>
@@ -37,7 +37,6 @@ struct context_wheel {
     static asio::any_io_executor default_executor() noexcept { return {}; } // never used: see timed_initiation
 };
 
-/// A completion token with a timeout.
 template <class Spec, class Token>
 struct timed_token {
     Spec spec;
@@ -117,8 +116,7 @@ auto timed(const Spec& spec) {
 
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-// initiate() spells out its return type. With a deduced one, a check of whether the token fits would instantiate the
-// function's body.
+// initiate() spells out its return type: with a deduced type, a check of the token would instantiate its body.
 template <class Spec, class Token, class... Signatures>
 struct cogwheel::asio::async_result<cogwheel::detail::timed_token<Spec, Token>, Signatures...> {
     template <class Initiation>
@@ -150,7 +148,7 @@ struct cogwheel::asio::async_result<cogwheel::detail::partial_timed_token<Spec>,
                                                                               token, std::forward<Args>(args)...);
     }
 
-    // Asio's check of whether a token fits names this function, with an initiation without executor. It never calls it.
+    // Asio's check of a token names this function, with an initiation without an executor, but never calls it.
     template <class Initiation, class RawToken, class... Args>
     static void initiate(Initiation&&, const RawToken&, Args&&...) {
         static_assert(cogwheel::detail::knows_executor<std::decay_t<Initiation>>,

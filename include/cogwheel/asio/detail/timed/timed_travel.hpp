@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What a timed_operation needs to reach its executor: the work that keeps its executors running meanwhile, and what
-// becomes of an emission.
+// How a timed_operation reaches its executor: work that keeps its executors running, and the fate of an emission.
 #pragma once
 
 #include <cogwheel/asio/detail/engine/payload.hpp>
@@ -16,15 +15,14 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// What a timed_work is to its owner: one type for all handlers, so that std::unique_ptr is compiled once.
+/// The base of timed_work: one type for all handlers, so that std::unique_ptr is compiled once.
 struct kept_work {
     kept_work() = default;
     kept_work(const kept_work&) = delete;
     virtual ~kept_work() = default;
 };
 
-/// Outstanding work for the executors of the wheel, of the operation and of its handler. Handler: no_executor for a
-/// handler without an executor, so that these have one type.
+/// Outstanding work for the executors of wheel, operation and handler. Handler: no_executor for a handler without one.
 template <class Handler, class IoExecutor>
 struct timed_work final : kept_work {
     counted_work<asio::any_io_executor> wheel;
@@ -38,7 +36,7 @@ struct timed_work final : kept_work {
     }
 };
 
-/// Returns such work. Errors: std::bad_alloc.
+/// Errors: std::bad_alloc.
 template <class Handler, class IoExecutor>
 kept_work* make_timed_work(const asio::any_io_executor& of_wheel, const std::optional<IoExecutor>& of_operation,
                            const Handler& handler) {
@@ -48,8 +46,8 @@ kept_work* make_timed_work(const asio::any_io_executor& of_wheel, const std::opt
         return new timed_work<no_executor, IoExecutor>(of_wheel, of_operation, {});
 }
 
-/// Tells the thread that sends an emission what became of it. The emission may begin or be destroyed before the
-/// dispatch returns. Lifetime: on the stack of that thread.
+/// Tells the thread that sends an emission whether it has begun or was destroyed: both may happen before the dispatch
+/// returns. Lifetime: on the stack of that thread.
 struct timed_sending {
     enum { none, begun, dropped } fate = none;
     std::thread::id thread = std::this_thread::get_id();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What timeout() and abandon() add to an operation: when, on which wheel, and how.
+// The specification of a timeout() or abandon(): when, on which wheel, and how.
 #pragma once
 
 #include <cogwheel/asio/detail/clock/when.hpp>
@@ -19,7 +19,7 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 /// How timeout() cancels an operation.
 struct timeout_options {
     asio::cancellation_type type = asio::cancellation_type::terminal; ///< what the timer emits; not none
-    bool own_error = false; ///< the operation completes with its own error, usually operation_aborted, not timed_out
+    bool own_error = false; ///< the operation keeps its own error, usually operation_aborted, in place of timed_out
 };
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
@@ -41,7 +41,6 @@ struct timeout_spec {
     When when;
     timeout_options options;
 
-    /// Starts the operation by `initiate(handler)`.
     template <class... Signatures, class Handler, class Executor, class Initiate>
     void start(Handler&& handler, const Executor& io_executor, Initiate initiate) const {
         using operation = timed_operation<engine, std::decay_t<Handler>, Executor, Signatures...>;
@@ -57,7 +56,6 @@ struct abandon_spec {
     Place place;
     When when;
 
-    /// Starts the operation by `initiate(handler)`.
     template <class Signature, class Handler, class Executor, class Initiate>
     void start(Handler&& handler, const Executor& io_executor, Initiate initiate) const {
         using results = typename signature_traits<Signature>::results;
@@ -95,7 +93,7 @@ auto abandon_in_context(const When& when) {
     return abandon_spec<context_wheel<Wheel>, time_on<Wheel, When>>{{}, time_of<typename Wheel::clock_type>(when)};
 }
 
-/// Where the timers of a timeout_scope go.
+/// The wheel that takes the timers of a timeout_scope.
 template <class Wheel>
 struct scope_place {
     using wheel_type = Wheel;
