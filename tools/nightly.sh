@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --boost bookworm' 'compat --boost sid' 'package' 'package site' 'mutate')
+all=('lint --all' 'asan --all trixie' 'tsan --all sid' 'compat --boost bookworm' 'compat --boost sid' 'package' 'package site' 'mutate' 'mutate --random 100')
 all+=('compat '{bookworm,trixie,sid})
 mapfile -t platforms < <(tools/compat.sh --names)
 all+=("${platforms[@]/#/compat --platforms }")
