@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 """Lists what users can name: docs/api.txt. With --check, says whether that file is as the headers are.
@@ -14,7 +14,10 @@ import subprocess
 import sys
 import textwrap
 
-from clang import cindex
+try:
+    from clang import cindex
+except ModuleNotFoundError:
+    sys.exit("api.py: needs python3-clang of Debian, and Debian's Python: run tools/api.py, not another Python")
 from clang.cindex import AccessSpecifier, CursorKind as Kind
 
 FILE = "docs/api.txt"
@@ -122,7 +125,7 @@ def main():
     if "--check" in sys.argv:
         with open(FILE, encoding="utf-8") as file:
             if file.read() != api.text():
-                sys.exit(f"{FILE} is not as the headers are. See whether the change to the surface is meant, then: tools/api.py --write")
+                sys.exit(f"{FILE} is not as the headers are. See whether the change to the surface is meant, then: ./dev lint --fix")
     elif "--write" in sys.argv:
         with open(FILE, "w", encoding="utf-8") as file:
             file.write(api.text())

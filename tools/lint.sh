@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: BSL-1.0
 # Copyright (c) 2026 The Cogwheel authors
 #
-# lint.sh [--all]: runs the checks that need no test run. Prints one line for each, and its findings below that line.
+# lint.sh [--all | --fix]: runs the checks that need no test run. Prints one line for each, and its findings below that line.
+# With --fix, formats the code and writes docs/api.txt, then runs all checks but clang-tidy: a matter of seconds.
 # With --all, clang-tidy also analyses the examples and the benchmarks, and each file of the library is compiled alone.
 set -euo pipefail
 # shellcheck source=tools/files.sh
 source "$(dirname "${BASH_SOURCE[0]}")/files.sh"
 
 readonly llvm=${LLVM:?is the release that ./dev lint gives}
+fix=
 analysed='(src|service)/CMakeFiles/[^/]*|tests/CMakeFiles/wheel_(model_)?tests\.dir'
 case "$*" in
 '') ;;
 --all) analysed+='|examples/CMakeFiles/[^/]*' ;;
+--fix) fix=1 ;;
 *)
-    printf 'usage: ./dev lint [--all]\n' >&2
+    printf 'usage: ./dev lint [--all | --fix]\n' >&2
     exit 2
     ;;
 esac
@@ -69,11 +72,15 @@ scripts() {
     project_files | xargs -r -d '\n' grep -lE -m 1 '^#!/usr/bin/env bash|^# shellcheck shell=bash' | xargs -r -d '\n' shellcheck -x
 }
 
+if [[ -n $fix ]]; then
+    sources | xargs -r -d '\n' "clang-format-$llvm" -i --style=file
+    tools/api.py --write
+fi
 check 'clang-format' format
 check 'house rules' tools/lint-house.sh
-check 'public names' /usr/bin/python3 -B tools/api.py --check # Debian's Python finds python3-clang
+check 'public names' tools/api.py --check
 check 'shellcheck' scripts
-check 'clang-tidy' tidy "$@"
+[[ -n $fix ]] || check 'clang-tidy' tidy "$@"
 if [[ ${1:-} == --all ]]; then
     check 'sources alone' alone
     check 'headers alone' headers

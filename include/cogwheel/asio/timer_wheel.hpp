@@ -78,7 +78,7 @@ template <class T, class Clock>
 concept schedule_time = when<T, Clock> || std::same_as<T, between>;
 
 template <class Clock, schedule_time<Clock> When>
-COGWHEEL_ALWAYS_INLINE auto time_to_schedule(const When& w) {
+COGWHEEL_ALWAYS_INLINE inline auto time_to_schedule(const When& w) {
     if constexpr (std::same_as<When, between>)
         return time_range<Clock>{point_after(Clock::now(), w.earliest), point_after(Clock::now(), w.latest)};
     else
