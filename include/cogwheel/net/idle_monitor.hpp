@@ -7,14 +7,12 @@
 //     ... idle.touch_read();                                    // after each read: a store
 //     auto event = co_await idle.async_idle(asio::use_awaitable); // the peer has sent nothing for a minute
 //
-// - Activity is a store into the monitor: no wheel operation and no lock, however many timeouts there are.
+// - Activity is a store into the monitor: no wheel operation and no lock, for any number of timeouts.
 // - The monitor has at most one timer in the wheel, and only during an async_idle. Activity does not move the timer.
 //   When it fires, the monitor reads the recorded times, and waits again if no event is due.
 // - A destroyed monitor reports no further event, even if its timer has already expired.
-// The semantics are those of Netty's IdleStateHandler; docs/net.md explains them and lists the differences.
-//
-// Use a monitor on one thread or strand at a time: on its executor. An idle_stream (idle_stream.hpp) has a monitor, and
-// records the activity itself.
+// The semantics are those of Netty's IdleStateHandler; docs/net.md lists the differences. An idle_stream
+// (idle_stream.hpp) has a monitor, and records the activity itself.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -27,8 +25,8 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Knows the state of a connection's queues. A monitor asks it when an event would be due, and the output also in
-/// touch(), touch_write() and reset_write(), eight times a timeout at most.
+/// Reports the state of a connection's queues. A monitor asks its probe when an event would be due. touch(),
+/// touch_write() and reset_write() ask for the output progress, eight times a timeout at most.
 /// Example:
 ///
 ///     struct my_probe final : cogwheel::idle_probe {
@@ -44,18 +42,17 @@ public:
     /// handlers run before it reports an event.
     virtual bool under_way() noexcept { return false; }
 
-    /// Returns how many bytes have left towards the peer, while more bytes wait to leave; nullopt if that is unknown or
-    /// none wait. A change since the previous call shows that a slow peer takes bytes. If the call is made because an
-    /// event would be due, the change counts as a write at that time. So the event for a peer that has stopped taking
-    /// bytes is up to one timeout late; it is on time if the peer stopped before the last touch_write() that asked.
+    /// Returns how many bytes have left towards the peer, while more wait; nullopt: unknown, or none wait. A change
+    /// since the previous call shows that a slow peer takes bytes. If the monitor sees it when an event would be due,
+    /// the change counts as a write at that time. So the event for a peer that takes no more bytes is up to one timeout
+    /// late. The event is on time if the peer stopped before the last touch_write() that asked.
     virtual std::optional<std::uint64_t> output_progress() noexcept { return {}; }
 
 protected:
     ~idle_probe() = default;
 };
 
-/// Watches one connection. A member of a class is an idle_monitor<>, or for instance an
-/// idle_monitor<local_timer_wheel>.
+/// Watches one connection. As a class member, write idle_monitor<>, or for instance idle_monitor<local_timer_wheel>.
 /// Thread safety: one thread or strand at a time, its executor.
 template <any_timer_wheel Wheel = timer_wheel, class Executor = typename Wheel::executor_type>
 class idle_monitor {
@@ -78,16 +75,14 @@ public:
     };
 
     /// Starts to watch. All kinds count from now.
-    /// Complexity: O(1). Allocates only for the first monitor of a wheel, and if the executor has another execution
-    ///   context than the wheel. Then it allocates a block; later, it allocates another one if an async_idle starts
-    ///   while a cancelled one still uses the block.
+    /// Complexity: O(1). Allocates only for the first monitor of a wheel, and if the executor has another context than
+    ///   the wheel. This takes a block, and a second one if async_idle() starts while a cancelled one uses the first.
     /// Errors: std::invalid_argument (limits), std::bad_alloc.
-    /// Lifetime: the wheel may be destroyed first. An async_idle that waits then completes with operation_aborted, a
-    ///   later one with errc::stopped, unless an event is due. The wheel's execution context must outlive the monitor.
-    ///   If the executor has another context, that context may be destroyed before the wheel's next turn. It may even
-    ///   be destroyed before the monitor, if copies of the executor may outlive the context (those of a strand may
-    ///   not). The context's shutdown destroys the handler that waits. After that, async_idle() destroys its handler
-    ///   without calling it.
+    /// Lifetime: the wheel may be destroyed first. A waiting async_idle then completes with operation_aborted, a later
+    ///   one with errc::stopped, unless an event is due. The wheel's execution context must outlive the monitor. If the
+    ///   executor has another context, that context may be destroyed before the wheel's next turn. It may be destroyed
+    ///   even before the monitor, if copies of the executor may outlive it (copies of a strand may not). Its shutdown
+    ///   destroys the waiting handler. After that, async_idle() destroys its handler without calling it.
     idle_monitor(const Wheel& wheel, const idle_timeouts& limits)
         requires std::constructible_from<Executor, typename Wheel::executor_type>
         : idle_monitor(wheel, Executor(wheel.get_executor()), limits) {}
@@ -131,8 +126,7 @@ public:
     // ---- activity ----
 
     /// Records a read and a completed write. touch_read() and touch_write() record one of them.
-    /// Parameters: `now`: a reading of the clock. Overloads without it take the wheel's tick clock: the present, or up
-    ///   to 0.1 ms later.
+    /// Parameters: `now`: a reading of the clock. Default: the wheel's tick clock, at most 0.1 ms after the present.
     /// Complexity: a store for each. With a probe, touch_write() also asks it, eight times a timeout at most.
     void touch() noexcept { touch(tick_time()); }
     void touch(time_point now) noexcept {
@@ -153,7 +147,7 @@ public:
     void end_read() noexcept { machine_.end_read(present()); }
 
     /// Sets all recorded times to now, and forgets every begin_read(): do not call end_read() for those. The next event
-    /// of each kind is a first one (idle_event::first). reset_read() and reset_write() do one of them, as Netty's
+    /// of each kind is a first one (idle_event::first). reset_read() and reset_write() reset one direction, as Netty's
     /// resetReadTimeout() and resetWriteTimeout().
     void reset() noexcept { machine_.reset(present()); }
     void reset_read() noexcept { machine_.reset_read(present()); }
@@ -171,18 +165,17 @@ public:
         machine_ = changed;
     }
 
-    /// Sets the probe that the monitor asks; nullptr: none. Lifetime: `probe` must outlive the monitor.
+    /// Sets the probe; nullptr: none. Lifetime: `probe` must outlive the monitor.
     void set_probe(idle_probe* probe) noexcept { probe_ = probe; }
 
     // ---- events ----
 
-    /// Waits for the next event. Each kind is due one timeout, plus jitter, after its last activity or its last event,
-    /// whichever is later. An event that is due when async_idle() is called comes after a post to the monitor's
-    /// executor, if it is still due then. If several events are due, each call reports one.
+    /// Waits for the next event. Each kind is due one timeout, plus jitter, after its last activity or event, whichever
+    /// is later. If an event is due at the call, the monitor reports it after a post to its executor, if it is still
+    /// due then. If several events are due, each call reports one.
     /// Completion signature: void(std::error_code, idle_event). The error code is
     ///   - success: there is an event.
-    ///   - asio::error::operation_aborted: async_idle was cancelled, the monitor was destroyed, or the wheel's timers
-    ///     were cancelled.
+    ///   - asio::error::operation_aborted: cancelled; the monitor was destroyed; or the wheel's timers were cancelled.
     ///   - asio::error::already_started: another async_idle is under way.
     ///   - errc::stopped, errc::too_many_timers: the wheel takes no timer.
     ///   - asio::error::no_memory: an allocation failed after async_idle() had returned.
@@ -196,9 +189,8 @@ public:
         return asio::async_initiate<Token, void(error_code, idle_event)>(initiate_idle(*this), token);
     }
 
-    /// Completes the async_idle under way with operation_aborted, not inline. Returns 1 if there was one, else 0.
-    /// Another one may start at once.
-    /// Errors: std::bad_alloc; nothing changes then.
+    /// Completes the async_idle under way with operation_aborted, not inline. Returns 1, or 0 if there is none. Another
+    /// async_idle() may start at once. Errors: std::bad_alloc; nothing changes then.
     std::size_t cancel() {
         if (operation_ == nullptr) return 0;
         timer_.cancel();
@@ -287,7 +279,7 @@ private:
         }
     }
 
-    // Posts a look. So the functions that the executor has already queued run first.
+    // Posts a look, so the functions that are already queued on the executor run first.
     void hop(bool first) {
         begin(first, true,
               [this](idle_look look) { asio::post(executor_, detail::bare_handler<idle_look>{std::move(look)}); });

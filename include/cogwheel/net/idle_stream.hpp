@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A stream that reports when it is idle. It wraps TCP, local, TLS or any other AsyncStream that has a lowest layer with
-// close(error_code&). It is an AsyncStream itself.
+// An AsyncStream that reports when it is idle. It wraps TCP, local, TLS or any AsyncStream whose lowest layer has
+// close(error_code&).
 //
 //     cogwheel::idle_stream stream{wheel, {.reader = 60s}, std::move(socket)};
 //     stream.close_when_idle();
 //     co_await asio::async_read_until(stream, buffer, "\r\n", asio::use_awaitable); // timed_out if no input
 //
-// Each successful read and write is activity, and so is each piece of a composed operation. A write counts when the
-// stream below has taken its bytes. With observe_output(), bytes that leave the system's queue towards a slow peer
-// count, too. On a socket, bytes that have arrived for a read under way count even before the process reads them.
+// Each successful read and write is activity; each piece of a composed operation counts. A write counts when the stream
+// below has taken its bytes. With observe_output(), bytes that leave the system's queue towards a slow peer count, too.
+// On a socket, bytes that have arrived for a read under way count even before the process reads them.
 //
-// Use a stream on one thread or strand at a time: on the executor of the stream below. On a context with several
-// threads, make the socket on a strand. It is not enough to bind the handlers to a strand, because the idle timer uses
-// the stream's executor.
+// On a context with several threads, make the socket on a strand. Binding the handlers to a strand is not enough,
+// because the idle timer uses the stream's executor.
 #pragma once
 
 #include <cogwheel/net/detail/idle_stream_impl.hpp>
@@ -30,7 +29,7 @@ struct name_the_wheel_as_in_idle_stream_socket_wheel {};
 
 /// Wraps a stream and watches it. Stream: the stream below, or a reference to it.
 /// A member of a class names its wheel, unless that is a timer_wheel: idle_stream<tcp::socket, local_timer_wheel>.
-/// Thread safety: one thread or strand at a time, its executor.
+/// Thread safety: one thread or strand at a time, the executor of the stream below.
 template <class Stream, any_timer_wheel Wheel = timer_wheel>
 class idle_stream {
 public:
@@ -50,9 +49,9 @@ public:
 
     /// Makes the stream below from `arguments`. All kinds of idleness count from now.
     /// Errors: std::invalid_argument (limits), std::bad_alloc, those of the stream's constructor.
-    /// Lifetime: the wheel may be destroyed first. The wheel's execution context must outlive the stream and the
-    ///   stream's operations. If the stream below has another context, that one may be destroyed before the wheel's
-    ///   next turn. It then destroys the handler of async_idle() or close_when_idle() and does not call it.
+    /// Lifetime: the wheel may be destroyed first. The wheel's execution context must outlive the stream and its
+    ///   operations. If the stream below has another context, that one may be destroyed before the wheel's next turn.
+    ///   It then destroys the handler of async_idle() or close_when_idle() without calling it.
     template <class... Arguments>
         requires std::constructible_from<Stream, Arguments...>
     idle_stream(const Wheel& wheel, const idle_timeouts& limits, Arguments&&... arguments)
@@ -80,19 +79,18 @@ public:
     lowest_layer_type& lowest_layer() noexcept { return impl_->stream.lowest_layer(); }
     const lowest_layer_type& lowest_layer() const noexcept { return impl_->stream.lowest_layer(); }
 
-    /// Returns the monitor: for activity that the stream does not see, and for other timeouts. To watch from a later
-    /// moment on, make the stream without timeouts; then monitor().set_limits(...), and monitor().reset() to count from
-    /// now. Its probe is the stream.
+    /// Returns the monitor: for activity that the stream does not see, and for other timeouts. To start to watch later,
+    /// make the stream without timeouts; then call monitor().set_limits(...) and monitor().reset().
     monitor_type& monitor() noexcept { return impl_->monitor; }
 
-    /// Looks at the send queue of the socket when an event is due. If bytes still wait there, those that have left
-    /// since the look before count as a write. Only on Linux; elsewhere it has no effect.
+    /// Looks at the socket's send queue when an event is due. If bytes still wait there, the bytes that have left since
+    /// the previous look count as a write. Only on Linux; elsewhere it has no effect.
     void observe_output(bool on = true) noexcept { impl_->observes_output = on; }
 
     /// Reads and writes, like the stream below. After close_when_idle() has closed the stream at an event, operations
     /// complete with asio::error::timed_out instead of operation_aborted or bad_descriptor, until it is opened again.
-    /// If the stream was closed by close_when_idle(), or during an operation, and was opened again, all kinds of
-    /// idleness count from the next operation, async_idle() or close_when_idle() on. Else call monitor().reset().
+    /// After an opening, idleness counts from the next operation, async_idle() or close_when_idle(), if the stream was
+    /// closed by close_when_idle() or during an operation. In other cases, call monitor().reset().
     template <class Buffers, class Token = typename asio::default_completion_token<executor_type>::type>
     auto async_read_some(const Buffers& buffers, Token&& token = {}) {
         return asio::async_initiate<Token, void(error_code, std::size_t)>(initiate<false>(impl_), token, buffers);
@@ -110,13 +108,13 @@ public:
     }
 
     /// Closes the lowest layer at the first event from now on, once, and then calls `closed(event)`. An event of the
-    ///   kind ping does not close: see keep_alive(). It uses the monitor's one async_idle(); monitor().cancel() ends
-    ///   that. If the wheel takes no timer, or memory runs out meanwhile, it closes the stream and does not call
-    ///   `closed`. If the wheel's timers are cancelled or the wheel is destroyed, the stream stays open. After close(),
-    ///   it closes nothing, even if the stream is opened again. What the system has not sent yet, it goes on sending;
-    ///   to reset the connection instead, use async_idle(), and set asio::socket_base::linger(true, 0) before you
-    ///   close. Executor of `closed`: its associated one, else the stream's. It may destroy the stream. What it throws
-    ///   leaves run().
+    /// kind ping does not close: see keep_alive(). Uses the monitor's one async_idle(); monitor().cancel() ends that.
+    /// If the wheel takes no timer, or memory runs out meanwhile, the stream is closed without a call of `closed`. If
+    /// the wheel's timers are cancelled or the wheel is destroyed, the stream stays open. After close(), nothing is
+    /// closed, even if the stream is opened again. The system goes on sending what it has not sent yet. To reset the
+    /// connection instead, use async_idle(), and set asio::socket_base::linger(true, 0) before you close.
+    /// Executor: of `closed`: its associated one, else the stream's. `closed` may destroy the stream, and throw from
+    ///   run().
     /// Errors: std::system_error (asio::error::already_started: an async_idle is under way), std::bad_alloc.
     void close_when_idle() {
         close_when_idle([](const idle_event&) {});
@@ -126,10 +124,10 @@ public:
         keep_alive([] {}, std::move(closed));
     }
 
-    /// Does the same, and calls `send_ping()` at each event of the kind ping: after idle_timeouts::ping without a read,
-    /// or without a write, and then after the same time again. So a peer that answers stays, and one that has gone is
-    /// closed after idle_timeouts::reader.
-    /// Parameters: `send_ping`: starts a write, or queues the ping behind the one under way. It runs on the stream's
+    /// Does the same, and calls `send_ping()` at each event of the kind ping. It comes after idle_timeouts::ping
+    /// without a read, or without a write, and again after the same time. So a peer that answers keeps its connection.
+    /// If the peer has gone, the stream is closed after idle_timeouts::reader.
+    /// Parameters: `send_ping`: starts a write, or queues the ping behind the write under way. It runs on the stream's
     ///   executor, and may close or destroy the stream. What it throws leaves run(); the next ping is due nevertheless.
     /// Example:
     ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The timeouts after which a connection is idle, and the event that reports it. They mean what they mean in Netty's
+// The timeouts after which a connection is idle, and the event that reports it. The semantics are those of Netty's
 // IdleStateHandler; docs/net.md lists the differences.
 #pragma once
 
@@ -28,25 +28,25 @@ std::string_view to_string(idle_kind) noexcept; ///< the name of the constant
 ///     cogwheel::idle_timeouts with_heartbeats{.reader = 30s, .ping = 10s};
 struct idle_timeouts {
     // Zero or less: that kind is off.
-    std::chrono::nanoseconds reader{}; ///< so long nothing was read
-    std::chrono::nanoseconds writer{}; ///< so long no write completed
-    std::chrono::nanoseconds all{};    ///< so long neither: traffic in one direction keeps both alive
+    std::chrono::nanoseconds reader{}; ///< no read for this long
+    std::chrono::nanoseconds writer{}; ///< no completed write for this long
+    std::chrono::nanoseconds all{};    ///< neither for this long: traffic in one direction prevents the event
 
-    /// So long one of the two was silent: the peer is to hear something, or to be asked for a sign of life. Take a
-    /// third of `reader`, and not `writer`, whose events mean that the connection is to be closed. A reader event comes
-    /// at least `reader - ping` after the ping that asked: also if the program has slept, or an overload factor has
-    /// fallen.
+    /// No read, or no completed write, for this long: the program sends a ping, which the peer hears or answers. A
+    /// third of `reader` suits most protocols. Do not use `writer` for this: its events mean that the connection is to
+    /// be closed. A reader event comes at least `reader - ping` after the ping that asked, even if the program has
+    /// slept or an overload factor has fallen.
     std::chrono::nanoseconds ping{};
 
     /// Lengthens each period by a random part, up to this share of the timeout. 0 .. 1. This spreads the events of
-    /// connections that became idle together. It never shortens a period: no event is early.
+    /// connections that became idle together. No event is early.
     double jitter = 0;
 
     /// The seed of the random parts. 0: each monitor has its own. Any other seed gives the same periods each time.
     std::uint64_t seed = 0;
 
-    /// Checks the jitter, and that a ping comes before `reader` and `writer`; with `all`, it needs a `reader`. Errors:
-    /// std::invalid_argument, which names the value and the range.
+    /// Checks the jitter, and that `ping` is less than `reader` and `writer`; `ping` and `all` together need `reader`.
+    /// Errors: std::invalid_argument, which names the value and the range.
     void validate() const;
 };
 

@@ -13,11 +13,11 @@
 // - An answer wins if complete() runs before the strand has handled the timeout, even if the timeout has passed.
 // - No member function invokes a handler. Handlers run as if by asio::post, in the order in which their requests ended.
 //   When a handler runs, the request's memory is free, and its key may be used again.
-// - Each request is one block of memory: from the handler's associated allocator, else of the wheel's pool (large ones:
-//   from the heap). In the steady state there is no other allocation.
+// - Each request is one block of memory: from the handler's associated allocator, else from the wheel's pool (large
+//   blocks: from the heap). In the steady state there is no other allocation.
 //
 // Use it on one strand at a time, like Asio's sockets. If several threads run the context, the executor must be a
-// strand. Emit cancellation signals on it, too. A timer_wheel may run on any other thread, a local_timer_wheel may not.
+// strand. Emit cancellation signals there, too. A timer_wheel may run on another thread, a local_timer_wheel may not.
 //
 // Do not reuse a key soon: the late answer to an ended request would complete the next request with the same key.
 #pragma once
@@ -38,8 +38,7 @@ namespace mistake {
 struct name_the_wheel_as_in_pending_requests_key_response_wheel {};
 } // namespace mistake
 
-/// The requests in flight, found by key. Hash, Equal: as for std::unordered_map. Executor: converts to
-/// asio::any_io_executor.
+/// The requests in flight, by key. Hash, Equal: as for std::unordered_map. Executor: converts to asio::any_io_executor.
 /// Thread safety: one strand at a time.
 template <class Key, class Response, any_timer_wheel Wheel = timer_wheel, class Hash = std::hash<Key>,
           class Equal = std::equal_to<Key>, class Executor = typename Wheel::executor_type>
@@ -68,8 +67,7 @@ public:
         using other = pending_requests<Key, Response, Wheel, Hash, Equal, Other>;
     };
 
-    /// Makes an object without requests.
-    /// Errors: std::invalid_argument (options), std::bad_alloc.
+    /// Makes an object without requests. Errors: std::invalid_argument (options), std::bad_alloc.
     /// Lifetime: the wheel may be destroyed first. Requests with a running timeout then complete with
     ///   asio::error::operation_aborted; others continue. A new request whose timeout starts at once is refused with
     ///   errc::stopped; if its timeout starts in written(), it fails with errc::stopped there. The wheel's execution
@@ -114,8 +112,7 @@ public:
     ///   - asio::error::timed_out.
     ///   - asio::error::operation_aborted: by cancel() or the cancellation slot; or this object was destroyed, or the
     ///     wheel's cancel_all(), stop() or end cancelled the timer of this request.
-    ///   - errc::duplicate_key, errc::too_many_requests, errc::stopped, errc::too_many_timers: the request was
-    ///     refused. It was not started.
+    ///   - errc::duplicate_key, too_many_requests, stopped, too_many_timers: the request was refused, and not started.
     ///   - the argument of fail() or fail_all(); errc::stopped or errc::too_many_timers if written() got no timer.
     /// Cancellation: terminal, partial and total, in O(1).
     /// Executor: the handler's associated one, else this object's.
@@ -127,8 +124,8 @@ public:
                                                                        limit);
     }
 
-    /// Returns a timeout that counts from written(), for requests that may wait in a send queue for long. Until then it
-    /// does not run. With `until`, the request also times out at that deadline, written or not.
+    /// Returns a timeout that starts at written(), for requests that may wait long in a send queue. With `until`, the
+    /// request also times out at that deadline, written or not.
     /// Example: requests.async_wait(id, requests.from_write(2s, deadline), token);
     template <class Rep, class Period>
     static constexpr limit_type from_write(std::chrono::duration<Rep, Period> timeout,
@@ -136,16 +133,15 @@ public:
         return limit_type::from_write(timeout, until);
     }
 
-    /// Starts a timeout of from_write(): the request has been written. Returns false if no such request is
-    /// in flight, if its timeout counts from the start, or if written() was called for it before. If the wheel takes no
-    /// timer, the request fails with errc::stopped or errc::too_many_timers, and written() returns true.
+    /// Starts a timeout of from_write(): the request has been written. Returns false if no such request is in flight,
+    /// if its timeout counts from the start, or at the second call for it. If the wheel takes no timer, the request
+    /// fails with errc::stopped or errc::too_many_timers, and written() returns true.
     /// Errors: std::bad_alloc, and those of Hash and Equal; nothing changes then.
     bool written(const Key& key) { return impl().start_limit(key); }
 
     /// Completes the request with its answer. Returns false, and counts the answer as late, if no such request is in
     /// flight: it has ended or was never started.
-    /// Complexity: O(1). Errors: std::bad_alloc, and those of Hash, Equal and moving a Response; then the request
-    ///   continues.
+    /// Complexity: O(1). Errors: std::bad_alloc, and those of Hash, Equal and Response; the request then continues.
     bool complete(const Key& key, Response response) {
         auto* r = impl().table().find_answered(key);
         if (r == nullptr) return false;

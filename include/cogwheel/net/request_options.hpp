@@ -32,8 +32,7 @@ struct request_options {
     /// Requests that may be in flight at once. At least 1. More are refused with errc::too_many_requests.
     std::size_t max_in_flight = std::numeric_limits<std::size_t>::max();
 
-    /// Requests to reserve room for: up to this number in flight, the table of keys does not grow. 0 .. 2^31, and at
-    /// most max_in_flight.
+    /// The table of keys has room for this many requests before it grows. 0 .. 2^31, and at most max_in_flight.
     std::size_t reserve = 0;
 
     /// Checks the options. Errors: std::invalid_argument, which names the value, the range and the remedy.

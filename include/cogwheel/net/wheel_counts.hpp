@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The counts of all idle monitors and of all requests on one wheel. A server has thousands of them, and watches sums.
+// The counts of all idle monitors and of all requests on one wheel.
 //
 //     const cogwheel::idle_stats idle = cogwheel::idle_stats_of(wheel);
 //     report(idle.monitors, idle.reader);
@@ -14,8 +14,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Returns the counts of the idle monitors of `wheel`, also of those inside an idle_stream.
-/// Complexity: O(1). Thread safety: the wheel's.
+/// Returns the counts of the idle monitors of `wheel`, also inside idle_streams. O(1). Thread safety: the wheel's.
 template <any_timer_wheel Wheel>
 idle_stats idle_stats_of(const Wheel& wheel) noexcept {
     auto& state = detail::impl_of(wheel);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Says that a thread is busy with something short, whose end another one may await.
+// Tells other threads that this thread is busy, and lets them wait for the end.
 #pragma once
 
 #include <cogwheel/detail/platform.hpp>
@@ -20,7 +20,6 @@ public:
         busy_ = false;
         busy_.notify_all();
     }
-    /// Returns when the flag is not set.
     void wait() const noexcept {
 #if COGWHEEL_LINUX
         busy_.wait(true);

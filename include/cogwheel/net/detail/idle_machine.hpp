@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Decides when a connection is idle. It neither waits nor reads a clock: the caller passes the time in, in nanoseconds
-// since any epoch.
+// Decides when a connection is idle. The caller passes the time in, in nanoseconds since any epoch.
 //
-// Activity is a store. A caller that wants the next event asks next() when to look again, and asks again at that time.
-// If there was activity, that look is too early, and next() returns a later time. So one timer serves all kinds, and
-// activity never moves it. A kind is due one period after its last activity or its last event, whichever is later. No
-// event is lost if the caller looks late. Cheap to copy, no allocation, O(1). Thread safety: one thread at a time.
+// Activity is a store. next() returns the event that is due, and the time of the next look: the next call of next().
+// After activity, that look is too early, and next() returns a later time. So one timer serves all kinds, and activity
+// never moves it. A kind is due one period after its last activity or event, whichever is later. A late look loses no
+// event. Cheap to copy, no allocation, O(1). Thread safety: one thread at a time.
 #pragma once
 
 #include <cogwheel/net/idle_timeouts.hpp>
@@ -20,7 +19,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Stands for the system's queues where nothing is known of them.
+/// Stands for queues of which nothing is known.
 struct no_queues {
     static bool input_waits() noexcept { return false; }
     static std::optional<std::uint64_t> output_progress() noexcept { return {}; }
@@ -30,25 +29,22 @@ class idle_machine {
 public:
     using nanoseconds = std::chrono::nanoseconds;
 
-    /// An event if one is due, and the time of the next look. nanoseconds::max(): only after a change of the timeouts.
+    /// The event that is due, if any, and the time of the next look (max(): only after a change of the timeouts).
     struct step {
         std::optional<idle_event> event;
         nanoseconds look_at{};
     };
 
-    /// Preconditions: `limits` are valid. `seed` is used if they have none.
+    /// Preconditions: `limits` are valid. `seed` is used if `limits.seed` is 0.
     idle_machine(const idle_timeouts& limits, nanoseconds now, std::uint64_t seed) noexcept
         : stamps_{now, now}, random_(limits.seed != 0 ? limits.seed : seed) {
         set_limits(limits);
     }
 
-    // ---- activity ----
-
     void read(nanoseconds now) noexcept { stamps_[0] = now; }
     void written(nanoseconds now) noexcept { stamps_[1] = now; }
 
-    /// Takes note of the output's progress at a write, eight times a timeout at most. Later, only what leaves after
-    /// that is activity. `queues`: see next().
+    /// Records the output's progress at a write, eight times a timeout at most: only later progress is activity.
     template <class Queues>
     void sample(nanoseconds now, Queues&& queues) noexcept {
         if (now < sample_at_) return;
@@ -60,21 +56,19 @@ public:
         if (const std::optional<std::uint64_t> progress = queues.output_progress()) progress_ = *progress;
     }
 
-    /// Marks the time in which the program processes what it has read. It is not idle in that time. The calls nest.
+    /// Marks the time in which the program processes its input: the connection is not idle then. The calls nest.
     void begin_read() noexcept { ++reading_; }
     void end_read(nanoseconds now) noexcept {
-        if (reading_ != 0) --reading_; // zero: a reset came between
+        if (reading_ != 0) --reading_; // 0: a reset came between
         read(now);
     }
-
-    // ---- settings ----
 
     /// Resets the times, as if the connection had begun now. The next event of each kind is a first one.
     void reset(nanoseconds now) noexcept {
         reset_read(now);
         written(now);
     }
-    /// The same for reads only. Forgets a begin_read().
+    /// Does the same for reads only. Forgets every begin_read().
     void reset_read(nanoseconds now) noexcept {
         reading_ = 0;
         read(now);
@@ -92,9 +86,7 @@ public:
         }
     }
 
-    // ---- the decision ----
-
-    /// Returns when there may be an event if nothing happens. nanoseconds::max(): only after a change of the timeouts.
+    /// Returns when an event is due if there is no activity. nanoseconds::max(): only after a change of the timeouts.
     nanoseconds look_at(double factor) const noexcept {
         nanoseconds at = nanoseconds::max();
         for (std::size_t i = 0; i < kinds_.size(); ++i)
@@ -102,12 +94,9 @@ public:
         return at;
     }
 
-    /// Returns the event that is due, if there is one, and when to look again.
-    /// Parameters: `factor`: shortens all timeouts, 0 < factor <= 1. `queues`: is asked only when an event would be
-    ///   due, because it may cost system calls. It has two functions:
-    ///   - input_waits(): returns true if input waits and a read under way will get it.
-    ///   - output_progress(): returns how many bytes have left, while more wait. A change since the last call is
-    ///     activity.
+    /// Returns the event that is due, if any, and when to look again.
+    /// Parameters: `factor`: shortens all timeouts, 0 < factor <= 1. `queues`: has input_waits() and output_progress()
+    ///   of idle_probe. They may cost system calls, so they are called only when an event would be due.
     template <class Queues>
     step next(nanoseconds now, double factor, Queues&& queues) noexcept {
         const bool in = is_due(reader, now, factor), out = is_due(writer, now, factor);
@@ -127,7 +116,7 @@ public:
         return s;
     }
 
-    /// Returns the longest period without a factor. A smaller factor shortens each wait by a share of it at most.
+    /// Returns the longest period at factor 1. A factor lower by d shortens each wait by at most d x this period.
     nanoseconds longest_period() const noexcept {
         nanoseconds longest{};
         for (const kind_state& k : kinds_) longest = later(longest, period(k, 1));
@@ -152,7 +141,7 @@ private:
         return kind == ping ? std::min(stamps_[0], stamps_[1]) : stamps_[kind];
     }
 
-    // Rounds up. Exact where there is nothing to multiply.
+    // Rounds up. Exact if `share` is 0 or 1.
     static nanoseconds scaled(nanoseconds limit, double share) noexcept {
         if (share == 1 || share == 0) return share == 1 ? limit : nanoseconds::zero();
         return saturate_to_ns(std::chrono::duration<double, std::nano>(static_cast<double>(limit.count()) * share));
@@ -167,7 +156,7 @@ private:
         const nanoseconds at = saturating_add(later(stamp(kind), k.at), period(k, factor));
         if ((kind != reader && kind != all) || kinds_[ping].limit == nanoseconds::zero() || k.at > stamps_[0])
             return at;
-        // A peer that was not asked is not gone: the program may have slept, or the factor fallen.
+        // Without a ping since the last read, silence proves nothing: the program may have slept, or the factor fallen.
         if (asked_at_ <= stamps_[0]) return nanoseconds::max();
         return later(at, saturating_add(asked_at_, period(k, factor) - scaled(kinds_[ping].limit, factor)));
     }
@@ -188,14 +177,13 @@ private:
         return event;
     }
 
-    // Draws a random part: 0 .. jitter_.
     float draw() noexcept { return jitter_ == 0 ? 0 : static_cast<float>(random_() >> 40) * 0x1p-24F * jitter_; }
 
     alignas(16) std::array<nanoseconds, 2> stamps_; // the last read and the last write, in one cache line: one store
     std::array<kind_state, 4> kinds_{};
     nanoseconds asked_at_ = never; // the first ping since the last read
     std::uint64_t progress_ = 0;
-    nanoseconds sample_at_{}; // not before this time
+    nanoseconds sample_at_{}; // sample() does nothing before this time
     small_random random_;
     float jitter_ = 0;
     std::uint32_t reading_ = 0;

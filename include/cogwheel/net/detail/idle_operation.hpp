@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An async_idle under way: the user's handler, and a pointer to the monitor, which the monitor clears when it is
-// destroyed.
+// An async_idle under way: the user's handler, and a pointer to the monitor. The monitor's destructor clears it.
 //
-// An idle_look owns the operation. It is the handler of the step under way: a wait of the monitor's timer, or a hop
-// through the monitor's executor. It may be on its way when the monitor is destroyed.
+// An idle_look owns the operation. It is the handler of the present step: a wait of the monitor's timer, or a hop
+// through the monitor's executor. The idle_look may outlive the monitor.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -42,11 +41,10 @@ public:
         do_abandon();
     }
 
-    /// Takes the operation out of the handler's slot. Preconditions: the slot's signal exists, as it does with the
-    /// handler.
+    /// Takes the operation out of the handler's slot. Preconditions: the handler exists, and so does the slot's signal.
     void leave_slot() noexcept { do_leave_slot(); }
 
-    Monitor* monitor;      // nullptr: it was destroyed, or has cancelled this operation
+    Monitor* monitor;      // nullptr: the monitor was destroyed, or has cancelled this operation
     bool out = false;      // the idle_look is under way
     bool starting = false; // the idle_look is being started: if it is destroyed now, the monitor ends the operation
     bool soon = false;     // the idle_look runs in the next turn, whatever changes

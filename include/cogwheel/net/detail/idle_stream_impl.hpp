@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The impl of an idle_stream. Operations under way share it: they may complete after the idle_stream was destroyed or
-// moved.
+// The impl of an idle_stream. Operations under way share it, because they may outlive the idle_stream.
 #pragma once
 
 #include <cogwheel/detail/exceptions.hpp>
@@ -28,7 +27,7 @@ struct observed_handler {
     }
 };
 
-/// Pings, and closes the stream at any other event: the handler of one async_idle after the other.
+/// Handles each event: pings, or closes the stream.
 template <class Impl, class Ping, class Closed>
 struct idle_guard {
     std::weak_ptr<Impl> weak;
@@ -55,7 +54,7 @@ struct idle_guard {
 
 private:
     void ping(Impl& b) {
-        const struct waiting_again { // also if it throws
+        const struct waiting_again { // also if send_ping() throws
             idle_guard& self;
             Impl& b;
             ~waiting_again() {
@@ -102,13 +101,13 @@ struct idle_stream_impl final : idle_probe {
                 monitor.touch_read();
             }
         }
-        // The next piece of a composed operation sees the closed descriptor.
         if (ec && !is_open()) was_closed = true;
+        // bad_descriptor: the next piece of a composed operation finds the stream closed.
         const bool cut_off = ec == asio::error::operation_aborted || ec == asio::error::bad_descriptor;
         return timed_out && cut_off ? asio::error::timed_out : ec;
     }
 
-    /// A stream that was connected again is not idle since the connection before.
+    /// Counts idleness from now if the stream was closed and opened again.
     void count_anew() noexcept {
         if (!was_closed || !is_open()) return;
         was_closed = timed_out = false;
@@ -117,7 +116,7 @@ struct idle_stream_impl final : idle_probe {
     void close() noexcept {
         error_code ignored;
         was_closed = true;
-#if COGWHEEL_WINDOWS // wine has another error for what close() ends
+#if COGWHEEL_WINDOWS // wine ends the operations with another error at close()
         if constexpr (requires { stream.lowest_layer().cancel(ignored); }) stream.lowest_layer().cancel(ignored);
 #endif
         stream.lowest_layer().close(ignored);

@@ -3,10 +3,9 @@
 //
 // The overload factor of a wheel, the list of the monitors that it affects, and the counts of their events.
 //
-// When the factor falls, a walk through the list moves their timers forward, by the most that the factor can matter.
-// Only the monitor knows its exact time. It looks again when its timer fires, and may find that it is too early. The
-// walk runs on the wheel's executor, 1,024 monitors in each turn. When the factor rises, no timer moves: the timers
-// fire early and wait for the rest.
+// When the factor falls, a walk through the list moves the monitors' timers forward, by the most that the fall can
+// matter. A monitor whose timer fires too early waits again. The walk runs on the wheel's executor, 1,024 monitors in
+// each turn. When the factor rises, no timer moves: each fires early, and its monitor waits again.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -24,14 +23,13 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Needs the engine's lock for everything except factor().
+/// Needs the engine's lock, except for factor() and count(), which any thread may call.
 template <class Engine>
 class overload final : public wheel_extension {
     using lock_type = typename Engine::lock_type;
 
 public:
-    /// A wait that ends at `until` under `factor`. If the factor falls by d, the end moves forward by at most d x
-    /// `period`.
+    /// A wait that ends at `until` under `factor`. If the factor falls by d, it ends earlier by at most d x `period`.
     struct member : list_links<member> {
         wheel_timer_impl<Engine>* timer = nullptr;
         std::chrono::nanoseconds until{}; // since the clock's epoch
@@ -39,7 +37,6 @@ public:
         double factor = 1;
     };
 
-    /// Returns the factor. Thread safety: any thread.
     double factor() const noexcept { return factor_.load(std::memory_order_relaxed); }
 
     void shut_down() noexcept override {}
@@ -53,7 +50,6 @@ public:
         if (cursor_ == &m) cursor_ = members_.next(m);
         members_.erase(m);
     }
-    /// Counts an event. Thread safety: any thread.
     void count(idle_kind kind) noexcept {
         events_[static_cast<std::size_t>(kind)].fetch_add(1, std::memory_order_relaxed);
     }
@@ -118,7 +114,7 @@ private:
         }
         if (!walk_posted_.succeed()) end_walk(engine, lock);
     }
-    // The executor has destroyed the walk: the timers keep their old times.
+    // Ends a walk that the executor has destroyed: the timers keep their old times.
     void end_walk(Engine& engine, lock_type& lock) noexcept {
         walk_posted_.clear();
         cursor_ = nullptr;
@@ -142,7 +138,7 @@ private:
             }
         }
     }
-    // Computes from the start of the wait. So many small steps of the factor have the effect of one.
+    // Computes from the factor at the start of the wait, so many small steps have the effect of a large one.
     void shorten(member& m) noexcept {
         const double by = m.factor - factor();
         if (by <= 0) return;

@@ -3,13 +3,13 @@
 //
 // The impl of pending_requests: a request_table, and the ends of its requests.
 //
-// Everything belongs to the strand, except for one list. When a timeout passes, the wheel's turn runs on any thread. It
-// appends the request to the list of the expired ones and dispatches to the strand; it decides nothing. The strand
-// takes the requests from the list, unless an answer arrives first. If the wheel's turns run on the strand, the turn
-// decides at once. So each request has one decision, in one place, and its memory can be freed then.
+// Everything belongs to the strand, except for the list of expired requests. The wheel's turn may run on any thread: it
+// appends the request to that list and dispatches to the strand. The strand takes the request from the list, unless an
+// answer arrives first. If the wheel's turns run on the strand, the turn decides at once. So only the strand decides
+// how a request ends, and the request's memory can be freed then.
 //
-// A request whose end is decided waits in a queue for a drain: one posted function for all of them. The post precedes
-// the decision, so nothing is lost without memory.
+// A decided request waits in a queue for a drain: one posted function calls all handlers. The drain is posted before
+// the decision, so a lack of memory loses no request.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -75,8 +75,6 @@ public:
     const asio::any_io_executor& executor() const noexcept { return *executor_; }
     auto& table() noexcept { return table_; }
     const auto& table() const noexcept { return table_; }
-
-    // ---- the start ----
 
     template <class Handler, class K>
     void start(Handler&& handler, K&& key, const limit_type& limit) {
@@ -156,8 +154,7 @@ public:
 
     // ---- the end, decided on the strand ----
 
-    /// Preconditions: the request is in the table. Errors: those of a post, and of moving the response; nothing
-    ///   changes.
+    /// Preconditions: `r` is in the table. Errors: those of a post, and of moving the response; nothing changes then.
     void answer(request& r, Response&& response) {
         request_drain();
         r.response.emplace(std::move(response));
@@ -187,7 +184,7 @@ public:
         }
     }
 
-    // Handles the end of the strand's context. The wheel may still have nodes of this; it finds no requests later.
+    // Handles the end of the strand's context. A node of this object may still be in the wheel, but finds no requests.
     std::shared_ptr<void> hold() noexcept override { return this->weak_from_this().lock(); }
     void shut_down() noexcept override {
         {
@@ -197,13 +194,10 @@ public:
         calling_.wait(); // until the wheel's thread has dispatched to the strand
         list_ = nullptr;
         destroy_all();
-        executor_.reset(); // a strand must be destroyed before its service, which may be destroyed before this object
+        executor_.reset(); // before the strand's service, which this object may outlive
     }
 
-    // ---- the wheel's side ----
-
-    /// Handles the end of the timer: it has expired, or the wheel drops all its timers. If it has expired, the lock is
-    /// held, also when this returns or throws.
+    /// Handles the end of a timer: expired (the lock is held, also on return or exception), or dropped by the wheel.
     void timer_ended(request& r, completion_context& c) {
         if (c.how == outcome::expired) {
             if (engine_.is_first_of_tick(*r.node)) return engine_.begin_tick(*r.node, &c);
@@ -267,7 +261,7 @@ private:
 
     void destroy_all() noexcept {
         work_.reset();
-        for (;;) { // the end of a handler may end other requests
+        for (;;) { // the destructor of a handler may end other requests
             request* r = table_.oldest();
             if (r != nullptr)
                 take(*r, ending::cancelled);
@@ -281,8 +275,6 @@ private:
     void release_work() noexcept {
         if (table_.empty()) work_.reset();
     }
-
-    // ---- handlers ----
 
     static constexpr int batch = 256; // handlers of one drain; then other functions of the strand may run
 
@@ -307,13 +299,13 @@ private:
         drain_posted_.clear();
         drain_after_a_turn();
     }
-    // The wheel's next turn calls the strand instead of a post. If that call is lost, too, the next drain delivers.
+    // Makes the wheel's next turn call the strand instead of a post. If that is lost too, the next drain delivers.
     void drain_after_a_turn() noexcept {
         const lock_type lock = engine_.lock();
         if (shut_down_) return;
         COGWHEEL_TRY { engine_.request_turn(); }
         COGWHEEL_CATCH {
-            // No memory for a turn: a later one serves.
+            // No memory for a turn: a later turn calls the strand.
         }
         defer_notification();
     }
@@ -383,7 +375,7 @@ private:
             const asio::any_io_executor executor = *executor_;
             lock.unlock();
             asio::dispatch(executor, posted_call_of_strand(self));
-            call_posted_.succeed(); // if it is lost, the next request that expires calls again
+            call_posted_.succeed(); // if the call is lost, the next request that expires calls again
         }
         COGWHEEL_CATCH {
             if (!lock.owns_lock()) lock.lock();
@@ -404,8 +396,7 @@ private:
         if (call_posted_.lose()) call_posted_.clear();
     }
 
-    // A node to be deferred where nothing may fail. Requests do not serve: they may be answered and freed at any
-    // moment.
+    // A node to defer where nothing may fail. A request's node does not serve: the request may be freed at any moment.
     struct deferred_notification final : timer_node {
         std::shared_ptr<pending_requests_impl> self; // set while the node waits for a turn
 

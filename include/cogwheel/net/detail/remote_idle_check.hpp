@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An idle_look of a monitor, while a wheel of another execution context keeps the time for it.
+// Keeps an idle_look of a monitor while a wheel of another execution context runs the timer.
 //
-// The wheel holds a node of this, and nothing of the monitor's context, which may be destroyed first. The look stays
-// here until a function that is posted to that context takes it, or until the context's shutdown destroys it. So the
-// wheel's thread never touches the operation. If there is no memory for that function, the node waits for the wheel's
-// next turn, so nothing is lost.
+// The wheel holds a node of this object, and nothing of the monitor's context, which may be destroyed first. The look
+// stays here until a function posted to that context takes it, or the context's shutdown destroys it. So the wheel's
+// thread never touches the operation. If there is no memory for the post, the node waits for the wheel's next turn.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -28,7 +27,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Belongs to the monitor's context, except for what the wheel does with the node. It holds one look at a time.
+/// Belongs to the monitor's context; only the node belongs to the wheel. Holds one look at a time.
 template <class Look, class Engine>
 class remote_idle_check final : public shutdown_list::member,
                                 public std::enable_shared_from_this<remote_idle_check<Look, Engine>> {
@@ -47,10 +46,10 @@ public:
         if (&context == &context_of(engine.executor())) return nullptr;
         return std::make_shared<remote_idle_check>(asio::use_service<shutdown_list>(context));
     }
-    /// Makes a second one for the same context. Preconditions: this one is not shut down.
+    /// Makes another check for the same context. Preconditions: this one is not shut down.
     std::shared_ptr<remote_idle_check> another() const { return std::make_shared<remote_idle_check>(*list_); }
 
-    /// Returns true if its node is in the wheel or on its way back.
+    /// Returns true if the node is in the wheel or on its way back.
     bool is_away() const noexcept { return away_; }
     bool is_shut_down() const noexcept { return list_ == nullptr; }
 
@@ -107,7 +106,7 @@ private:
         }
     }
 
-    // Posts and never dispatches: no handler may run while the context's shutdown may wait for this.
+    // Posts, never dispatches: no handler may run here while the context's shutdown may wait for this function.
     void post_to_monitor(error_code ec) {
         struct calling {
             remote_idle_check& self;
@@ -142,7 +141,7 @@ private:
         std::optional<Look> look = end_away();
         if (look) std::move (*look)(ec_);
     }
-    // The executor has destroyed the function. So the handler is destroyed, too, as with an operation of Asio.
+    // Handles a function that the executor has destroyed: destroys the handler too, as Asio does with its operations.
     void get_lost() noexcept {
         if (!coming_.lose()) return;
         coming_.clear();

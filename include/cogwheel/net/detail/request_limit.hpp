@@ -9,9 +9,8 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// How long an answer may take: a duration, a deadline, or a duration that counts from written().
-/// A value: whatever a caller may give converts to it. Zero or less passes at once. Durations above 291 years, such as
-/// hours::max(), never pass. It reads no clock.
+/// How long an answer may take: a duration, a point in time, a deadline, or a duration that counts from written(). Zero
+/// or less passes at once. Durations above 291 years, such as hours::max(), never pass. Reads no clock.
 template <class Clock>
 class request_limit {
 public:

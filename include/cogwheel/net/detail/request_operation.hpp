@@ -41,8 +41,7 @@ public:
     // Preconditions: retired, in no table or list; the engine's lock is not held; if `invoke`, on the impl's executor.
     finish_function finish;
 
-    // Leads from the handler's cancellation slot to the request, by an id that is stale as soon as the request has
-    // ended.
+    // Leads from the handler's cancellation slot to the request. The end of the request makes its id stale.
     back_link<request> slot_link;
 };
 

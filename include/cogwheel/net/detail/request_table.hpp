@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The requests in flight: found by key, listed in the order of their start, counted. The table knows neither clock nor
-// handler.
+// The requests in flight: found by key, listed in the order of their start, counted. No clock, no handler.
 //
-// It is an intrusive hash table with chains, and an intrusive list. It doubles when it holds as many requests as
-// buckets, and never shrinks. The requests belong to the caller; the table neither moves nor frees them. Each request
-// keeps its hash. So remove() computes no hash, and cannot throw.
+// An intrusive hash table with chains, and an intrusive list. The table doubles when it holds as many requests as
+// buckets, and never shrinks. The caller owns the requests; the table neither moves nor frees them. Each request keeps
+// its hash, so remove() computes no hash and cannot throw.
 #pragma once
 
 #include <cogwheel/detail/assertion.hpp>
@@ -61,7 +60,7 @@ private:
     Key key_;
 };
 
-/// All operations are O(1), amortised over the growth of the table, unless they state something else.
+/// Each operation is O(1), amortised over the growth of the table, unless it says otherwise.
 /// Lifetime: the requests must outlive their place in the table. The table must be empty when it is destroyed.
 template <class Request, class Hash, class Equal>
 class request_table {
@@ -109,7 +108,7 @@ public:
     /// Returns the request, or nullptr. Errors: those of Hash and Equal.
     Request* find(const key_type& key) const { return stats_.in_flight == 0 ? nullptr : find(key, hash_of(key)); }
 
-    /// Does the same for an answer: counts it as late if no request waits for it.
+    /// Does the same for an answer: without a request, counts the answer as late.
     Request* find_answered(const key_type& key) {
         Request* request = find(key);
         if (request == nullptr) ++stats_.late;
@@ -176,9 +175,9 @@ private:
         return {why, 0};
     }
 
-    // The standard library's hash of an integer is that integer. So this spreads it: otherwise, keys that are multiples
-    // of a power of two would share a bucket. The factor is 2^64 / golden ratio (Knuth, The Art of Computer Programming
-    // 3, section 6.4). The upper bits of the product are the good ones.
+    // Spreads the keys: the standard library's hash of an integer is that integer, so multiples of a power of two would
+    // share a bucket. The factor is 2^64 / golden ratio (Knuth, The Art of Computer Programming 3, section 6.4). The
+    // upper bits of the product are the good ones.
     std::size_t hash_of(const key_type& key) const {
         const std::uint64_t spread = static_cast<std::uint64_t>(hash_(key)) * 0x9e3779b97f4a7c15u;
         return static_cast<std::size_t>(spread >> (64 - std::numeric_limits<std::size_t>::digits));

@@ -29,7 +29,7 @@ public:
     }
 };
 
-/// What one pending_requests has added of the counts that it changes without the lock.
+/// How much one pending_requests has added of the counts that it changes without the lock.
 class rare_counts {
 public:
     void add(request_totals& to, const request_stats& now) noexcept {

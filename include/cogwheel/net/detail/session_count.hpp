@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// session_count: what a session_group shares with its members and with a drain, because any of them may end last.
-// drain_handler: tells how the drain ended, then calls the user's handler.
+// session_count: a session_group shares it with its members and with a drain, because any of them may end last.
+// drain_handler: asks the session_count for the result of the drain, then calls the user's handler.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -52,7 +52,7 @@ public:
         if (waiting_ && size() == 0) note_empty(); // a session may have entered since
     }
 
-    /// Ends a drain for a group that is destroyed.
+    /// Ends a drain, because the group is destroyed.
     void close() noexcept {
         const std::lock_guard lock(mutex_);
         timer_.reset();
@@ -75,7 +75,7 @@ public:
             COGWHEEL_RETHROW;
         }
         const std::lock_guard lock(self->mutex_);
-        if (self->waiting_ && self->emptied_) self->cancel(); // the last one left before the wait had begun
+        if (self->waiting_ && self->emptied_) self->cancel(); // the last session left before the wait began
     }
 
     /// Returns the result of a drain whose wait ended with `ec`.
@@ -105,7 +105,7 @@ private:
             if (timer_) timer_->cancel();
         }
         COGWHEEL_CATCH {
-            // There is no memory to post the end of the wait: it ends when its time has passed.
+            // No memory to post the end of the wait: the wait ends when its time has passed.
         }
     }
 

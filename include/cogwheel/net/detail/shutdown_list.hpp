@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Notifies objects that hold handlers when their execution context shuts down. They then destroy the handlers, which
-// may own the very objects that hold them.
+// Tells objects that hold handlers when their execution context shuts down. Each object then destroys its handlers,
+// which may own the object.
 #pragma once
 
 #include <cogwheel/detail/linked_list.hpp>
@@ -31,7 +31,7 @@ public:
 
         /// Returns a pointer that keeps the member alive during shut_down(); nullptr if the member is being destroyed.
         virtual std::shared_ptr<void> hold() noexcept = 0;
-        /// Called once at most. The member must not use the list after that.
+        /// Destroys the handlers. Called once at most. The member must not use the list after that.
         virtual void shut_down() noexcept = 0;
 
     protected:
