@@ -74,7 +74,7 @@ void retry_budget::refill(std::int64_t now) noexcept {
     if (per_ns_ == 0) return;
     std::int64_t since = filled_at_.load(relaxed);
     if (since == never_filled) {
-        // The first reading of the clock. The bucket starts full, so it is owed nothing.
+        // The first reading of the clock: the bucket starts full, so no tokens are due.
         filled_at_.compare_exchange_strong(since, now, relaxed);
         return;
     }
@@ -85,8 +85,8 @@ void retry_budget::refill(std::int64_t now) noexcept {
     std::int64_t parts = capacity_;
     std::int64_t until = now;
     if (earned < static_cast<double>(capacity_)) {
-        // Moves filled_at_ only by the time of whole parts, rounded up to 1 ns. The rest stays owed. So against one
-        // long step, many small steps lose less than 1 ns each, and they never earn more.
+        // Moves filled_at_ only by the time of whole parts, rounded up to 1 ns; the rest is earned later. Compared with
+        // one long step, many small steps lose less than 1 ns each, and never earn more.
         parts = static_cast<std::int64_t>(earned);
         if (parts == 0) return;
         until = std::min(now, since + static_cast<std::int64_t>(std::ceil(static_cast<double>(parts) / per_ns_)));

@@ -5,12 +5,12 @@
 //
 //     auto b = cogwheel::backoff::exponential(100ms).cap(10s).jitter(cogwheel::backoff_jitter::full);
 //
-// A backoff computes delays. The caller waits, and passes in a random generator. The same random bits give the same
+// A backoff computes delays; the caller waits, and passes in a random generator. The same random bits give the same
 // delays on every platform. A delay that would overflow becomes the cap.
 //
 // Jitter spreads the retries of clients that failed together. Names and formulas follow M. Brooker, "Exponential
-// Backoff And Jitter" (AWS Architecture Blog, 2015). One differs: decorrelated jitter draws below the cap, where the
-// article cuts what it has drawn.
+// Backoff And Jitter" (AWS Architecture Blog, 2015). One thing differs: decorrelated jitter draws below the cap. The
+// article draws first, then cuts at the cap.
 #pragma once
 
 #include <cogwheel/resilience/random.hpp>
@@ -31,8 +31,7 @@ enum class backoff_jitter {
 std::string_view to_string(backoff_jitter) noexcept; ///< the name of the constant
 
 /// Computes the delays before retries. A value: cheap to copy, comparable.
-/// Errors: the factories, cap() and jitter() check their arguments. They throw std::invalid_argument, which names the
-///   value, the range and the remedy.
+/// Errors: the factories, cap() and jitter() throw std::invalid_argument with the value, the range and the remedy.
 class backoff {
 public:
     using nanoseconds = std::chrono::nanoseconds;
@@ -63,8 +62,8 @@ public:
     backoff jitter(backoff_jitter kind) const;
 
     /// Returns the delay before a retry, at most the cap.
-    /// Parameters: `retry`: the number of the retry, from 1. `previous`: the delay before the previous retry; zero for
-    ///   the first. `random`: the generator of the jitter; without jitter it is not called.
+    /// Parameters: `retry`: its number, from 1. `previous`: the delay before the previous retry; zero for the first.
+    ///   `random`: the generator of the jitter; without jitter it is not called.
     /// Complexity: O(log retry). Errors: those of `random`.
     template <detail::random_generator Generator>
     nanoseconds next(std::uint32_t retry, nanoseconds previous, Generator& random) const {
@@ -81,7 +80,7 @@ public:
             return without_jitter(retry);
         }
     }
-    /// Returns the delay before the `retry`-th retry as if there were no jitter. Complexity: O(log retry).
+    /// Returns the same delay without jitter. Complexity: O(log retry).
     nanoseconds without_jitter(std::uint32_t retry) const noexcept;
 
     friend bool operator==(const backoff&, const backoff&) = default;
@@ -107,13 +106,12 @@ private:
     backoff_jitter jitter_ = backoff_jitter::none;
 };
 
-/// Returns the delays of a backoff one after the other. For a loop of your own, such as a client that reconnects for
-/// ever.
+/// Returns the delays of a backoff one after the other: for a loop of your own, such as a client that reconnects.
 /// Example:
 ///
 ///     cogwheel::backoff_sequence pauses(cogwheel::backoff::exponential(100ms).cap(10s));
 ///     while (!connect()) wait(pauses.next(random));
-///     pauses.reset(); // connected: the next pause is the first one again
+///     pauses.reset(); // connected: start again with the first pause
 class backoff_sequence {
 public:
     explicit backoff_sequence(const backoff& b) noexcept : backoff_(b) {}

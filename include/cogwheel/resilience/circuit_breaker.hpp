@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Stops the calls to a peer that keeps failing, and tries the peer again after a while:
+// Stops the calls to a peer that keeps failing, and tries the peer again later:
 //
 //     cogwheel::circuit_breaker breaker(wheel, {.failures_in_a_row = 5}, [](cogwheel::circuit_state s) { log(s); });
 //
@@ -10,12 +10,12 @@
 //     call.ended(co_await send(request));                 // or call.succeeded(), call.failed()
 //
 // - Closed, the breaker allows calls and watches how they end.
-// - Open, it refuses calls. This state lasts for a delay of the backoff open_for, or until close().
-// - Half open, it allows a few calls as probes. If enough of them succeed, it closes. If one fails, or takes longer
-//   than probe_timeout, it opens again.
+// - Open, it refuses calls, for a delay of the backoff open_for, or until close().
+// - Half open, it allows a few calls as probes, and closes if enough of them succeed. It opens again if a probe fails,
+//   or takes longer than probe_timeout.
 //
 // A retry (retry.hpp) is for one call, a breaker for one peer. With async_retry, ask the breaker in each attempt, and
-// tell it until when the attempt may last. Otherwise an attempt that its timeout cancels has no verdict:
+// pass the attempt's deadline to ended(). Otherwise an attempt that its timeout cancels has no verdict:
 //
 //     [&](cogwheel::retry_attempt& attempt) -> asio::awaitable<void> {
 //         auto call = breaker.allow();
@@ -29,9 +29,9 @@
 // Many requests that wait for one connection fail together when it breaks: judge the connection once, or give
 // failure_rate in place of failures_in_a_row.
 // The breaker has a timer in the wheel only while it is open. The timer makes it half open and calls the observer, even
-// if no call arrives. If the breaker is open, allow() reads the clock, too. So the breaker works even if the wheel
-// takes no timer. Half open, only allow() notices that a probe has taken too long: then the breaker has opened at that
-// moment, and may be half open again.
+// without a call. While the breaker is open, allow() reads the clock, so the breaker works even if the wheel takes no
+// timer. While it is half open, only allow() notices that a probe has taken too long. The breaker then counts as open
+// since that moment, and may be half open again.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -104,7 +104,7 @@ public:
         return machine_.stats();
     }
 
-    /// Handles the end of the breaker: cancels the timer. No later change calls the observer.
+    /// Handles the destruction of the breaker: cancels the timer. No later change calls the observer.
     void retire() noexcept {
         lock_type lock(mutex_);
         retired_ = true;
@@ -171,8 +171,7 @@ private:
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Guards the calls to one peer. A member of a class is a circuit_breaker<>, or for instance a
-/// circuit_breaker<local_timer_wheel>.
+/// Guards the calls to one peer. As a class member, write circuit_breaker<>, or circuit_breaker<local_timer_wheel>.
 /// Thread safety: the wheel's. All threads may share a breaker on a timer_wheel.
 /// Lifetime: the wheel's execution context must outlive the breaker; the wheel need not.
 template <any_timer_wheel Wheel = timer_wheel>
@@ -181,9 +180,8 @@ class circuit_breaker {
 
 public:
     /// A call that a breaker allowed or refused. Move-only. An allowed call ends once: by succeeded(), failed() or
-    /// ended(), or without a verdict (success or failure) when it is destroyed or assigned to.
-    /// Thread safety: one thread at a time. Lifetime: the wheel's execution context must outlive it; the breaker need
-    ///   not.
+    /// ended(). If it is destroyed or assigned to before that, it ends without a verdict (success or failure).
+    /// Thread safety: one thread at a time. Lifetime: may outlive the breaker, not the wheel's execution context.
     class call {
     public:
         /// Makes a refused call.
@@ -206,9 +204,8 @@ public:
         void failed() { end(detail::verdict::failed); }
 
         /// Ends the call according to an error code. An empty code is a success. A cancellation (such as
-        /// operation_aborted) is no verdict, because the caller gave up. But one after `until` is a failure: the peer
-        /// took too long. In an attempt of async_retry, `until` is the attempt's deadline(). Any other error is a
-        /// failure.
+        /// operation_aborted) before `until` is no verdict: the caller gave up. After `until` it is a failure: the peer
+        /// took too long. Any other error is a failure. In an attempt of async_retry, `until` is attempt.deadline().
         /// Preconditions and Errors: as for succeeded().
         void ended(const error_code& ec, const basic_deadline<typename Wheel::clock_type>& until = {}) {
             end(!ec                                              ? detail::verdict::succeeded
@@ -235,10 +232,9 @@ public:
     };
 
     /// Makes a closed breaker.
-    /// Parameters: `on_change`: the observer. It receives each new state, after the change and without any lock. It is
-    ///   called by the function that made the change, or by the wheel's turn. With several threads, two changes may
-    ///   reach it in reverse order. It may use the breaker, but not destroy it. It may throw: in a turn, the exception
-    ///   leaves run().
+    /// Parameters: `on_change`: the observer. It receives each new state, after the change and without any lock: from
+    ///   the function that made the change, or from the wheel's turn. With several threads, two changes may reach it in
+    ///   reverse order. It may use the breaker, not destroy it. Its exceptions in a turn leave run().
     /// Errors: std::invalid_argument (options), std::bad_alloc.
     explicit circuit_breaker(const Wheel& wheel, const circuit_breaker_options& options = {},
                              std::function<void(circuit_state)> on_change = {})
@@ -247,22 +243,20 @@ public:
     circuit_breaker(const circuit_breaker&) = delete;
     circuit_breaker& operator=(const circuit_breaker&) = delete;
 
-    /// Destroys the breaker. No later change calls the observer. A change that another thread is making may still call
-    /// it. Calls in flight may still end.
+    /// Destroys the breaker. Calls in flight may still end. A change under way on another thread may still call the
+    /// observer; later changes do not.
     ~circuit_breaker() { impl_->retire(); }
 
-    /// Asks for a call. If the result is true, make the call; keep the result, and tell it how the call ended.
+    /// Asks for a call. If the result is true, make the call; keep the result, and report the end of the call to it.
     /// Complexity: O(1), no allocation.
-    /// Errors: those of the observer, and of the random source after a probe that took too long; then no call is
-    ///   allowed.
+    /// Errors: those of the observer, and of the random source after a late probe. No call is allowed then.
     [[nodiscard]] call allow() {
         std::uint64_t generation = 0;
         if (!impl_->allow(generation)) return {};
         return call(impl_, generation);
     }
 
-    /// Closes the breaker at once, if it is not closed. Call it if you know that the peer is back.
-    /// Errors: those of the observer.
+    /// Closes the breaker if it is not closed, for instance because the peer is back. Errors: those of the observer.
     void close() { impl_->close_by_hand(); }
 
     circuit_state state() const { return impl_->state(); }

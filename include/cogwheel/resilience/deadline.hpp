@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A deadline that functions pass on to the functions they call. The receiver of a request makes it, and each step
-// tightens it by its own timeout:
+// A deadline that functions pass on to those they call. The receiver of a request makes it; each step tightens it:
 //
 //     cogwheel::deadline d = cogwheel::deadline::after(2s); // the caller waits that long
 //     co_await read_header(socket, d.min(500ms));           // 500 ms, or the caller's deadline if that is sooner
 //     co_await socket.async_connect(peer, timeout(wheel, d, asio::use_awaitable));
 //
-// A deadline is a point in time. So a step that ends early leaves its time to the next one, and no function has to add
-// timeouts up.
+// A deadline is a point in time: a step that ends early leaves its time to the next, and no function adds up timeouts.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -32,8 +30,7 @@ public:
     constexpr basic_deadline() noexcept = default;
     constexpr explicit basic_deadline(time_point expiry) noexcept : expiry_(expiry) {}
 
-    /// Returns the deadline that passes `delay` after now. With a delay of zero or less, it has passed already. With a
-    /// delay that overflows, it never passes.
+    /// Returns the deadline that passes `delay` after now: zero or less has passed already, an overflow never passes.
     template <class Rep, class Period>
     static basic_deadline after(std::chrono::duration<Rep, Period> delay) noexcept {
         return after(delay, Clock::now());
@@ -49,7 +46,7 @@ public:
 
     /// Returns the point in time; time_point::max() if there is no deadline.
     constexpr time_point expiry() const noexcept { return expiry_; }
-    /// The same wherever a time point is taken: schedule(d, f), timeout(d, token).
+    /// Converts wherever a time point is taken: schedule(d, f), timeout(d, token).
     constexpr operator time_point() const noexcept { return expiry_; } // NOLINT(google-explicit-constructor)
 
     /// Returns true if there is a deadline.
@@ -75,7 +72,7 @@ public:
     constexpr basic_deadline min(basic_deadline other) const noexcept {
         return basic_deadline(std::min(expiry_, other.expiry_));
     }
-    /// Returns this deadline, or the one that passes `limit` after now if that is sooner.
+    /// Returns the earlier of this deadline and the one that passes `limit` after now.
     template <class Rep, class Period>
     basic_deadline min(std::chrono::duration<Rep, Period> limit) const noexcept {
         return min(after(limit));

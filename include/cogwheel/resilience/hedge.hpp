@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Starts another attempt of an operation if one takes long. The first success wins, and the hedge cancels the others:
+// Starts another attempt if an operation takes long. The first success wins, and the hedge cancels the others:
 //
 //     co_await cogwheel::async_hedge(
 //         wheel, 30ms, [&](cogwheel::hedge_attempt& attempt, auto token) {
 //             return replicas[attempt.number() - 1].async_get(key, token);
 //         }, asio::use_awaitable);
 //
-// Use it for operations that may run twice, and whose slowest calls are slow by chance (J. Dean, L. A. Barroso, "The
-// Tail at Scale", CACM 56(2), 2013). To bound the whole hedge, wrap its token: timeout(wheel, 1s, token), or
-// timeout(wheel, deadline, token).
+// Use it for operations that may run twice, and that are slow only by chance (J. Dean, L. A. Barroso, "The Tail at
+// Scale", CACM 56(2), 2013). To bound the whole hedge, wrap its token: timeout(wheel, when, token).
 //
-// The operation has the same forms as for async_retry (retry.hpp). But the attempts run at the same time, so they must
-// not write to the same objects.
+// The operation has the same forms as for async_retry (retry.hpp). Its attempts run at the same time, so they must not
+// write to the same objects.
 #pragma once
 
 #include <cogwheel/resilience/detail/attempt_call.hpp>
@@ -21,18 +20,18 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Starts `operation`. Starts it again each time that options.delay passes or an attempt fails, until one succeeds, one
-/// fails for good (hedge_options::retryable), the hedge is cancelled, or the options allow no more.
+/// Starts `operation`. Starts it again each time that options.delay passes or an attempt fails. Stops when an attempt
+/// succeeds or fails for good (hedge_options::retryable), at a cancellation, or if the options allow no more attempts.
 ///
 /// Parameters: `operation`: as for async_retry. It is copied or moved into the hedge.
-/// Effects: The first success cancels the other attempts (terminal). The hedge completes when all attempts have ended.
-///   So its handler may destroy what they use. An attempt that ignores its cancellation delays the hedge. The hedge
-///   destroys the results of an attempt that succeeds after the winner.
-///   If the operation throws while it is started, that attempt fails with the exception, as in async_retry. If E is
-///   std::error_code and the exception has no code, it also leaves run(), and the predicate is asked about
-///   std::errc::state_not_recoverable. But inside async_hedge(), no further attempt starts then. If no attempt runs or
-///   has succeeded, the exception leaves async_hedge(), and the handler is not called. Else the exception is dropped,
-///   and the handler is called.
+/// Effects: The first success cancels the other attempts (terminal). The hedge completes when all attempts have ended,
+///   so its handler may destroy what they use. An attempt that ignores its cancellation delays the hedge. Results of an
+///   attempt that succeeds after the winner are destroyed.
+///   If the operation throws at its start, that attempt fails with the exception, as in async_retry. If E is
+///   std::error_code and the exception has no code, the exception also leaves run(), and the predicate receives
+///   std::errc::state_not_recoverable. Inside async_hedge(), however, no further attempt starts then. If no attempt
+///   runs or has succeeded, the exception leaves async_hedge() without a call of the handler. Else the exception is
+///   dropped, and the handler is called.
 /// Completion signature: void(E, hedge_result, Results...), where the operation's is void(E, Results...). E is
 ///   - success: an attempt succeeded, even after a cancellation. The results are those of the first to succeed.
 ///   - the error of the last attempt to fail, if none succeeded and the hedge was not cancelled.
@@ -44,8 +43,8 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 ///   block of the wheel's pool. If the wheel takes no timer, another attempt starts only when one fails.
 /// Errors: std::invalid_argument (options), std::bad_alloc; then no attempt was started. See also Effects.
 /// Thread safety: the wheel's. The cancellation signal and the objects that the operation uses belong to one thread or
-///   strand at a time. On several threads without a strand, the hedge might cancel an attempt on one thread while it
-///   completes on another. Most operations do not allow that.
+///   strand at a time. Otherwise the hedge might cancel an attempt that completes on another thread. Most operations do
+///   not allow that.
 /// Lifetime: the wheel's execution context must outlive the hedge; the wheel need not.
 template <any_timer_wheel Wheel, class Operation,
           class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
@@ -56,10 +55,10 @@ auto async_hedge(const Wheel& wheel, const hedge_options& options, Operation&& o
     return asio::async_initiate<Token, typename initiation::signature::template summarized<hedge_result>>(
         initiation(wheel), token, options, std::forward<Operation>(operation));
 }
-/// Does the same with a predicate of all results, in place of options.retryable: a response may say that the server is
-/// busy. retryable(error_code, Results...) returns true if another attempt may do better. An attempt without an error
-/// after which it returns true does not win; if none wins, the hedge completes with the results of the last attempt.
-/// Example: the predicate of a client of HTTP, whose attempts complete with void(error_code, response)
+/// Does the same with a predicate of all results in place of options.retryable: a response may say that the server is
+/// busy. retryable(error_code, Results...) returns true if another attempt may do better. Then this attempt does not
+/// win, even without an error. If none wins, the hedge completes with the results of the last attempt.
+/// Example: an HTTP client whose attempts complete with void(error_code, response)
 ///
 ///     [](const std::error_code& ec, const response& r) { return ec ? cogwheel::is_transient(ec) : r.status == 503; }
 template <any_timer_wheel Wheel, class Operation, class Retryable, class Token>

@@ -15,22 +15,22 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// When a hedge starts further attempts.
 struct hedge_options {
-    /// The time from the start of an attempt to the start of the next one. If an attempt fails with an error that is
-    /// `retryable`, the next one starts at once. The 95th percentile of the usual latency is a good value: with two
-    /// attempts, it costs about 5% more calls. Zero or less: the next attempt starts in the wheel's next turn.
+    /// The time from the start of an attempt to the start of the next. After a `retryable` error, the next one starts
+    /// at once. The 95th percentile of the usual latency is a good value: with two attempts, it costs about 5% more
+    /// calls. Zero or less: the next attempt starts in the wheel's next turn.
     std::chrono::nanoseconds delay{};
 
     /// The largest number of attempts, including the first. 1 .. 16.
     std::uint32_t attempts = 2;
 
     /// The predicate: returns true if another attempt may succeed after this error. If not, no further attempt starts;
-    /// those that run may still succeed. Empty: is_transient. It is not asked about errors of cogwheel::errc, after
+    /// running attempts may still succeed. Empty: is_transient. It is not called for errors of cogwheel::errc, after
     /// which no attempt starts. If it throws, no further attempt starts, and the exception leaves run().
     std::function<bool(const error_code&)> retryable = {};
 
     /// A budget that other callers share. The first attempt makes a deposit, each further one takes a token. Without a
-    /// token, no further attempt starts. For a hedge within a retry, it is a budget of its own: with that of the retry,
-    /// each attempt of the retry would make a deposit. nullptr: no budget. Lifetime: must outlive the hedge.
+    /// token, no further attempt starts. A hedge within a retry needs another budget than the retry: otherwise each
+    /// attempt of the retry makes a deposit. nullptr: no budget. Lifetime: must outlive the hedge.
     retry_budget* budget = nullptr;
 
     /// Checks the options. Errors: std::invalid_argument, which names the value, the range and the remedy.
@@ -39,7 +39,7 @@ struct hedge_options {
 
 struct hedge_result {
     std::uint32_t attempts = 0; ///< attempts, including those that failed to start
-    std::uint32_t winner = 0;   ///< the number of the attempt that gave the results; 0: none succeeded
+    std::uint32_t winner = 0;   ///< the number of the attempt that succeeded first; 0: none succeeded
     error_code last_error;      ///< the error of the last attempt to fail; empty if one succeeded
 };
 

@@ -3,7 +3,7 @@
 //
 // Random numbers: a reference to any generator, and a small generator for callers that pass none.
 //
-// The standard does not say how its distributions map bits to numbers. So this library maps them itself: the same
+// The standard does not say how its distributions map bits to numbers. This library maps them itself, so the same
 // random bits give the same delays on every platform.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// The same as std::uniform_random_bit_generator. It is here because the header <random> is large.
+/// As std::uniform_random_bit_generator, without the large header <random>.
 template <class Generator>
 concept random_generator =
     std::invocable<Generator&> && std::unsigned_integral<std::invoke_result_t<Generator&>> && requires {
@@ -49,9 +49,8 @@ std::uint64_t random_bits(Generator& g) {
     }
 }
 
-/// Maps 64 random bits to 0 .. last. The result is the high word of bits x (last + 1), as in Lemire (2019), but this
-/// never draws again. So a bias below (last + 1) / 2^64 remains, and a generator that always returns the same number
-/// causes no endless loop here.
+/// Maps 64 random bits to 0 .. last: the high word of bits x (last + 1), as in Lemire (2019), but without a second
+/// draw. A bias below (last + 1) / 2^64 remains; a generator that always returns one number causes no endless loop.
 constexpr std::uint64_t scale_bits(std::uint64_t bits, std::uint64_t last) noexcept {
     if (last == std::numeric_limits<std::uint64_t>::max()) return bits;
     const std::uint64_t n = last + 1;
@@ -62,7 +61,7 @@ constexpr std::uint64_t scale_bits(std::uint64_t bits, std::uint64_t last) noexc
     return (bits >> 32) * (n >> 32) + (middle >> 32) + (other >> 32);
 }
 
-/// splitmix64 (Steele, Lea, Flood 2014). Its state is eight bytes, and it is good enough to spread clients.
+/// splitmix64 (Steele, Lea, Flood 2014). Eight bytes of state; good enough to spread clients.
 class small_random {
 public:
     using result_type = std::uint64_t;
@@ -83,8 +82,8 @@ private:
 };
 
 /// Returns a seed for an object whose user passes no generator. Objects made at the same time get different seeds if
-/// their addresses differ. In one process they do. In several processes they usually do, because the system randomises
-/// addresses. On several machines the clocks usually differ, too.
+/// their addresses differ: in one process always, in several processes usually, because the system randomises
+/// addresses. On several machines, the clocks usually differ, too.
 inline std::uint64_t fresh_seed(const void* object, std::chrono::nanoseconds now) noexcept {
     return static_cast<std::uint64_t>(now.count()) * 0x9e3779b97f4a7c15 + reinterpret_cast<std::uintptr_t>(object);
 }
@@ -104,7 +103,7 @@ class random_ref {
 public:
     using result_type = std::uint64_t;
 
-    /// Makes an empty reference. It must not be called.
+    /// Makes an empty reference, which must not be called.
     constexpr random_ref() noexcept = default;
 
     template <detail::random_generator Generator>

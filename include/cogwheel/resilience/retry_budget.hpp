@@ -2,20 +2,20 @@
 // Copyright (c) 2026 The Cogwheel authors
 //
 // Keeps retries from becoming a storm: a bucket of tokens that many callers share. Each first attempt adds `ratio`
-// tokens, usually less than one. Each retry takes one. If there is none, the caller fails with the error it has.
+// tokens, usually less than one. Each retry takes one. Without a token, the caller fails with the error it has.
 //
 // The promise, over any period and for any number of threads:
 //
 //     retries granted <= capacity + ratio x first attempts + min_per_second x seconds
 //
-// So, if `ratio` is small, a failing server under load receives a fraction more than usual, not a multiple. A limit on
+// So, with a small `ratio`, a failing server under load receives a fraction more than usual, not a multiple. A limit on
 // attempts alone does not ensure that: when all calls fail, each uses all its attempts. See Beyer et al., "Site
 // Reliability Engineering", O'Reilly 2016, chapters 21 and 22. The deposit for each request and the minimum rate come
-// from Finagle's RetryBudget; gRPC's proposal A6 makes a deposit for each success. A retry that is cancelled while it
-// waits does not give its token back: the promise bounds what callers may send.
+// from Finagle's RetryBudget; in gRPC's proposal A6, each success makes a deposit. A retry that is cancelled during its
+// wait does not give its token back: the promise bounds what callers may send.
 //
-// The caller passes the time in. All callers must read the same clock. If that clock steps back, the minimum rate adds
-// nothing until the clock has caught up. Complexity: O(1), no allocation. Thread safety: any thread, without a lock.
+// The caller passes the time in. All callers must read the same clock. If it steps back, the minimum rate adds nothing
+// until the clock has caught up. Complexity: O(1), no allocation. Thread safety: any thread, without a lock.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -34,7 +34,7 @@ struct retry_budget_options {
     /// client with one request a minute would earn one retry in five minutes.
     double min_per_second = 10;
 
-    /// Tokens that the bucket can hold, and holds at first. 1 .. 1e6. At most that many retries are granted at once.
+    /// Tokens that a full bucket holds. It starts full. 1 .. 1e6. At most that many retries are granted at once.
     double capacity = 100;
 
     /// Checks the options. Errors: std::invalid_argument, which names the value, the range and the remedy.

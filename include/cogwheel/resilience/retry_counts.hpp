@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How a retry ended, and counts of that. Several callers may share one object, as they share a retry_budget:
+// How retries ended, as counts. Several callers may share one object, as they share a retry_budget:
 //
 //     cogwheel::retry_counts counts;
 //     cogwheel::retry_policy policy{.attempts = 5, .counts = &counts};
@@ -21,8 +21,7 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 /// Why async_retry started no further attempt.
 enum class retry_end {
     succeeded,
-    /// The predicate refused the error; or it or the random source threw; or the operation threw an exception that has
-    /// no error code.
+    /// The predicate refused or threw; the random source threw; or the operation threw an exception without a code.
     not_retryable,
     attempts_used, ///< the policy allows no more attempts
     out_of_time,   ///< the deadline passed, or the next attempt would not start before it

@@ -43,8 +43,8 @@ struct basic_retry_policy {
     /// cancellation. Zero or less: it cancels in the next turn, or at the end of the present tick. nullopt: no timeout.
     std::optional<std::chrono::nanoseconds> attempt_timeout = std::nullopt;
 
-    /// The deadline of all attempts together, a point in time: set it for each call. It cancels an attempt that still
-    /// runs, as attempt_timeout does. If the next wait would not end before the deadline, the retry ends at once.
+    /// The deadline of all attempts together, a point in time: set it for each call. It cancels a running attempt, as
+    /// attempt_timeout does. If the next wait would not end before the deadline, the retry ends at once.
     basic_deadline<Clock> deadline = {};
 
     /// The predicate: returns true if another attempt may succeed after this error. Empty: is_transient. An error of
@@ -55,13 +55,11 @@ struct basic_retry_policy {
     /// A budget that other callers share. nullptr: no budget. Lifetime: must outlive the retry.
     retry_budget* budget = nullptr;
 
-    /// The random source of the jitter. None: each retry has a small generator of its own, with a seed of its own.
-    /// Errors: as for the predicate.
-    /// Lifetime: must outlive the retry.
+    /// The random source of the jitter. None: each retry has a small generator with its own seed.
+    /// Errors: as for the predicate. Lifetime: must outlive the retry.
     random_ref random = {};
 
-    /// Counts how the retries end; other callers may share it. nullptr: does not count. Lifetime: must outlive the
-    /// retry.
+    /// Counts how the retries end; other callers may share it. nullptr: no counts. Lifetime: must outlive the retry.
     retry_counts* counts = nullptr;
 
     /// Checks the policy. Errors: std::invalid_argument, which names the value, the range and the remedy.
@@ -82,13 +80,13 @@ public:
     error_code last_error() const noexcept { return last_error_; }
 
     /// Returns when the attempt's timeout or the policy's deadline will cancel the attempt, whichever is earlier. Pass
-    /// it on to nested operations. One that also ends at this point ends with timed_out or, if the retry's cancellation
-    /// reaches it first, with operation_aborted.
+    /// it on to nested operations. A nested operation with this deadline ends with timed_out or, if the retry's
+    /// cancellation reaches it first, with operation_aborted.
     basic_deadline<Clock> deadline() const noexcept { return until_; }
 
     /// Sets the least delay before the next attempt. Call it if the peer says when it will be ready (HTTP's
-    /// Retry-After, gRPC's pushback). The retry adds the backoff to it. Otherwise all clients that received the same
-    /// answer would retry together. The last call in an attempt counts. Less than zero counts as zero.
+    /// Retry-After, gRPC's pushback). The retry adds the backoff; otherwise all clients with the same answer would
+    /// retry together. The last call in an attempt counts. Less than zero counts as zero.
     template <class Rep, class Period>
     void retry_after(std::chrono::duration<Rep, Period> delay) noexcept {
         hint_ = delay > delay.zero() ? detail::saturate_to_ns(delay) : std::chrono::nanoseconds::zero();

@@ -23,8 +23,8 @@ inline bool is_transient(const error_code& ec) noexcept {
         detail::sys::error_condition standard;
     };
     using namespace asio::error;
-    // Both names of each error: only some versions of Asio map its codes to the standard's conditions. And its number:
-    // with MinGW, the standard's category of the system knows no errors of sockets.
+    // Both names of each error, because only some versions of Asio map its codes to the standard's conditions. And its
+    // number: with MinGW, the standard's system category knows no errors of sockets.
     const passing all[] = {
         {timed_out, detail::sys::errc::timed_out},
         {connection_refused, detail::sys::errc::connection_refused},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Starts an attempt by a function object of the user. Finds out the form of the function object and its completion
-// signature, and turns its errors into error codes. Each call starts one attempt. The forms:
+// Starts an attempt by a function object of the user. Finds out its form and its completion signature, and turns its
+// errors into error codes. Each call starts one attempt. The forms:
 //
 //     [&](auto token) { return client.async_get(token); }
 //     [&](Attempt& attempt, auto token) { ... }
@@ -29,7 +29,7 @@ namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 template <class... Signatures>
 struct signature_list {};
 
-/// A completion token that starts nothing. An operation that receives it returns its completion signature as a type.
+/// A completion token that starts nothing: an operation with this token returns its completion signature as a type.
 struct signature_probe {};
 
 template <class T>
@@ -39,8 +39,7 @@ template <class T, class Executor>
 inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
 #endif
 
-/// Where the coroutines of attempts run: on the operation's executor, or on the wheel's if theirs is none that it
-/// converts to.
+/// Where the coroutines of attempts run: on the operation's executor if it converts to theirs, else on the wheel's.
 template <class Own, class Wheels>
 class spawning_place {
 public:
@@ -65,7 +64,6 @@ private:
     [[maybe_unused]] const Wheels& wheels_;
 };
 
-/// Starts the operation. Returns what the operation returns.
 template <class Operation, class Attempt, class Place, class Token>
 auto call_attempt(Operation& operation, [[maybe_unused]] Attempt& attempt, [[maybe_unused]] const Place& place,
                   Token token) {
@@ -86,7 +84,6 @@ auto call_attempt(Operation& operation, [[maybe_unused]] Attempt& attempt, [[may
     }
 }
 
-/// An operation with a predicate of its results.
 template <class Operation, class Retryable>
 struct judged_operation {
     Operation operation;
@@ -128,7 +125,6 @@ struct only_signature<signature_list<R(First, Rest...)>> {
     using summarized = void(error, Summary, std::decay_t<Rest>...);
 };
 
-/// The completion signature of `Operation`.
 template <class Operation, class Attempt, class Executor>
 using attempt_signature =
     only_signature<decltype(call_attempt(std::declval<Operation&>(), std::declval<Attempt&>(),
@@ -144,8 +140,6 @@ auto with_summary(std::tuple<Error, Rest...>&& results, Summary summary) {
         },
         results);
 }
-
-// ---- errors of either kind ----
 
 /// Returns the code of an exception that has none.
 inline error_code no_code() noexcept { return make_error_code(sys::errc::state_not_recoverable); }

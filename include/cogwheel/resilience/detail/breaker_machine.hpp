@@ -4,8 +4,8 @@
 // The decisions of a circuit breaker: closed, open, half open (M. Nygard, "Release It!", 2007). The caller passes the
 // time in. Each operation is O(1), except that opening costs O(log n) for the n-th time in a row.
 //
-// Each change of state begins a new generation. A call belongs to the generation that allowed it. A call from before
-// the breaker opened counts neither for nor against the peer, because it shows nothing about its present state.
+// Each change of state begins a new generation. A call belongs to the generation that allowed it. The end of a call of
+// an older generation is only counted, because it shows nothing about the peer's present state.
 #pragma once
 
 #include <cogwheel/resilience/circuit_options.hpp>
@@ -27,20 +27,20 @@ public:
     const circuit_stats& stats() const noexcept { return stats_; }
     random_ref random() const noexcept { return options_.random; }
 
-    /// Returns the time until which the breaker is open. Meaningful only while it is open.
+    /// Returns when the open state ends. Preconditions: the breaker is open.
     nanoseconds open_until() const noexcept { return open_until_; }
 
-    /// Returns true if allow() uses the time. Reading a clock is most of its cost, so the caller asks first.
+    /// Returns true if allow() uses the time. To read a clock is most of allow()'s cost, so the caller asks first.
     bool allow_needs_time() const noexcept { return state_ != circuit_state::closed; }
-    /// The same of ended().
+    /// Returns true if ended() uses the time.
     bool end_needs_time(verdict v) const noexcept {
         return v == verdict::failed || state_ == circuit_state::half_open ||
                (v == verdict::succeeded && options_.failure_rate > 0);
     }
 
     /// Returns true if a call may be made. The call then belongs to generation(), and the caller passes its end to
-    /// ended(), once. Makes an open breaker half open if its time is over. So it works even if the wheel took no timer.
-    /// Opens a half open one whose probes take too long. Errors: those of the generator; then nothing changes.
+    /// ended(), once. Makes an open breaker half open if its time is over, so the breaker works without a timer. Opens
+    /// a half open breaker whose probes take too long. Errors: those of the generator; then nothing changes.
     template <class Generator>
     bool allow(nanoseconds now, Generator& random) {
         if (state_ == circuit_state::half_open && in_flight_ != 0 && now >= probes_until_) open(probes_until_, random);
@@ -57,8 +57,7 @@ public:
         return true;
     }
 
-    /// Counts the end of a call. Errors: those of the generator; then the call is counted, and the state does not
-    /// change.
+    /// Counts the end of a call. Errors: those of the generator; then the call is counted, but the state stays.
     template <class Generator>
     void ended(verdict v, std::uint64_t generation, nanoseconds now, Generator& random) {
         ++(v == verdict::succeeded ? stats_.succeeded : v == verdict::failed ? stats_.failed : stats_.abandoned);
@@ -86,7 +85,6 @@ public:
         return true;
     }
 
-    /// Closes the breaker, and starts its pauses with the first delay again.
     void close() noexcept {
         pauses_.reset();
         enter(circuit_state::closed);
@@ -126,7 +124,7 @@ private:
     std::uint32_t in_a_row_ = 0;
     std::uint32_t in_flight_ = 0; // probes that run
     std::uint32_t passed_ = 0;    // probes that succeeded
-    nanoseconds probes_until_{};  // if no probe starts or ends by then, those that run have failed
+    nanoseconds probes_until_{};  // if no probe starts or ends until then, the running ones have failed
     circuit_stats stats_;
 };
 

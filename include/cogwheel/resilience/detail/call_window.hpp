@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Counts the successes and failures of a time window in ten slices. It does not remember single calls. The caller
-// passes the time in. Complexity: amortised O(1).
+// Counts the successes and failures of a time window, in ten slices. The caller passes the time in. Amortised O(1).
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The parts of retries and hedges: memory of the handler's allocator, and the decision which side continues after a
-// step.
+// The parts of retries and hedges: memory of the handler's allocator; which side continues after a step.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -18,8 +17,8 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// The executor of a composed operation's steps: the one associated with its handler, else the wheel's. If the
-/// handler's runs functions anywhere, the wheel's serves, too.
+/// Returns the executor of a composed operation's steps: the handler's associated one, or the wheel's if the handler
+/// has none, or one that runs functions anywhere.
 template <class Handler, class Wheels>
 auto executor_of_steps(const Handler& handler, const Wheels& wheels) {
     if constexpr (has_place<Handler>)
@@ -40,8 +39,7 @@ handler_memory<Handler, T> memory_of_handler(const Handler& handler) noexcept {
     return handler_memory<Handler, T>(asio::get_associated_allocator(handler, asio::recycling_allocator<void>()));
 }
 
-/// Makes a T in memory of `memory`. Errors: those of the allocator and of the constructor; then nothing is left
-/// allocated.
+/// Makes a T in memory of `memory`. Errors: those of the allocator and the constructor; nothing stays allocated then.
 template <class T, class Memory, class... Args>
 T& create_in(Memory memory, Args&&... args) {
     T* p = std::allocator_traits<Memory>::allocate(memory, 1);
@@ -59,8 +57,8 @@ void destroy_in(Memory memory, T& t) noexcept {
     std::allocator_traits<Memory>::deallocate(memory, &t, 1);
 }
 
-/// Destroys an operation that never calls its handler, and frees its memory. Then destroys the handler, which may own
-/// what the memory is taken from.
+/// Destroys an operation without a call of its handler, and frees its memory. Destroys the handler last, because it may
+/// own the source of the memory.
 template <class Operation, class Handler>
 void abandon_operation(Operation& operation, Handler& handler) noexcept {
     const auto memory = memory_of_handler<Operation>(handler);
@@ -68,8 +66,7 @@ void abandon_operation(Operation& operation, Handler& handler) noexcept {
     destroy_in(memory, operation);
 }
 
-/// Returns the handler with its results, ready to be called. Destroys the operation and frees its memory, even if this
-///   throws.
+/// Returns the handler with its results. Destroys the operation and frees its memory, even if this throws.
 template <class Operation, class Handler, class Results>
 auto handler_of_ended(Operation& operation, Handler& handler, Results&& results) {
     struct destroying {
@@ -80,7 +77,6 @@ auto handler_of_ended(Operation& operation, Handler& handler, Results&& results)
     return handler_with_results<Handler, std::decay_t<Results>>{std::move(handler), std::forward<Results>(results)};
 }
 
-/// Which side continues after a step.
 enum class step_state {
     pending,   ///< the handler continues, or has done so: the caller must not touch the operation
     completed, ///< the handler was called: the caller owns the operation
@@ -89,10 +85,9 @@ enum class step_state {
 
 /// Decides which side continues after one step of a composed operation: the starter or the handler.
 ///
-/// The starter starts something with a handler that owns the operation. The step may be over before that call returns,
-/// on this thread or another: the handler was called, or destroyed. Then the starter continues. Otherwise the handler
-/// does. So an operation is never used after its end, and never completes inside its initiating function. If the start
-/// throws, the operation still has its owner.
+/// The starter starts a step with a handler that owns the operation. The handler may be called or destroyed before the
+/// start returns, on this thread or another: then the starter continues, else the handler. So no operation is used
+/// after its end, or completes inside its initiating function. If the start throws, the operation still has its owner.
 template <bool Concurrent>
 class step_pin {
 public:
@@ -103,7 +98,7 @@ public:
         bits_.clear(completed | dropped);
         bits_.set(starting);
     }
-    /// Holds the operation during the emission of a cancellation, which may end the step.
+    /// Holds the operation during the emission of a cancellation, because that may end the step.
     void hold() noexcept { bits_.set(starting); }
     /// Releases the operation after begin() or hold(). Returns which side continues.
     step_state let_go() noexcept { return let_go_of(starting); }
@@ -124,8 +119,7 @@ public:
         made_ = true;
     }
     bool is_held() const noexcept { return (bits_.get() & starting) != 0; }
-    /// Records that the handler was called. Returns true if the handler continues. If not, it does not own the
-    /// operation any more.
+    /// Records that the handler was called. Returns true if the handler continues; else it has lost the operation.
     bool complete() noexcept { return (bits_.set(completed) & (starting | parked)) == 0; }
     /// Records that the handler was destroyed. Returns as complete() does.
     bool drop() noexcept { return (bits_.set(dropped) & (starting | parked)) == 0; }
@@ -148,8 +142,7 @@ private:
     bool made_ = false;
 };
 
-/// A handler of an attempt, with the user's allocator if there is one. It has a copy, because Asio may ask a moved-from
-/// handler.
+/// The handler of an attempt, with a copy of the user's allocator, if any: Asio may ask a moved-from handler for it.
 template <class Base, class Operation, bool = Operation::allocates>
 class with_user_allocator : public Base {
 public:

@@ -21,8 +21,7 @@ struct branch_token {
     std::uint32_t number;
 };
 
-/// The handler of an attempt. It has the associations of the user's handler, except for the slot, which is the
-/// attempt's own.
+/// The handler of an attempt. It has the associations of the user's handler, but the attempt's own slot.
 template <class Operation>
 class branch_handler_base {
 public:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The decisions of a hedge: when another attempt starts, which one wins, and when no other may start. It knows neither
-// Asio nor the time. The shell owns the timer and the budget.
+// The decisions of a hedge: when an attempt starts, and which attempt wins. The shell has the timer and the budget.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -16,7 +15,7 @@ class hedge_machine {
 public:
     explicit hedge_machine(std::uint32_t attempts) noexcept : attempts_(attempts) {}
 
-    /// Returns true if another attempt may start. Only then is a timer for the next one of use.
+    /// Returns true if another attempt may start. Only then does its timer make sense.
     bool may_start() const noexcept { return !settled_ && started_ < attempts_; }
 
     /// Counts an attempt and returns its number. Preconditions: may_start().
@@ -41,10 +40,9 @@ public:
     void dropped() noexcept { settled_ = true; }
     /// Records a cancellation. No other attempt starts; running attempts may still win.
     void cancel() noexcept { settled_ = cancelled_ = true; }
-    /// Prevents further attempts.
     void start_no_more() noexcept { attempts_ = started_; }
 
-    /// Returns true if no end of an attempt changes anything but which one wins.
+    /// Returns true if later ends of attempts only decide which one wins.
     bool is_settled() const noexcept { return settled_; }
     bool is_cancelled() const noexcept { return cancelled_ && winner_ == 0; }
     std::uint32_t started() const noexcept { return started_; }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The operation behind async_hedge: one block for the machine, the user's function object and handler, and one block
-// for the attempts, which run side by side. Counted references keep it alive. Each attempt's handler holds one, and so
-// does each function that is about to start or cancel an attempt. The release of the last one completes the hedge. So
-// no attempt is used after its end. The timer's callable holds no reference: it finds the operation by an id. So it may
-// stay in a wheel that does not turn any more.
+// The operation behind async_hedge. One block holds the machine and the user's function object and handler; another
+// block holds the attempts, which run side by side. Counted references keep the operation alive: one for each attempt's
+// handler, and one for each function that is about to start or cancel an attempt. The release of the last one completes
+// the hedge, so no attempt is used after its end. The timer's callable holds no reference, but finds the operation by
+// an id. So it may stay in a wheel that does not turn any more.
 //
-// Attempts may end on several threads at once. A lock guards the decisions, unless the wheel has none, and is not held
-// during any call of a function object or handler.
+// Attempts may end on several threads at once. If the wheel has a lock, a lock guards the decisions, too. It is not
+// held during a call of a function object or handler.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -32,8 +32,8 @@ namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 template <class Impl, class Executor, class Function, class Signature, class Handler>
 class hedge_operation {
     using clock = typename Impl::clock_type;
-    // Not the wheel's type, whose unlock() reads the mutex after another thread may have locked it: here that thread
-    // may be the one that destroys the operation.
+    // Not the wheel's type, whose unlock() reads the mutex after another thread may have locked it. Here, that thread
+    // may destroy the operation.
     using mutex = std::conditional_t<Impl::concurrent, std::mutex, typename Impl::lock_type::mutex_type>;
     using lock_type = unchecked_lock<mutex>;
     using results = typename Signature::results;
@@ -152,9 +152,7 @@ public:
 private:
     branch& at(std::uint32_t number) noexcept { return branches_[number - 1]; }
 
-    // ---- references ----
-
-    // Calls f, then releases the reference that f was called under. Throws the exception of f after that.
+    // Calls f, then releases the reference that protected the call. After that, throws the exception of f.
     template <class F>
     void finish(bool inline_allowed, F f) {
         std::exception_ptr trouble;
@@ -178,8 +176,8 @@ private:
         abandon_operation(*this, handler_);
     }
 
-    // A reference that is released on the executor. If it is destroyed without a call, and is the last one, it destroys
-    // the operation.
+    // Returns a reference that is released on the executor. If it is the last one, and is destroyed without a call, the
+    // operation is destroyed.
     operation_call last_look() noexcept {
         return operation_call::of<&hedge_operation::look_last, &hedge_operation::last_look_lost>(*this);
     }
@@ -208,17 +206,14 @@ private:
         let_go(false);
         if (leaves) std::rethrow_exception(trouble);
     }
-    // Gives the hedge up: its handler will be destroyed. Preconditions: locked.
+    // Gives the hedge up: destroys its handler later. Preconditions: locked.
     void abandon() noexcept {
         machine_.dropped();
         abandoned_ = true;
     }
 
-    // ---- attempts ----
-
     // Starts the next attempt if one may start, and one more for each that fails during its start.
-    // `of_timer`: the number of the timer that expired. If another attempt has started since it was set, nothing
-    // starts.
+    // `of_timer`: the number of the expired timer. If another attempt has started since it was set, nothing starts.
     void launch(std::uint64_t of_timer = 0) {
         for (bool again = true; again;) {
             lock_type lock(mutex_);
@@ -248,7 +243,7 @@ private:
         }
     }
 
-    // Handles the return of an attempt's initiating function. Returns true if the attempt failed in it.
+    // Handles the return of an attempt's initiating function. Returns true if the attempt failed inside it.
     bool started(std::uint32_t number, const std::exception_ptr& thrown) {
         lock_type lock(mutex_);
         branch& b = at(number);
@@ -266,7 +261,7 @@ private:
             if (gone) stop_timer();
             return false;
         }
-        if (!gone) { // the attempt was started nevertheless, and ends or has ended
+        if (!gone) { // the attempt has started, and ends or has ended
             if (!initiates()) std::rethrow_exception(thrown);
             note_trouble(thrown);
             return false;
@@ -289,7 +284,7 @@ private:
         std::rethrow_exception(trouble);
     }
 
-    // Records the end of an attempt. If the predicate throws, no further attempt starts; sets `trouble`.
+    // Records the end of an attempt. If the predicate throws, sets `trouble`, and no further attempt starts.
     hedge_machine::news note_end(std::uint32_t number, results& r, std::exception_ptr& trouble) {
         const error_code ec = code_of(std::get<0>(r));
         bool again = false;
@@ -312,7 +307,6 @@ private:
         const lock_type lock(mutex_);
         return !machine_.is_settled();
     }
-    // Asks the predicate.
     bool is_worth_another(const error_code& ec, [[maybe_unused]] const results& r) {
         if (refused_by_wheel(ec)) return false;
         if constexpr (is_judged<Function>)
@@ -323,16 +317,13 @@ private:
             return ec && (options_.retryable ? options_.retryable(ec) : is_transient(ec));
     }
 
-    // Asks the budget for another attempt. Preconditions: locked. A refusal is final: a late attempt would only be
-    // later.
+    // Asks the budget for another attempt. Preconditions: locked. A refusal is final: a later attempt would not help.
     bool granted() {
         if (machine_.started() == 0 || options_.budget == nullptr || options_.budget->withdraw(clock::now()))
             return true;
         machine_.start_no_more();
         return false;
     }
-
-    // ---- the timer ----
 
     struct elapsed {
         Impl* state;
@@ -381,7 +372,7 @@ private:
         id_ = link_.make(*state_, *this);
     }
 
-    // Sets the timer for the next attempt. If the wheel takes none, attempts start only when another one fails.
+    // Sets the timer for the next attempt. If the wheel takes none, attempts start only after a failure.
     void set_timer(std::uint64_t serial) {
         typename Impl::token_type timer;
         COGWHEEL_TRY {
@@ -407,8 +398,6 @@ private:
         old.cancel();
     }
 
-    // ---- cancellation ----
-
     // Cancels all running attempts, even if an emission throws.
     void cancel_all(asio::cancellation_type type) {
         std::exception_ptr trouble;
@@ -424,8 +413,6 @@ private:
         }
         if (trouble) std::rethrow_exception(trouble);
     }
-
-    // ---- the end ----
 
     auto take() {
         const hedge_result summary{machine_.started(), machine_.winner(), machine_.last_error()};

@@ -9,8 +9,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// The handler of an attempt or of a wait: one pointer. It has the associations of the user's handler, except for the
-/// slot.
+/// The handler of an attempt or a wait: one pointer, with the associations of the user's handler except for the slot.
 template <class Operation>
 class step_handler_base {
 public:
@@ -25,7 +24,7 @@ protected:
     operation_owner<Operation> owner_;
 };
 
-/// The handler of a wait. It has no associated allocator, so the wait's memory is from the wheel's pool.
+/// The handler of a wait. It has no associated allocator, so the wait's memory comes from the wheel's pool.
 template <class Operation>
 class wait_handler : public step_handler_base<Operation> {
 public:
@@ -48,7 +47,7 @@ protected:
 template <class Operation>
 using attempt_handler = with_user_allocator<attempt_handler_base<Operation>, Operation>;
 
-/// The token that the operation receives. It is cheap to copy. The handler is made when the operation takes the token.
+/// The token that the operation receives. Cheap to copy. The handler is made when the operation takes the token.
 template <class Operation>
 struct attempt_token {
     Operation* operation;
@@ -56,7 +55,7 @@ struct attempt_token {
 
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
-// Starts the attempt, with a timeout as by timeout() if it has one.
+// Starts the attempt, with a timeout if it has one.
 template <class Operation, class... Signatures>
 struct cogwheel::asio::async_result<cogwheel::detail::attempt_token<Operation>, Signatures...> {
     template <class Initiation, class Token, class... Args>

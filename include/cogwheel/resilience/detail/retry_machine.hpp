@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The decisions of a retry: which step is next, or why there is none. Each call reports what happened and when; the
-// answer is to attempt, to wait or to complete. It knows no Asio and reads no clock.
+// The decisions of a retry: to attempt, to wait or to complete, and why. Each call reports what happened and when.
 #pragma once
 
 #include <cogwheel/asio/error.hpp>
@@ -37,8 +36,7 @@ public:
         return next_attempt(now);
     }
 
-    /// Returns the step after an attempt. Errors: those of the predicate and the generator; then the caller completes
-    /// the retry (see give_up()).
+    /// Returns the step after an attempt. Errors: those of the predicate and the generator; call give_up() then.
     template <class Generator>
     retry_step attempt_ended(const error_code& ec, time_point now, Generator& random) {
         result_.last_error = ec;
@@ -53,8 +51,8 @@ public:
         const nanoseconds delay = saturating_add(attempt_.hint_, pause);
         if (policy_.deadline && delay >= saturate_to_ns(policy_.deadline.remaining(now)))
             return end(retry_end::out_of_time);
-        if (cancelled_) return fail(retry_end::cancelled); // the predicate did that
-        // The last check: if anything else forbids the retry, it takes no token.
+        if (cancelled_) return fail(retry_end::cancelled); // the predicate cancelled it
+        // The last check, so that a retry that another rule forbids takes no token.
         if (policy_.budget != nullptr && !policy_.budget->withdraw(now)) return end(retry_end::budget);
         paused_ = pause;
         return {retry_act::wait, delay};
@@ -69,7 +67,6 @@ public:
         return next_attempt(now);
     }
 
-    /// Prevents further attempts.
     void cancel() noexcept { cancelled_ = true; }
 
     /// Returns the step after the predicate or the generator threw: completes with the results of the attempt.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The operation behind async_retry: one block with the machine, the user's function object and handler, from the first
-// attempt to the last. Attempts and waits are started with handlers of one pointer, which own the operation (step_pin).
-// All of it runs on the handler's executor.
+// The operation behind async_retry: one block with the machine, the user's function object and handler, for all
+// attempts. The handler of a step is one pointer, which owns the operation (step_pin). All runs on the handler's
+// executor.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -54,7 +54,7 @@ public:
             return;
         }
         // The emission may end the step, but the retry must not continue inside it. So this posts the continuation
-        // first: a post that fails after the emission would be too late.
+        // first: after the emission, a post that fails would be too late.
         pin_.hold();
         const struct holding {
             retry_operation& self;
@@ -129,12 +129,10 @@ private:
         outer.template emplace<slot_handler<engine, retry_operation>>(*state_, id);
     }
 
-    // ---- the steps ----
-
-    // Starts a step by f; its handler continues. A wait between two attempts takes the slot over. So no emission
-    // reaches an attempt that has ended. What the wait leaves in the slot names a timer that does not exist any more,
-    // and does no harm. Inside an initiating function, nothing continues at once (`initial`).
-    // Errors: those of f. Then the operation is owned by the step's handler if the step is pending, else by `own`.
+    // Starts a step by f; its handler continues. A wait replaces the attempt's handler in the slot, so no emission
+    // reaches an attempt that has ended. After the wait, the slot names a timer that does not exist, which does no
+    // harm. In an initiating function (`initial`), nothing continues at once.
+    // Errors: those of f. Then the step's handler owns the operation if the step is pending, else `own` does.
     template <class F>
     static step_state begin(owner& own, F&& f) {
         retry_operation& self = *own;
@@ -165,9 +163,9 @@ private:
             });
         }
         COGWHEEL_CATCH {
-            if (!own && initial) return; // the handler will be called, so this does not throw
+            if (!own && initial) return; // no throw, because the handler will be called
             if (!own) COGWHEEL_RETHROW;
-            // The exception of an attempt's start is the outcome of the attempt.
+            // If an attempt throws at its start, the exception is its outcome.
             results failed{};
             if (!assign_exception(std::get<0>(failed), std::current_exception())) {
                 if (!initial) own.release().complete_soon(self.machine_.threw(no_code()));
@@ -228,7 +226,6 @@ private:
             own.release().complete(next, false);
     }
 
-    // Posts the continuation.
     static void post_on(owner own) {
         retry_operation& o = own.release();
         o.post(operation_call::of<&retry_operation::continues, &retry_operation::lost>(o));
@@ -266,8 +263,6 @@ private:
             signal_.emit(std::exchange(wanted_, asio::cancellation_type::none));
     }
 
-    // ---- the end ----
-
     void complete(const retry_step& last, bool initial) {
         const auto kept = std::move(executor_);
         if (!initial) return take(last)();
@@ -275,7 +270,7 @@ private:
         way.post(take(last));
     }
 
-    // Completes after the exception that is leaving now. If there is no memory for a post, completes at once.
+    // Completes after the exception that leaves now. Without memory for a post, completes at once.
     void complete_soon(const retry_step& last) {
         last_ = last;
         pin_.hold();
@@ -312,7 +307,7 @@ private:
     retry_machine<clock> machine_;
     small_random own_random_;
     std::optional<results> results_;
-    std::optional<retry_step> last_; // is decided, and not delivered yet
+    std::optional<retry_step> last_; // the decision that is not delivered yet
     Function function_;
     Handler handler_;
 };
