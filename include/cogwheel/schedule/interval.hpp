@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An interval ticks once each period. The caller waits for each tick:
+// Ticks once each period. The caller waits for each tick:
 //
 //     cogwheel::interval every(wheel, {.period = 10s});
 //     for (;;) {
@@ -9,10 +9,10 @@
 //         co_await flush();
 //     }
 //
-// - By default there is no drift: ticks are due at first + n x period, however late earlier ticks came. Never early; an
-//   awaited tick comes at most one tick of the wheel late, plus its jitter and the delay of the loop.
+// - By default there is no drift: ticks are due at first + n x period, even after late ticks. Never early; an awaited
+//   tick comes at most one tick of the wheel late, plus its jitter and the delay of the loop.
 // - interval_misfire says what follows a tick that came too late. The default is skip.
-// - The interval has one timer while an async_tick() is pending. Otherwise it has none.
+// - The interval has one timer, and only while an async_tick() is pending.
 #pragma once
 
 #include <cogwheel/asio/timeout.hpp>
@@ -25,8 +25,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// A periodic timer on a wheel. One async_tick() may be pending at a time. A member of a class is an interval<>, or for
-/// instance an interval<local_timer_wheel>.
+/// A periodic timer. One async_tick() at a time. As a class member, write interval<>, or interval<local_timer_wheel>.
 /// Thread safety: one thread or strand at a time. The handlers of async_tick() must run on it too.
 template <any_timer_wheel Wheel = timer_wheel>
 class interval {
@@ -49,8 +48,8 @@ public:
     interval(const Wheel& wheel, const interval_options& options, time_point end = time_point::max())
         : impl_((options.validate(), std::make_shared<impl>(wheel, options, end))) {}
 
-    /// The same, but the first tick is due at `first`. If that is past, the first async_tick() completes at once, and
-    /// the ticks between are late ones (see interval_misfire). Errors: also if the options have a first_delay.
+    /// Does the same, but the first tick is due at `first`. If that is past, the first async_tick() completes at once,
+    /// and the ticks between count as late (see interval_misfire). Errors: also if the options have a first_delay.
     interval(const Wheel& wheel, time_point first, const interval_options& options, time_point end = time_point::max())
         : impl_((options.validate(true), std::make_shared<impl>(wheel, options, end))) {
         reset(first);
@@ -65,14 +64,12 @@ public:
         return *this;
     }
 
-    /// Cancels a pending tick, which completes with operation_aborted. If allocation fails, the tick completes when it
-    /// is due.
+    /// Cancels a pending tick, which completes with operation_aborted; without memory for that, when it is due.
     ~interval() { close(); }
 
     executor_type get_executor() const noexcept { return impl_->timer.get_executor(); }
 
-    /// Waits for the next tick. If it is already due, the wait completes in the next turn or at the end of the wheel's
-    /// present tick, never inline.
+    /// Waits for the next tick. If due, it comes in the next turn or at the end of the present tick, never inline.
     /// Completion signature: void(std::error_code, time_point). The second is when the tick was due, without jitter;
     ///   time_point() on errors.
     ///   asio::error::eof: there are no more ticks (interval_options::times, or `end` of the constructor).
@@ -89,16 +86,16 @@ public:
         return asio::async_initiate<Token, void(error_code, time_point)>(initiate_tick(impl_), token);
     }
 
-    /// Cancels a pending tick, which completes with operation_aborted. Returns false if none is pending, or if it has
-    /// already expired. Errors: std::bad_alloc; nothing changes.
+    /// Cancels a pending tick, which completes with operation_aborted. Returns false if no tick is pending, or if it
+    /// has already expired. Errors: std::bad_alloc; nothing changes then.
     bool cancel() { return impl_->timer.cancel() != 0; }
 
-    /// Makes the next tick due one period from now; later ticks count from that one. Moves a pending tick, too, but not
-    /// one that has already expired: that one comes first. The numbers of ticks and of missed ticks stay. If the next
-    /// tick is then due after the interval's end, a pending one completes with asio::error::eof.
-    /// Complexity: O(1). Errors: std::bad_alloc; nothing changes.
+    /// Makes the next tick due one period from now; later ticks count from it. Moves a pending tick, too, unless it has
+    /// already expired: then that tick comes first. count() and missed() stay. If the next tick is then due after the
+    /// interval's end, a pending one completes with asio::error::eof.
+    /// Complexity: O(1). Errors: std::bad_alloc; nothing changes then.
     void reset() { reset(impl_->machine.period()); }
-    /// The same with another delay to the next tick (zero or less: now), or with its point in time.
+    /// Does the same with another delay to the next tick (zero or less: now), or with its point in time.
     template <detail::when<clock_type> When>
     void reset(When first) {
         impl_->reset(detail::due_at<clock_type>(first));
@@ -107,7 +104,7 @@ public:
     /// Returns the number of ticks that have completed with success.
     std::uint64_t count() const noexcept { return impl_->machine.count(); }
 
-    /// Returns the number of ticks that were skipped (interval_misfire::skip and delay).
+    /// Returns how many ticks interval_misfire::skip or delay has left out.
     std::uint64_t missed() const noexcept { return impl_->machine.missed(); }
 
 private:
@@ -131,7 +128,7 @@ private:
         if (impl_ == nullptr) return;
         COGWHEEL_TRY { impl_->timer.cancel(); }
         COGWHEEL_CATCH {
-            // There is no memory to post the abort: the tick completes when it is due.
+            // No memory to post the abort: the tick completes when it is due.
         }
     }
 

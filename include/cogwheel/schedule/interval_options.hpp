@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// How often an interval ticks, until when, and what follows a tick that came too late.
+// How often an interval ticks, and what follows a tick that came too late.
 //
 //     cogwheel::interval every(wheel, {.period = 10s, .first_delay = 0s, .times = 6, .jitter = 1s});
 #pragma once
@@ -25,7 +25,7 @@ enum class interval_pace {
 std::string_view to_string(interval_pace) noexcept; ///< the name of the constant
 
 /// What follows a tick that came so late that the next tick was due as well: the loop was blocked, or the work took too
-/// long. Only fixed_rate uses it. The names are those of tokio's MissedTickBehavior.
+/// long. Only for fixed_rate. The names are those of tokio's MissedTickBehavior.
 enum class interval_misfire {
     skip,  ///< the first tick of the grid that is not due yet; missed() counts the ticks between
     delay, ///< a tick one period after the late tick came: the grid moves; missed() counts the skipped ticks
@@ -33,10 +33,8 @@ enum class interval_misfire {
 };
 std::string_view to_string(interval_misfire) noexcept; ///< the name of the constant
 
-/// The options of an interval.
 struct interval_options {
-    /// The time from tick to tick. Above zero. If it is shorter than the wheel's tick, most ticks come too late (see
-    /// `misfire`).
+    /// The time from tick to tick. Above zero. If it is shorter than the wheel's tick, most ticks are late.
     std::chrono::nanoseconds period{};
 
     /// The time from the interval's construction to the first tick. Zero or more. Default: one period.
@@ -48,11 +46,10 @@ struct interval_options {
     /// The number of ticks. At least 1. Missed ticks do not count.
     std::int64_t times = forever;
 
-    /// Each tick comes later by a random time of at most `jitter`, evenly distributed. The grid stays. Zero or more,
-    /// and below `period`.
+    /// Delays each tick by a random time, evenly from 0 to `jitter`. The grid stays. Zero or more, and below `period`.
     std::chrono::nanoseconds jitter{};
 
-    /// The source of jitter. Default: a generator of the interval's own.
+    /// The source of jitter. Default: a generator of the interval.
     random_ref random{};
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.

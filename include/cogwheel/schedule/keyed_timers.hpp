@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Timers that the caller finds again by a key: sessions that expire, answers that do not come.
+// Timers that the caller finds again by a key, such as those of sessions that expire:
 //
 //     cogwheel::keyed_timers<std::string> sessions(wheel);
 //     sessions.add("ann", 30min, [&](const std::string& name) { store.erase(name); });
 //     sessions.touch("ann");  // another 30 minutes
-//     sessions.remove("ann"); // true: it will not run
+//     sessions.remove("ann"); // true: the job will not run
 //
 // - The job of a removed key does not run any more, even if its timer has expired and the job is already posted.
-// - A job may do anything to the table: remove or replace its own key, or destroy the table.
 // - The table removes a key before it runs the job. A job runs once: for repeated work, take an interval or tasks.
+// - A job may do anything to the table: remove or replace its own key, or destroy the table.
 // - cancel_all() and stop() of the wheel cancel the timers of keys. These keys stay until they are replaced or removed.
 // - For an unknown key, a function returns false or an empty optional.
 #pragma once
@@ -30,11 +30,10 @@ struct jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor;
 } // namespace mistake
 
 /// A table of keys, each with a timer and a job. Jobs run in the wheel's turn, or on the executor given to the
-/// constructor. Job is the callable type that the table stores for each key, and calls with the key. Functions that
-/// look up a key accept every type that Hash and Equal accept: for std::string and the default Hash, which is std::hash
-/// otherwise, also string_view and literals.
+/// constructor. Job is the callable type that the table stores for each key, and calls with the key. To look up a key,
+/// use any type that Hash and Equal accept. The default Hash is std::hash; for std::string, it takes string_view.
 /// Complexity: O(1) for each key, on average: the table is a std::unordered_set. Memory: two heap blocks for each key,
-/// one block of the wheel, and what Job allocates.
+///   one block of the wheel, and what Job allocates.
 /// Thread safety: use the table only on the thread or strand on which its jobs run.
 template <class Key, any_timer_wheel Wheel = timer_wheel, class Job = std::function<void(const Key&)>,
           class Hash = detail::keyed_hash<Key>, class Equal = std::equal_to<>>
@@ -47,16 +46,13 @@ public:
     using key_type = Key;
     using time_point = typename Wheel::time_point;
 
-    /// Makes a table whose jobs run in the wheel's turn.
-    /// Errors: std::bad_alloc.
-    /// Lifetime: the wheel may be destroyed first; then no job runs. The wheel's execution context must outlive the
-    ///   table.
+    /// Makes a table whose jobs run in the wheel's turn. Errors: std::bad_alloc.
+    /// Lifetime: the wheel may be destroyed first; no job runs then. The wheel's context must outlive the table.
     explicit keyed_timers(const Wheel& wheel, const Hash& hash = {}, const Equal& equal = {})
         : impl_(std::make_unique<impl_type>(wheel, asio::any_io_executor(), hash, equal)) {}
 
     /// Makes a table whose jobs run on `executor`. If several threads run its context, give a strand. run() of that
-    /// context does not return while timers are armed.
-    /// Errors: std::bad_alloc.
+    /// context does not return while timers are armed. Errors: std::bad_alloc.
     /// Lifetime: that context and the wheel's must outlive the table. Either may be destroyed before the other.
     keyed_timers(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash = {}, const Equal& equal = {})
         : impl_(std::make_unique<impl_type>(wheel, std::move(executor), hash, equal)) {}
@@ -72,9 +68,9 @@ public:
     ~keyed_timers() = default;
 
     /// Schedules one run of `job` under `key`. The table calls it with the key, or without arguments if it takes none.
-    /// Parameters: `when`: a delay, or a point in time. If it is past, the job runs in the next turn, or at the end of
-    ///   the present tick.
-    /// Errors: returns errc::duplicate_key, errc::stopped or errc::too_many_timers. It then schedules nothing.
+    /// Parameters: `when`: a delay, a point in time or a deadline. If past, the job runs in the next turn, or at the
+    ///   end of the present tick.
+    /// Errors: returns errc::duplicate_key, errc::stopped or errc::too_many_timers, and schedules nothing then.
     /// Exception safety: on std::bad_alloc, and on exceptions of Hash, Equal and Job, the table is unchanged.
     template <detail::when<clock_type> When, detail::keyed_job<Key> F>
     error_code add(Key key, When when, F job, on_duplicate policy = on_duplicate::reject) {
@@ -95,7 +91,7 @@ public:
     mistake::jobs_run_on_the_executor_of_the_table_give_it_to_its_constructor add(const Key&, const When&, F,
                                                                                   More...) = delete;
 
-    /// Removes a key: its job does not run any more. Returns whether the key was there.
+    /// Removes a key: its job does not run any more. Returns true if the key was there.
     template <class K>
     bool remove(const K& key) {
         const auto at = impl_->all().find(key);
@@ -104,12 +100,11 @@ public:
         return true;
     }
 
-    /// Removes all keys.
     void clear() noexcept { impl_->clear(); }
 
-    /// Moves the run to a time as add() takes it. Without one, counts the delay of add() anew.
-    /// Returns false if the key is unknown or has no timer: the timer has expired and the job has yet to run, or the
-    /// wheel's timers were cancelled. Errors: std::bad_alloc; nothing changes.
+    /// Moves the run to another time, given as in add(). Without one, starts the delay of add() anew. Returns false if
+    /// the key is unknown or has no timer. It has none if the timer has expired and the job has yet to run, or if the
+    /// wheel's timers were cancelled. Errors: std::bad_alloc; nothing changes then.
     template <class K, detail::when<clock_type> When>
     bool touch(const K& key, When when) {
         const auto at = impl_->all().find(key);
@@ -126,7 +121,7 @@ public:
         return impl_->all().contains(key);
     }
 
-    /// Returns when the job is due (without a timer: when it was due), or nothing for an unknown key.
+    /// Returns when the job is due, or without a timer, was due; nothing for an unknown key.
     template <class K>
     std::optional<time_point> expiry(const K& key) const {
         const auto at = impl_->all().find(key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Waits for a date: a point of the wall clock. That clock may be set forward or back, and the machine may sleep.
+// Waits for a date: a point of the wall clock, which may be set forward or back. The machine may sleep meanwhile.
 //
 //     co_await cogwheel::async_wait_until_date(wheel, *nightly.next(now), asio::use_awaitable);
 //
@@ -31,11 +31,10 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// The options of a wait for a date.
 struct wall_clock_options {
-    /// The longest delay of the timer between two readings of the wall clock. If that clock was put forward, or the
-    /// machine slept, a wait may end late by this much where nothing tells of it: on other systems than Linux, and if
-    /// the process may open no more file descriptors. Above zero.
+    /// The longest delay of the timer between two readings of the wall clock. Without a clock_watch, a wait may end
+    /// late by this much after the clock was put forward or the machine slept. That is so on other systems than Linux,
+    /// and if the process may open no more file descriptors. Above zero.
     std::chrono::nanoseconds recheck = std::chrono::minutes(1);
 
     /// Checks the options. Errors: std::invalid_argument that names the value, the range and the remedy.
@@ -51,8 +50,8 @@ struct wall_clock_options {
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Holds the composed operation between two readings of the clock. The operation is in a block of its own. So if the
-/// timer of a later reading cannot be allocated, the operation still exists and completes with asio::error::no_memory.
+/// Holds the composed operation between two readings of the clock, in a block of its own. If the timer of a later
+/// reading cannot be allocated, the operation still exists, and completes with asio::error::no_memory.
 template <class Operation>
 struct kept_operation {
     using executor_type =
@@ -65,8 +64,7 @@ struct kept_operation {
 
     const Operation& handler() const noexcept { return *operation; }
 
-    /// Returns the operation's executor without the tracking of work, which async_compose() has added. With it, the
-    /// executor would not compare equal to the wheel's.
+    /// Returns the executor without the tracking of work by async_compose(), so that it equals the wheel's executor.
     executor_type get_executor() const noexcept {
         return asio::prefer(asio::get_associated_executor(*operation), asio::execution::outstanding_work.untracked);
     }
@@ -92,7 +90,7 @@ public:
     void operator()(Self& self) {
         self.reset_cancellation_state(asio::enable_total_cancellation());
         std::shared_ptr<Self> kept;
-        wait(self, kept); // also for a date in the past: the operation never completes inline
+        wait(self, kept); // also for a past date, so that the operation never completes inline
     }
 
     template <class Self>
@@ -112,7 +110,7 @@ public:
 private:
     template <class Self>
     void wait(Self& self, std::shared_ptr<Self>& kept) {
-        auto& date = *date_; // read now: `self` is moved below, and this object with it
+        auto& date = *date_; // read now: the next lines move `self`, and this object with it
         // Within another type: Self names an allocator_type, which std::pmr::polymorphic_allocator would pass to it.
         struct held {
             explicit held(Self&& s) : operation(std::move(s)) {}
@@ -131,8 +129,7 @@ private:
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 /// Waits until the wall clock shows `at`. A point in the past completes in the wheel's next turn, never inline.
-/// Parameters: WallClock is the clock that the operation reads. A clock with a type `watch_type` that is like
-///   clock_watch tells the operation when it is set.
+/// Parameters: WallClock: the clock to read. Its `watch_type`, if any, is like clock_watch and tells when it is set.
 /// Completion signature: void(std::error_code): success; asio::error::operation_aborted if the wait was cancelled, also
 ///   by the wheel; errc::stopped or errc::too_many_timers if the wheel takes no timer, at the start or at a later
 ///   reading; asio::error::no_memory if allocation fails at a later reading.
@@ -150,7 +147,7 @@ auto async_wait_until_date(const Wheel& wheel, std::chrono::sys_time<Duration> a
     return asio::async_compose<Token, void(error_code)>(wait(wheel, point, options.recheck), token,
                                                         wheel.get_executor());
 }
-/// The same with the default options.
+/// Does the same with the default options.
 template <class WallClock = std::chrono::system_clock, any_timer_wheel Wheel, class Duration,
           class Token = typename asio::default_completion_token<typename Wheel::executor_type>::type>
     requires(!std::same_as<std::decay_t<Token>, wall_clock_options>)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The waits for a date on one wheel, and the watch that tells when the wall clock is set. All of them read the clock
-// again then: their timers move to now. This takes O(waits), under the wheel's lock.
+// The waits for a date on one wheel, and the watch that tells when the wall clock is set. All waits then read the clock
+// again: their timers move to now. This takes O(waits), under the wheel's lock.
 //
-// The watch waits only while there is a date to wait for, so it does not keep run() from returning. Without a file
-// descriptor or memory for it, the waits notice a set clock within their recheck time.
+// The watch runs only while there is a wait, so it does not keep run() from returning. Without a file descriptor or
+// memory for the watch, the waits notice a set clock within their recheck time.
 #pragma once
 
 #include <cogwheel/asio/clock_watch.hpp>
@@ -34,7 +34,7 @@ public:
         bool joined = false;
     };
 
-    /// Makes sure that the member hears of a set clock. May be called again.
+    /// Makes the watch notify the member when the clock is set. May be called again.
     void join(Engine& engine, member& m) noexcept {
         if (!std::exchange(m.joined, true)) members_.push_back(m);
         listen(engine);
@@ -57,8 +57,8 @@ private:
         clock_set(Engine& e, date_waits& w) noexcept : engine_(&e), waits_(&w) {}
         clock_set(clock_set&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), waits_(other.waits_) {}
         clock_set& operator=(clock_set&&) = delete;
-        // Destroyed without a call: by a failing async_wait() under the lock, where listening_ is false; by an executor
-        // that could not take it; or by its context's end.
+        // Destroyed without a call: by a failing async_wait() under the lock (listening_ is false then), by an executor
+        // that could not take it, or by the end of its context.
         ~clock_set() {
             if (engine_ == nullptr || !waits_->listening_) return;
             lock_type lock = engine_->lock();
@@ -88,7 +88,7 @@ private:
         engine.join();
     }
 
-    // With operation_aborted, the last member has left. A new one may have come, and the clock may be set since then.
+    // With operation_aborted, the last member has left; a new one may have come, and the clock may have been set since.
     void heard(Engine& engine, error_code ec) noexcept {
         listening_ = false;
         if (!ec || ec == asio::error::operation_aborted) read_again(engine); // each member that waits on joins again
@@ -109,7 +109,7 @@ private:
     std::atomic<bool> listening_ = false;
 };
 
-/// For a clock that nothing watches.
+/// For a clock without a watch.
 template <class Engine>
 class date_waits<Engine, void> final : public wheel_extension {
 public:
@@ -147,8 +147,8 @@ public:
         return saturating_add(at_.time_since_epoch(), -saturate_to_ns(WallClock::now().time_since_epoch()));
     }
 
-    /// Returns a callable for start_wait(). Under the lock, it joins, then reads the wall clock. So if the clock is set
-    /// before that, the timer is right; if it is set later, the watch finds the timer.
+    /// Returns a callable for start_wait(). Under the lock, it joins, then reads the wall clock. If the clock is set
+    /// before the reading, the timer is right; if it is set later, the watch finds the timer.
     auto next_reading() {
         return [this](timer_id id) {
             waits_->join(*wheel, member_);

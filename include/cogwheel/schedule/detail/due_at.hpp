@@ -11,7 +11,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Returns the point as nanoseconds since the clock's epoch. Saturates. Takes a negative duration for zero.
+/// Returns the point as nanoseconds since the clock's epoch. Saturates. A negative duration counts as zero.
 template <class Clock, when<Clock> When>
 std::chrono::nanoseconds due_at(const When& when) {
     if constexpr (is_duration<When>)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// interval_impl: what an interval shares with its pending tick, because either may end first.
-// tick_handler: tells the machine that the tick has come, then calls the user's handler.
+// interval_impl: an interval shares it with its pending tick, because either may end first.
+// tick_handler: reports the tick to the machine, then calls the user's handler.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -46,7 +46,7 @@ struct interval_impl {
     interval_impl(const Wheel& wheel, const interval_options& options, time_point end)
         : timer(wheel), machine(options, present<clock>(), saturate_to_ns(end.time_since_epoch())) {}
 
-    /// Waits for the next tick, or posts the handler with an error if there is no tick to wait for.
+    /// Waits for the next tick. If no wait is possible, posts the handler with an error.
     template <class Handler>
     static void start(std::shared_ptr<interval_impl> self, Handler&& handler) {
         using full = tick_handler<interval_impl, std::decay_t<Handler>>;
@@ -65,7 +65,7 @@ struct interval_impl {
         }
     }
 
-    /// Makes `first` the point of the next tick, also of one that is pending. Errors: std::bad_alloc; nothing changes.
+    /// Makes `first` the point of the next tick, also of a pending one. Errors: std::bad_alloc; nothing changes then.
     void reset(std::chrono::nanoseconds first) {
         interval_machine changed = machine;
         changed.reset(first);
@@ -80,7 +80,7 @@ struct interval_impl {
         machine = changed;
     }
 
-    /// Tells the result of a wait that has ended: changes `ec` if there are no more ticks, else sets `due`.
+    /// Ends a wait: sets `due` on success, and `ec` to eof if there are no more ticks.
     void end_wait(error_code& ec, time_point& due) {
         waiting = false;
         if (!ec) due = point_at<time_point>(machine.ticked(present<clock>()));
@@ -92,7 +92,7 @@ struct interval_impl {
     interval_machine machine;
     bool waiting = false;
     bool over = false;                                  // reset() left no tick for the wait
-    std::optional<std::chrono::nanoseconds> after_this; // of reset(), while a tick that has expired is on its way
+    std::optional<std::chrono::nanoseconds> after_this; // set by reset() while an expired tick is on its way
 };
 
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO

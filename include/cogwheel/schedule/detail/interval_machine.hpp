@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Decides when an interval ticks. It uses neither Asio nor a clock: points are nanoseconds since the epoch of the
-// caller's clock.
+// Decides when an interval ticks. Points are nanoseconds since the epoch of the caller's clock.
 #pragma once
 
 #include <cogwheel/schedule/interval_options.hpp>
@@ -17,12 +16,11 @@ public:
 
     interval_machine(const interval_options& options, nanoseconds start, nanoseconds end);
 
-    /// Returns when the tick that the caller requests at `now` is due, with jitter; nothing after the last tick.
-    /// A repeated call requests the same tick, with new jitter. It starts a fixed delay anew, except before the first
-    /// tick.
+    /// Returns when the tick that the caller requests at `now` is due, with jitter; nothing after the last tick. A
+    /// repeated call requests the same tick, with new jitter; a fixed delay starts anew, except before the first tick.
     std::optional<nanoseconds> next(nanoseconds now);
 
-    /// Makes `first` the point of the next tick, and later ticks count from it.
+    /// Makes `first` the point of the next tick. Later ticks count from it.
     void reset(nanoseconds first) noexcept {
         due_ = first;
         first_ = true;
@@ -40,7 +38,7 @@ private:
 
     interval_options options_;
     nanoseconds due_;   // without jitter; with a fixed delay, next() sets it
-    bool first_ = true; // due_ is the point of a first tick: next() does not set it
+    bool first_ = true; // due_ is the point of a first tick, which next() does not set
     nanoseconds end_;
     nanoseconds drawn_{}; // the jitter of the requested tick
     std::uint64_t count_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The table behind keyed_timers. The table and the timer's callable share a record. A callable that is on its way when
-// its key is removed, or the table destroyed, reads this in the record.
+// The table behind keyed_timers. The table and the timer's callable share a record. If the key is removed or the table
+// destroyed, a callable on its way reads that in the record.
 #pragma once
 
 #include <cogwheel/asio/detail/on_wheel.hpp>
@@ -27,16 +27,15 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// The executor of a table whose jobs do not run in the wheel's turn. A node of the wheel may outlive the table, when
-/// the caller cancelled all timers or stopped the wheel, and then also the executor's context. So only this object
-/// holds the executor, and the table closes it in its destructor.
+/// The executor of a table whose jobs do not run in the wheel's turn. After cancel_all() or stop(), a node of the wheel
+/// may outlive the table and the executor's context. So only this object has the executor; the table closes it.
 class keyed_executor {
 public:
     explicit keyed_executor(asio::any_io_executor executor) : executor_(std::move(executor)) {}
     keyed_executor(const keyed_executor&) = delete;
     keyed_executor& operator=(const keyed_executor&) = delete;
 
-    /// Counts an armed timer. While there is one, run() of the executor's context does not return.
+    /// Counts an armed timer. While any timer is armed, run() of the executor's context does not return.
     class armed {
     public:
         explicit armed(std::shared_ptr<keyed_executor> owner) : owner_(std::move(owner)) {
@@ -64,7 +63,6 @@ public:
         const std::lock_guard lock(mutex_);
         if (executor_) asio::post(executor_, std::move(f));
     }
-    /// Lets go of the executor.
     void close() noexcept {
         const std::lock_guard lock(mutex_);
         executor_ = {};
@@ -86,8 +84,7 @@ struct keyed_hash<std::string> {
     std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
 };
 
-/// A callable that add() takes. The table cannot promise that a job of a removed key does not run if the job goes on to
-/// an executor of its own.
+/// A callable for add(). It must have no executor: there, the table could not stop the job of a removed key.
 template <class F, class Key>
 concept keyed_job = (std::invocable<F&, const Key&> || std::invocable<F&>) && !has_executor<F>;
 
@@ -134,7 +131,7 @@ public:
     };
     using table = std::unordered_set<record_ptr, by_key, by_key>;
 
-    /// Parameters: if `executor` is empty, or is the wheel's, jobs run in the wheel's turn.
+    /// Parameters: with an empty `executor`, or the wheel's own, jobs run in the wheel's turn.
     keyed_timers_impl(const Wheel& wheel, asio::any_io_executor executor, const Hash& hash, const Equal& equal)
         : wheel_(impl_of(wheel)), table_(0, by_key{hash, equal}, by_key{hash, equal}) {
         if (executor && executor != asio::any_io_executor(wheel.get_executor()))
@@ -149,8 +146,7 @@ public:
 
     table& all() noexcept { return table_; }
 
-    /// Adds a key. touch() without a time starts `pause` anew. If this returns an error or throws, the table is
-    /// unchanged.
+    /// Adds a key. touch() without a time starts `pause` anew. On an error or exception, the table is unchanged.
     error_code add(Key&& key, nanoseconds due, nanoseconds pause, Job&& job, on_duplicate policy) {
         const auto old = table_.find(key);
         if (old != table_.end() && policy == on_duplicate::reject) return errc::duplicate_key;
@@ -160,7 +156,7 @@ public:
         if (old != table_.end()) {
             if (const error_code refused = arm(r, due)) return refused;
             end(**old);
-            // The keys are equal, so the record may take the place of the other. To insert it could throw.
+            // The keys are equal, so the new record takes the old one's place: an insertion could throw.
             const_cast<record_ptr&>(*old) = r;
             return {};
         }
@@ -217,7 +213,7 @@ private:
         return refused;
     }
 
-    // Removes the key before it calls the job: the job may add it again, or destroy the table.
+    // Removes the key first, because the job may add it again, or destroy the table.
     static void expired(const record_ptr& r) {
         table& all = r->impl->table_;
         all.erase(all.find(r));
