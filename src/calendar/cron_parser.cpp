@@ -36,7 +36,7 @@ void cron_parser::refuse_at(std::size_t position, const std::string& why) const 
     throw cron_error(text_, position, why);
 }
 
-// Returns the character at the present position for a message. A character that cannot be shown is given as its bytes.
+// Returns the character at the present position, for a message: as bytes if it cannot be shown.
 std::string cron_parser::here() const {
     const std::string_view rest = text_.substr(position_);
     const std::size_t length = detail::utf8_length(rest);
@@ -76,7 +76,7 @@ std::size_t cron_parser::count_fields() const {
 }
 
 void cron_parser::parse() {
-    // Refuses control characters first: a line end is no blank, and a message about the fields would not show it.
+    // Control characters first: a line end is no blank, and a message about the fields would not show it.
     for (; !at_end(); ++position_)
         if (is_control(peek())) refuse(here() + " does not belong here");
     position_ = 0;
@@ -242,7 +242,7 @@ void cron_parser::days_of_week() {
     out_.weekdays_ = static_cast<std::uint8_t>(bits);
 }
 
-// Returns whether any day matches. 400 years have each kind of year: leap or not, with each weekday as its first day.
+// Returns true if any day matches. 400 years have each kind of year: leap or not, starting on each weekday.
 bool cron_parser::has_a_day(const cron_expression& in) {
     using namespace std::chrono;
     for (int y = 2000; y < 2400; ++y) // the Gregorian cycle; common expressions return in its first month

@@ -10,7 +10,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Fills a cron_expression from its text. Errors: cron_error, from parse().
+/// Fills a cron_expression. Errors: cron_error, from parse().
 class cron_parser {
 public:
     cron_parser(std::string_view text, cron_expression& out) : text_(text), out_(out) {}

@@ -53,7 +53,7 @@ cron_schedule::cron_schedule(std::string_view text, zone_info zone, dst_policy p
 struct cron_schedule::window {
     local_seconds first, end; // the range is [first, end)
     seconds offset;
-    std::optional<sys_seconds> made_up; // the first moment of the stretch, if it runs for times that were left out
+    std::optional<sys_seconds> made_up; // the beginning of the stretch, if the expression runs then for skipped times
 };
 
 cron_schedule::window cron_schedule::window_of(const zone_info::stretch& s) const {

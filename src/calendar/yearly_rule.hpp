@@ -44,7 +44,7 @@ private:
         kind what = kind::weekday;
         unsigned number = 0; // from 1 if leap days do not count, from 0 if they do
         unsigned month = 0, week = 0, weekday = 0;
-        // By the clock before the change. May be negative or more than a day, and so lie on another day.
+        // By the clock before the change. May be negative or more than a day, so the change may be on another day.
         std::chrono::seconds time = std::chrono::hours(2);
     };
 

@@ -44,7 +44,7 @@ std::string bytes_of(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Accepts no dot and no slash at the start, so that no name leads out of the directory.
+// Accepts no dot, and no slash at the start, so that no name leads out of the directory.
 bool is_a_name(std::string_view text) {
     const auto allowed = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '_' ||
@@ -53,8 +53,8 @@ bool is_a_name(std::string_view text) {
     return !text.empty() && text.front() != '/' && std::all_of(text.begin(), text.end(), allowed);
 }
 
-// Reads each zone once, because a schedule of a thousand tasks asks for the same zone a thousand times. The rules are
-// never destroyed, because a zone_info is a value that may be used while static objects are destroyed.
+// Reads each zone once: a thousand tasks ask for the same zone a thousand times. The rules are never destroyed, because
+// a zone_info may be used while static objects are destroyed.
 const zone_rules* read(std::string_view name, const std::string& path) {
     static std::mutex& mutex = *new std::mutex;
     static auto& known = *new std::map<std::string, std::unique_ptr<const zone_rules>, std::less<>>;
@@ -80,8 +80,7 @@ const zone_rules* find(std::string_view name) {
                                 in + ", is the package tzdata installed?");
 }
 
-// Of two editions of the database perhaps: whether both have the same local time from now on, for ten changes of the
-// clocks.
+// Returns true if both, perhaps of two editions of the database, agree from now on for ten changes of the clocks.
 bool agree(const zone_rules& a, const zone_rules& b) {
     auto at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     for (int changes = 0; changes < 10; ++changes) {
@@ -93,8 +92,7 @@ bool agree(const zone_rules& a, const zone_rules& b) {
     return true;
 }
 
-// Returns the name of the file of the database with these bytes, or nothing. A zone has many: those of zone1970.tab
-// come first.
+// Returns the name of the database file with these bytes, or nothing. Prefers the names in zone1970.tab.
 std::string name_of(const std::string& bytes) {
     const fs::path in = directory();
     const auto has = [&](const std::string& name) {
@@ -142,8 +140,8 @@ zone_info::stretch zone_info::stretch_at(std::chrono::sys_seconds at) const {
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-// Systems set the link localtime, the file timezone, or both. The C library reads localtime only. In a container it may
-// be a file that was mounted, and timezone is what the image says.
+// Systems set the link localtime, the file timezone, or both. The C library reads only localtime. In a container,
+// localtime may be a mounted file, while timezone is from the image.
 zone_info local_zone(const std::string& etc) {
     const std::string path = etc + "/localtime";
     error_code ec;

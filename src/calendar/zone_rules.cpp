@@ -11,8 +11,7 @@ using namespace std::chrono;
 
 namespace {
 
-// The years to which the rule applies. std::chrono::year ends at 32,767; the distance to it keeps sums from
-// overflowing.
+// The years to which the rule applies. std::chrono::year ends at 32,767; the distance keeps sums from overflowing.
 constexpr sys_seconds earliest{sys_days{year{-32'000} / 1 / 1}}, latest{sys_days{year{32'000} / 1 / 1}};
 
 class block_reader {
@@ -98,8 +97,8 @@ zone_rules::zone_rules(std::string_view name, std::string_view file) : name_(nam
     if (!rule_->changes()) rule_.reset();
 }
 
-// After the last listed change, its offset applies up to the next change by the rule. The rule alone is wrong where zic
-// has left out the change before it. Version 2.36 does so for America/Ojinaga, in the first week of November 2022.
+// From the last listed change on, its offset applies until the next change by the rule. The rule alone is wrong where
+// zic has left out the change before it, as version 2.36 does for America/Ojinaga in the first week of November 2022.
 zone_info::stretch zone_rules::stretch_at(sys_seconds at) const {
     zone_info::stretch s{sys_seconds::min(), sys_seconds::max(), first_};
     const auto next = std::upper_bound(listed_.begin(), listed_.end(), at,
@@ -113,8 +112,8 @@ zone_info::stretch zone_rules::stretch_at(sys_seconds at) const {
         return s;
     }
     if (!rule_) return s;
-    // A change may lie up to a week outside its year. Both changes of two years ago have happened, and the later one
-    // sets the offset from which the loop goes on.
+    // A change may lie up to a week outside its year. So the loop begins two years ago: both changes of that year have
+    // happened, and the later one sets the offset.
     const year around = year_month_day(floor<days>(std::clamp(std::max(at, rule_from_), earliest, latest))).year();
     for (year y = around - years(2); y <= around + years(1); ++y) {
         for (const clock_change& c : rule_->in(y)) {

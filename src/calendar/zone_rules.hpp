@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The contents of a file of the tz database (TZif, RFC 9636): a list of changes of the clocks, and a rule for the
-// changes after the last listed one.
+// The contents of a file of the tz database (TZif, RFC 9636): a list of changes of the clocks, and a rule for later
+// ones.
 //
 // Reads both layouts of zic: "fat" lists changes up to 2037, "slim" lists only those that do not follow from the rule.
 // Skips the first block, because its 32-bit times end in 2038.
@@ -17,7 +17,6 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// The rules of one zone.
 class zone_rules {
 public:
     /// Parses the bytes of a file. Errors: std::invalid_argument that says what is wrong with them; std::bad_alloc.

@@ -14,8 +14,8 @@
 //     month              1-12, JAN-DEC
 //     day of week        0-7, SUN-SAT (0 and 7 are Sunday)  L #
 //
-// Day of month: L is the last day, L-3 the third day before it, 15W the working day (Monday to Friday) nearest to the
-// 15th in the same month, LW the last working day. Day of week: 5L or FRIL is the last Friday of the month, FRI#2 the
+// Day of month: L is the last day, L-3 the third day before it, LW the last working day (Monday to Friday). 15W is the
+// working day nearest to the 15th in the same month. Day of week: 5L or FRIL is the last Friday of the month, FRI#2 the
 // second. Names and letters may be in upper or lower case.
 // Macros: @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly.
 // If a day field begins with * or ?, a day must match both day fields. Otherwise it must match at least one of them.
@@ -33,14 +33,14 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Says what is wrong with an expression. what() quotes the expression and marks the place on the line below it. It
-/// shows control characters as spaces, and bytes that are not UTF-8 as question marks.
+/// Says what is wrong with an expression. what() quotes the expression and marks the place on the next line. Control
+/// characters appear as spaces, bytes that are not UTF-8 as question marks.
 ///
 ///     try { cogwheel::cron_expression("0 0 1 * 8"); }
 ///     catch (const cogwheel::cron_error& e) { std::cerr << e.what(); } // column() is 9
 class cron_error : public std::invalid_argument {
 public:
-    /// Parameters: `position` is the index of the wrong byte, from 0.
+    /// `position`: the index of the wrong byte, from 0.
     cron_error(std::string_view expression, std::size_t position, const std::string& why);
 
     /// Returns the reason alone, in one line: "day of week must be 0 .. 7, but is 8". Lifetime: that of the exception.
@@ -55,34 +55,31 @@ private:
     std::size_t column_, reason_size_;
 };
 
-/// The points in local time that an expression matches. A value: cheap to copy; it uses no heap memory.
+/// The points in local time that an expression matches. A value: cheap to copy, no heap memory.
 /// Thread safety: any thread may call const functions.
 class cron_expression {
 public:
     using local_seconds = std::chrono::local_seconds;
 
-    /// Parses an expression.
-    /// Errors: cron_error, such as for a wrong number of fields, a value out of range, an unknown name, or a day that
-    ///   never comes (30 February).
+    /// Parses an expression. Errors: cron_error, such as for a wrong number of fields, a value out of range, an unknown
+    /// name, or a day that never comes (30 February).
     explicit cron_expression(std::string_view text);
 
     /// Returns the first match after `after` in the years 0 to 9999, or nothing if there is none.
     /// Complexity: O(months up to the match + days of the matching months).
     std::optional<local_seconds> next(local_seconds after) const;
 
-    /// Returns the last match before `before` in the years 0 to 9999, or nothing if there is none.
-    /// Complexity: as next().
+    /// Returns the last match before `before`, with the limits and complexity of next().
     std::optional<local_seconds> previous(local_seconds before) const;
 
-    /// Returns whether `at` matches.
     bool matches(local_seconds at) const;
 
     /// Returns the expression in words, such as "every 5 minutes past hours 9 to 17, on the last Friday of the month".
     std::string describe() const;
 
-    /// Returns whether the minute field or the hour field begins with a star, as in * or */10. Such an expression runs
-    /// whenever the local time matches. Any other has fixed times of day: dst_policy says when it runs on days when
-    /// the clocks change (cron_schedule.hpp). This is the rule of Vixie's cron.
+    /// Returns true if the minute field or the hour field begins with a star, as in * or */10. Such an expression runs
+    /// whenever the local time matches. All others have fixed times of day; dst_policy (cron_schedule.hpp) says when
+    /// they run on days when the clocks change. This is the rule of Vixie's cron.
     bool follows_the_clock() const noexcept { return time_begins_with_star_; }
 
     friend bool operator==(const cron_expression&, const cron_expression&) = default;

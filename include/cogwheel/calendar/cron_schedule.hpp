@@ -16,12 +16,11 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// Says what runs when the clocks change. An expression follows the clock if its minutes or its hours begin with a
-/// star. All other expressions have fixed times. A change forward skips local times; a change back repeats them.
+/// Says what runs when the clocks change. A change forward skips local times; a change back repeats them. An expression
+/// follows the clock (cron_expression::follows_the_clock()), or has fixed times.
 enum class dst_policy {
-    /// If a change skips fixed times, the expression runs once directly after the change, even if the change skips
-    /// several. If a change repeats a fixed time, the expression runs only the first time. An expression that follows
-    /// the clock runs whenever the local time matches.
+    /// If a change skips fixed times, the expression runs once directly after it, even for several times. If a change
+    /// repeats a fixed time, only the first one counts. An expression that follows the clock runs at each match.
     vixie,
     /// As vixie, but skipped fixed times do not run.
     skip,
@@ -50,8 +49,8 @@ public:
                            dst_policy policy = dst_policy::vixie)
         : expression_(expression), zone_(zone), policy_(policy) {}
 
-    /// The same with an expression as text. "TZ=Europe/Berlin " or "CRON_TZ=Europe/Berlin " before it names the zone,
-    /// and goes before `zone`. Errors: cron_error, those of zone_info's constructor.
+    /// Does the same with a text. "TZ=Europe/Berlin " or "CRON_TZ=Europe/Berlin " before the expression replaces
+    /// `zone`. Errors: cron_error, those of zone_info's constructor.
     explicit cron_schedule(std::string_view text, zone_info zone = {}, dst_policy policy = dst_policy::vixie);
 
     /// Returns the first run strictly after `after`, or nothing if there is none up to the year 9999.

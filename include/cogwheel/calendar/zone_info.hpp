@@ -8,8 +8,8 @@
 //     berlin.to_local(std::chrono::sys_seconds(0s)); // 1970-01-01 01:00:00
 //
 // The database is in /usr/share/zoneinfo (/usr/lib, /usr/share/lib, /etc), or where the environment variable TZDIR
-// says. A process keeps each zone that it has read. The library neither reads nor sets the variable TZ.
-// std::chrono::time_zone, which a program may use beside it, is not available before GCC 13.
+// says. A process keeps each zone that it has read. The library neither reads nor sets TZ. std::chrono::time_zone,
+// which a program may use beside it, is not available before GCC 13.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -36,8 +36,8 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 /// Thread safety: any thread may make and use zones.
 class zone_info {
 public:
-    /// A stretch of time between two changes of the clocks. For a moment in [begin, end): local time = moment + offset.
-    /// Without a change before or after it, `begin` is sys_seconds::min(), or `end` is sys_seconds::max().
+    /// The time between two changes of the clocks. For a moment in [begin, end): local time = moment + offset. Without
+    /// a change before it, `begin` is sys_seconds::min(); without one after it, `end` is sys_seconds::max().
     struct stretch {
         std::chrono::sys_seconds begin, end;
         std::chrono::seconds offset;
@@ -47,23 +47,20 @@ public:
     zone_info() noexcept = default;
 
     /// Makes the zone with this name in the tz database, such as "Europe/Berlin".
-    /// Errors: throws std::invalid_argument; the message has the name and the reason: an unknown name, a file that is
-    /// damaged or cannot be read, or one that counts leap seconds.
+    /// Errors: std::invalid_argument with the name and reason: unknown, damaged, unreadable, or with leap seconds.
     explicit zone_info(std::string_view name);
 
-    /// Returns the zone of the system, as the C library has it: that of /etc/localtime. If this is no link into the
-    /// database, takes the name of /etc/timezone if its zone agrees, or else of a file of the database with the same
-    /// bytes; without one, the zone is called "localtime". Without /etc/localtime: that of /etc/timezone, or UTC.
-    /// Errors: std::invalid_argument as with the constructor.
+    /// Returns the zone of the system, as the C library has it: that of /etc/localtime. If this file is no link into
+    /// the database, the zone gets its name from /etc/timezone, if the zone there agrees. Else it gets the name of a
+    /// database file with the same bytes, or "localtime". Without /etc/localtime: the zone in /etc/timezone, or UTC.
+    /// Errors: std::invalid_argument, as for the constructor.
     static zone_info local();
 
     std::string name() const;
 
-    /// Returns the stretch that contains this moment. The last change that the file lists holds until the next one by
-    /// the file's rule for later years. Complexity: O(log changes).
+    /// Returns the stretch of this moment. After the file's last change, its rule applies. Complexity: O(log changes).
     stretch stretch_at(std::chrono::sys_seconds) const;
 
-    /// Returns the local time at this moment.
     std::chrono::local_seconds to_local(std::chrono::sys_seconds at) const {
         return std::chrono::local_seconds(at.time_since_epoch() + stretch_at(at).offset);
     }
