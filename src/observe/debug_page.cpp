@@ -17,7 +17,7 @@ constexpr field no_cache{"Cache-Control", "no-store"};
 constexpr field own_origin{"Cross-Origin-Resource-Policy", "same-origin"};
 constexpr field plain_text{"Content-Type", "text/plain; charset=utf-8"};
 
-// The browser loads nothing but the page and its stream, and shows the page in no other page.
+// Lets the browser load only the page and its stream, and show the page inside no other page.
 constexpr std::array page_fields{
     field{"Content-Type", "text/html; charset=utf-8"},
     field{"Content-Security-Policy",

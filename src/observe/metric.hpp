@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The metrics that metrics.hpp can show, as descriptions. Tests compare this list with docs/observe.md.
+// Descriptions of the metrics of metrics.hpp. Tests compare this list with docs/observe.md.
 #pragma once
 
 #include <cogwheel/detail/which_asio.hpp>
@@ -19,7 +19,7 @@ std::string_view to_string(metric_type) noexcept; ///< the name of the constant
 struct metric_description {
     std::string_view name;
     metric_type type;
-    std::string_view labels; ///< the names of its labels, with a comma between them; the first one names the source
+    std::string_view labels; ///< the names of its labels, separated by commas; the first one names the source
     std::string_view help;
 };
 

@@ -10,7 +10,7 @@ namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 namespace {
 
-// Returns a bound in seconds, without an exponent: bounds are labels, and one label must have one spelling.
+// Returns a bound in seconds, without an exponent: a bound is a label, which must have one spelling.
 std::string bound_of(const duration_histogram& h, std::size_t i) {
     std::array<char, 32> digits;
     const double seconds = static_cast<double>(h.bound(i).count()) / 1e9;
@@ -18,7 +18,7 @@ std::string bound_of(const duration_histogram& h, std::size_t i) {
     return {digits.data(), end};
 }
 
-// Returns the name of a family in OpenMetrics: that of a counter has no _total.
+// Returns the name of a family in OpenMetrics: for a counter, without _total.
 std::string_view family_name(const metric_description& family) noexcept {
     constexpr std::string_view suffix = "_total";
     std::string_view name = family.name;

@@ -19,7 +19,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// Appends a number in its shortest form. NaN and infinities are written as the Prometheus formats want them.
+/// Appends a number in its shortest form; NaN and infinities as the Prometheus formats require.
 void append_number(std::string& out, double value);
 inline void append_number(std::string& out, std::uint64_t value) {
     std::array<char, 20> digits;
@@ -37,7 +37,7 @@ public:
 
     void value(std::uint64_t v) { number({}, {}, v); }
     void value(double v) { number({}, {}, v); }
-    /// One of several values that a label tells apart.
+    /// Sends one of several values, which a label tells apart.
     template <class Number>
     void value(std::string_view label, std::string_view label_value, Number v) {
         number(label, label_value, v);
@@ -49,7 +49,7 @@ protected:
     virtual void number(std::string_view label, std::string_view label_value, double) = 0;
 };
 
-/// Writes lines of the Prometheus text format or of OpenMetrics. The first value of a family brings the family's head.
+/// Writes lines of the Prometheus text format or of OpenMetrics. The family's head precedes its first value.
 class text_sink final : public metric_sink {
 public:
     explicit text_sink(metrics_format format) noexcept : open_(format == metrics_format::openmetrics) {}
@@ -58,7 +58,7 @@ public:
         family_ = family;
         head_written_ = false;
     }
-    /// `labels`: name="value" pairs with commas, escaped; may be empty.
+    /// `labels`: escaped name="value" pairs, separated by commas; may be empty.
     void begin_source(std::string& out, std::string_view labels) noexcept {
         out_ = &out;
         labels_ = labels;
@@ -97,7 +97,7 @@ class json_sink final : public metric_sink {
 public:
     explicit json_sink(json_writer& to) noexcept : to_(to) {}
 
-    /// Begins the member of this name. end_member() ends it; without a value in between, there is no member.
+    /// Begins the member of this name. end_member() ends it. A member without a value is left out.
     void begin_member(std::string_view name) noexcept {
         name_ = name;
         open_ = false;

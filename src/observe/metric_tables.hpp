@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// The metrics of each type of source, in tables: what each is called, what it means, and how it is read.
+// The metrics of each type of source: names, meanings, and how to read them.
 #pragma once
 
 #include "metric_sink.hpp"

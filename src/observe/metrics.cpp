@@ -40,7 +40,6 @@ bool is_name(std::string_view name, bool colons) noexcept {
     throw std::invalid_argument("cogwheel: the " + what + " '" + name + "' " + rule);
 }
 
-// Returns the name of the family in OpenMetrics.
 std::string_view family_of(std::string_view name, bool is_counter) noexcept {
     return is_counter ? name.substr(0, name.size() - suffix.size()) : name;
 }
@@ -139,8 +138,8 @@ void metrics::add_value(detail::user_metric what, std::string name, std::functio
     values_.push_back(std::move(source));
 }
 
-// Takes one source after another out, so that it needs no memory. A step of a rendering may hold a source's mutex, and
-// add further sources: so the two mutexes are never held together.
+// Takes out one source after the other, so that it needs no memory. Never holds two mutexes: a step of a rendering
+// holds a source's mutex, and may add further sources.
 template <class List, class Matches>
 std::size_t metrics::remove_from(List& list, Matches matches) {
     for (std::size_t removed = 0;; ++removed) {

@@ -59,7 +59,7 @@ private:
     std::vector<source> sources_;
 };
 
-/// The counters and gauges of the user. Those of one name are a family.
+/// The counters and gauges of the user; each name is a family.
 class user_group final : public metric_group {
 public:
     explicit user_group(const std::vector<std::shared_ptr<user_source>>& values) {
@@ -127,12 +127,12 @@ bool metrics_rendering::next(std::string& out) {
         if (sampling()) return true;
         sampled_ = true;
         group_ = 0;
-        out.reserve(out.size() + expected_size()); // so that no slice has to copy what the others have written
+        out.reserve(out.size() + expected_size()); // so that no slice copies the text of earlier slices
     }
     return format_ == metrics_format::json ? write_json(out) : write_text(out);
 }
 
-// Returns about the size of the text: a metric has 4 lines on average.
+// Returns an estimate of the text's size: a metric has 4 lines on average.
 std::size_t metrics_rendering::expected_size() const noexcept {
     constexpr std::size_t bytes_per_metric = 4 * 80;
     std::size_t metrics = 0;

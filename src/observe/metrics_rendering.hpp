@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A text that is being rendered: first it takes a sample of each source, then it writes the metrics. Both in slices.
+// Renders a text in slices: first takes a sample of each source, then writes the metrics.
 #pragma once
 
 #include "metric_tables.hpp"
@@ -15,7 +15,7 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
-/// The sources of one type, with their samples. It writes the metrics of its table; the caller walks through them.
+/// The sources of one type, with their samples. Writes the metrics of its table, as the caller asks for them.
 class metric_group {
 public:
     virtual ~metric_group() = default;
@@ -27,11 +27,10 @@ public:
     virtual std::string_view source_name(std::size_t i) const noexcept = 0;
     virtual std::size_t families() const noexcept = 0;
     virtual const metric_description& family(std::size_t f) const noexcept = 0;
-    virtual bool is_present(std::size_t i) const noexcept = 0; ///< false: it was removed before its sample
+    virtual bool is_present(std::size_t i) const noexcept = 0; ///< false: removed before its sample
     virtual bool belongs(std::size_t i, std::size_t f) const noexcept = 0;
     virtual bool is_flat() const noexcept { return false; } ///< each source has one value: JSON needs no object for it
     virtual const std::string& labels(std::size_t i) const noexcept = 0; ///< see text_sink
-    /// Writes the values of metric `f` of source `i`.
     virtual void write(std::size_t f, std::size_t i, metric_sink& to) const = 0;
 };
 

@@ -155,7 +155,7 @@ void page_rendering::write_wheel() {
 bool page_rendering::next(std::string& out) {
     if (!begun_) {
         begun_ = true;
-        constexpr std::size_t bytes_per_wheel = 4096; // about; so that few slices have to copy what the others wrote
+        constexpr std::size_t bytes_per_wheel = 4096; // an estimate, so that few slices copy the text of earlier slices
         out.reserve(out.size() + bytes_per_wheel * sources_.size());
         out += "data: ";
         json_.open('{');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// An event for the page that is being rendered: first it takes a sample of each wheel, then it writes it. In slices.
+// Renders an event for the page in slices: for each wheel, takes a sample, then writes it.
 #pragma once
 
 #include "../detail/json_writer.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// A live page about wheels, for people: the slots as a ring with its hand, how late timers fire, rates, the longest
-// turns, and what is pending by kind. One HTML file, which loads nothing else, and a stream of server-sent events.
-// It renders into strings; the server that sends them is yours. Target cogwheel::observe.
+// A live page about wheels: the slots as a ring with its hand, how late timers fire, rates, the longest turns, and
+// pending timers by kind. One HTML file, which loads nothing else, and a stream of server-sent events. Renders into
+// strings; the server that sends them is yours. Target cogwheel::observe.
 //
 //     cogwheel::debug_page page;
 //     page.add("server", wheel);
@@ -18,11 +18,11 @@
 //         co_await other_wheel.async_wait(cogwheel::debug_page::period, asio::use_awaitable);
 //     }
 //
-// - A slice takes about 0.1 ms at most, however many timers, slots and wheels there are.
-// - Timers of the server itself are among those shown, unless it has a wheel of its own.
-// - It shows counts and names of types to everybody who can reach it. It asks for no password: mount it on loopback, or
-//   behind what protects the rest of your server. On loopback, refuse requests whose field Host is a name other than
-//   localhost: it may be someone else's (DNS rebinding). support/watch_endpoint.hpp is such a server.
+// - A slice takes about 0.1 ms at most, for any number of timers, slots and wheels.
+// - The page also shows timers of the server itself, unless it has a wheel of its own.
+// - The page shows counts and names of types without a password: mount it on loopback, or behind the access control of
+//   your server. On loopback, refuse requests whose field Host is a name other than localhost: another site may have
+//   sent them (DNS rebinding). support/watch_endpoint.hpp is such a server.
 // Format: the event stream of the HTML Living Standard, section 9.2; its data is JSON (RFC 8259).
 #pragma once
 
@@ -43,19 +43,18 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// The answer to a request. Its texts last as long as the program.
+/// The answer to a request. Its texts live as long as the program.
 struct page_answer {
     struct field {
         std::string_view name, value;
     };
 
     int status = 200;              ///< 200, 404 or 405
-    std::span<const field> fields; ///< of the header: Content-Type, and how browsers have to treat the answer
+    std::span<const field> fields; ///< of the header: Content-Type, and rules for the browser
     std::string_view body;         ///< of an event stream: its beginning
-    bool events = false;           ///< the body has no end: an update follows every debug_page::period
+    bool events = false;           ///< the body has no end: an update follows each debug_page::period
 
-    /// Returns the head of an HTTP/1.1 response: status line, header fields, empty line. The connection ends with it.
-    /// Errors: std::bad_alloc.
+    /// Returns the head of an HTTP/1.1 response, with its empty line and `Connection: close`. Errors: std::bad_alloc.
     std::string head() const;
 };
 
@@ -67,7 +66,7 @@ class page_rendering;
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// An event that is being rendered, slice by slice. Move-only. Thread safety: one thread at a time.
+/// Renders an event, slice by slice. Move-only. Thread safety: one thread at a time.
 class page_update {
 public:
     page_update(page_update&&) noexcept;
@@ -75,8 +74,8 @@ public:
     ~page_update();
 
     /// Appends the next slice to `out`. Returns false if the event is complete: do not call it again then.
-    /// Complexity: a step of one wheel, or the text of one wheel, which has at most debug_page::most_groups numbers for
-    ///   each level. Errors: std::bad_alloc. The event is then incomplete: drop it.
+    /// Complexity: a step of one wheel, or the text of one wheel (at most debug_page::most_groups numbers a level).
+    /// Errors: std::bad_alloc. The event is then incomplete: drop it.
     bool next(std::string& out);
 
 private:
@@ -86,9 +85,8 @@ private:
     std::unique_ptr<detail::page_rendering> rendering_;
 };
 
-/// The wheels that the page shows, each with a name.
-/// Thread safety: any thread, also while another one renders. Render wheels of type local_timer_wheel on their own
-/// thread.
+/// The wheels that the page shows, each with a name. Thread safety: any thread, also during a rendering. Render wheels
+/// of type local_timer_wheel on their own thread.
 class debug_page {
 public:
     static constexpr std::chrono::milliseconds period{250}; ///< between two updates
@@ -100,8 +98,7 @@ public:
     /// Removes all wheels, as remove() does.
     ~debug_page();
 
-    /// Adds a wheel, with the idle monitors and requests on it. If its type has the observer handler_times, the page
-    /// also shows the slowest handlers.
+    /// Adds a wheel, with its idle monitors and requests; with the observer handler_times, the slowest handlers, too.
     /// Errors: std::invalid_argument (a wheel of this name has been added), std::bad_alloc.
     /// Lifetime: call remove() before the wheel is moved or destroyed.
     template <any_timer_wheel Wheel>
@@ -125,15 +122,15 @@ public:
         });
     }
 
-    /// Removes the wheel of this name. Waits for a step of a rendering that another thread makes with it. Later, no
-    /// rendering uses it any more. Returns false if there is none.
+    /// Removes the wheel of this name. Returns false if there is none. Waits while another thread is in a step of this
+    /// wheel. After that, no rendering uses the wheel.
     bool remove(std::string_view name);
 
     /// Starts an update. All viewers may get the same one. Errors: std::bad_alloc.
     page_update update() const;
 
-    /// Answers a request. Parameters: path: what follows the place where the page is mounted, with or without a query:
-    /// "" or "/" (the page), "/events" (the stream). Any other: 404; another method than GET: 405.
+    /// Answers a request. `path`: below the place where the page is mounted, with or without a query: "" or "/" (the
+    /// page), "/events" (the stream). Another path gives 404, another method than GET gives 405.
     static page_answer answer(std::string_view method, std::string_view path) noexcept;
 
 private:

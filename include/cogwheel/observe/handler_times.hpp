@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Measures the handlers of a wheel's timers, by the type of the handler: which of them blocks the loop? It is an
-// observer, and so a part of the wheel's type.
+// An observer that measures the handlers of a wheel's timers, by their type: which of them blocks the loop?
 //
 //     using watched_wheel = cogwheel::basic_timer_wheel<std::chrono::steady_clock, cogwheel::multi_threaded,
 //                                                       cogwheel::observed_wheel<cogwheel::hashed_wheel,
 //                                                                                cogwheel::handler_times>>;
 //     const auto rows = wheel.with_observer([](const cogwheel::handler_times& times) { return times.table(); });
 //
-// - The next handler of the turn ends the one before it, or the end of the turn does. So a time also has what the wheel
-//   does between two handlers, and the last one of a turn has the handlers of waits that were cancelled meanwhile.
-// - A handler that runs on another executor has a row, but only with the time that it took to pass it on.
-// - Of a timer object, an idle monitor or a request, the type is Cogwheel's own.
+// - The time of a handler ends with the next handler or the turn. So it includes the wheel's work between two handlers.
+//   The last handler of a turn also has the time of handlers of waits that were cancelled meanwhile.
+// - A handler on another executor has a row, but only with the time to pass it on.
+// - For a timer object, an idle monitor or a request, the type is Cogwheel's own.
 // - It reads the clock once for each timer that fires, and once for each turn.
 #pragma once
 
@@ -30,14 +29,14 @@
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// The observer: a fixed number of rows of 40 bytes, no allocation while it measures.
+/// The observer: a fixed number of rows of 40 bytes. It allocates nothing while it measures.
 class handler_times {
     using clock = std::chrono::steady_clock;
 
 public:
     /// The handlers of one type.
     struct entry {
-        std::string_view what; ///< the compiler's name of the type; it lasts as long as the program
+        std::string_view what; ///< the compiler's name of the type; lives as long as the program
         std::uint64_t calls = 0;
         std::chrono::nanoseconds total{}, longest{};
     };
@@ -54,8 +53,7 @@ public:
         if (running_ != nullptr) end_handler(clock::now());
     }
 
-    /// Returns the rows. The row with the longest single call is the first one. Complexity: O(types).
-    /// Errors: std::bad_alloc.
+    /// Returns the rows, longest single call first. Complexity: O(n log n) for n types. Errors: std::bad_alloc.
     std::vector<entry> table() const {
         std::vector<entry> rows(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(used_));
         std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.longest > b.longest; });
@@ -72,7 +70,7 @@ private:
         row->longest = std::max<std::chrono::nanoseconds>(row->longest, took);
     }
 
-    // In most programs a type has one name, and its address tells it. Shared libraries may each have their own.
+    // A type usually has one name at one address. Shared libraries may each have a copy.
     entry& row_of(std::string_view what) noexcept {
         for (std::size_t i = 0; i < used_; ++i)
             if (rows_[i].what.data() == what.data() || rows_[i].what == what) return rows_[i];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// Renders the counts of wheels, tasks, breakers and retries as text for Prometheus, as OpenMetrics, or as JSON. It
-// renders into a string; the server that sends it is yours. Target cogwheel::observe.
+// Renders the counts of wheels, tasks, breakers and retries as text for Prometheus, as OpenMetrics, or as JSON, into a
+// string. The server that sends it is yours. Target cogwheel::observe.
 //
 //     cogwheel::metrics metrics;
 //     metrics.add("server", wheel);
@@ -12,10 +12,10 @@
 //     auto text = metrics.render(cogwheel::metrics_format::prometheus);
 //     while (text.next(body)) co_await asio::post(asio::use_awaitable); // other handlers run between two slices
 //
-// - A slice takes about 0.1 ms at most, however many timers, slots and wheels there are. A task_scheduler is sampled in
-//   one slice, which takes O(tasks).
-// - The counts of one wheel are read together. Its slots, its idle monitors and requests, and other sources follow.
-// - The metrics of a family stand together, as the formats require. docs/observe.md lists all of them.
+// - A slice takes about 0.1 ms at most, for any number of timers, slots and wheels. Exception: a task_scheduler is
+//   sampled in one slice, which takes O(tasks).
+// - The counts of one wheel are read together; its slots, idle monitors and requests, and other sources follow.
+// - The metrics of a family stand together, as the formats require. docs/observe.md lists all metrics.
 // Formats: Prometheus text exposition format 0.0.4; OpenMetrics 1.0.0; JSON (RFC 8259).
 #pragma once
 
@@ -36,8 +36,8 @@ std::string_view to_string(metrics_format) noexcept; ///< the name of the consta
 /// Returns the value of the HTTP header Content-Type.
 std::string_view content_type(metrics_format) noexcept;
 
-/// Returns the format for an HTTP header Accept: openmetrics if it names that, json if it names application/json and
-/// no text, else prometheus.
+/// Returns the format for an HTTP header Accept: openmetrics if it names that, json if it names application/json and no
+/// text, else prometheus.
 metrics_format format_for(std::string_view accept) noexcept;
 
 } // namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO
@@ -48,7 +48,7 @@ class metrics_rendering;
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-/// A text that is being rendered, slice by slice. Move-only. Thread safety: one thread at a time.
+/// Renders a text, slice by slice. Move-only. Thread safety: one thread at a time.
 class metrics_text {
 public:
     metrics_text(metrics_text&&) noexcept;
@@ -57,8 +57,7 @@ public:
 
     /// Appends the next slice to `out`. Returns false if the text is complete: do not call it again then.
     /// Complexity: at most one step of one source, or about 200 lines.
-    /// Errors: std::bad_alloc; those of the functions that the user gave to metrics. The text is then incomplete: drop
-    ///   it.
+    /// Errors: std::bad_alloc, and those of the user's functions. The text is then incomplete: drop it.
     bool next(std::string& out);
 
 private:
@@ -69,9 +68,8 @@ private:
 };
 
 /// The sources of metrics, each with a name. The name becomes a label: wheel="server".
-/// Thread safety: any thread, also while another one renders. A rendering calls the functions of the sources on its own
-/// thread. So render wheels of type local_timer_wheel on their own thread, or add their stats_board. A function of a
-/// source must not render.
+/// Thread safety: any thread, also during a rendering. A rendering calls the functions of the sources on its own
+///   thread; they must not render. So render a local_timer_wheel on its own thread, or add its stats_board.
 class metrics {
 public:
     using labels = std::vector<std::pair<std::string, std::string>>;
@@ -79,7 +77,7 @@ public:
     metrics() = default;
     metrics(const metrics&) = delete;
     metrics& operator=(const metrics&) = delete;
-    /// Removes all sources, as remove() does: a text that is still rendered calls none of them any more.
+    /// Removes all sources, as remove() does: no rendering calls them any more.
     ~metrics();
 
     /// Adds a wheel, with the idle monitors and requests on it.
@@ -95,7 +93,7 @@ public:
         });
     }
 
-    /// Adds a wheel by its board. The metrics of the idle monitors and requests on it are missing.
+    /// Adds a wheel by its board, without its idle monitors and requests.
     void add(std::string name, const std::shared_ptr<stats_board>& board) {
         add_source<detail::wheel_sample>(std::move(name), [board](wheel_cursor&, detail::wheel_sample& s) {
             s.wheel = board->latest();
@@ -132,10 +130,10 @@ public:
         });
     }
 
-    /// Adds a counter or a gauge of your own. Those with the same name form one family: they have labels of the same
-    /// names, with other values; the first one's `help` stands.
-    /// Parameters: name: [a-zA-Z_:][a-zA-Z0-9_:]*, without the prefix cogwheel_; that of a counter ends in _total.
-    ///   Names of labels: the same without colons. Bytes that are not UTF-8 become U+FFFD. f: returns the value.
+    /// Adds a counter or a gauge of your own. Values with the same name form one family: their labels have the same
+    /// names and different values. The `help` of the first one counts.
+    /// Parameters: `name`: [a-zA-Z_:][a-zA-Z0-9_:]*, without the prefix cogwheel_; that of a counter ends in _total.
+    ///   Names of labels: the same without colons. Bytes that are not UTF-8 become U+FFFD. `f`: returns the value.
     /// Errors: std::invalid_argument, which names the value and the rule; std::bad_alloc.
     void counter(std::string name, std::string help, std::function<double()> f, labels with = {}) {
         add_value({std::move(help), true, std::move(with)}, std::move(name), std::move(f));
@@ -144,12 +142,10 @@ public:
         add_value({std::move(help), false, std::move(with)}, std::move(name), std::move(f));
     }
 
-    /// Removes all sources of this name, and the counters and gauges of this name. Waits for a step of a rendering
-    /// that another thread makes with one of them. Later, no rendering calls them any more. Returns their number.
-    /// Preconditions: no function of a source calls this.
+    /// Removes all sources, counters and gauges of this name; returns their number. Waits while another thread is in a
+    /// step of one of them. After that, no rendering calls them. Preconditions: no function of a source calls this.
     std::size_t remove(std::string_view name);
 
-    /// Starts a text.
     metrics_text render(metrics_format format = metrics_format::prometheus) const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Cogwheel authors
 //
-// What the sources of metrics deliver: one type of sample for each type of source.
+// What the sources of metrics deliver, by type of source.
 #pragma once
 
 #include <cogwheel/asio/cursor.hpp>
@@ -41,14 +41,13 @@ struct metric_source {
     std::string name;
     std::function<bool(wheel_cursor&, Sample&)> step;
 
-    std::mutex mutex; // held during a step, so that remove() waits for the end of one
+    std::mutex mutex; // held during a step, so that remove() waits for its end
     bool removed = false;
 };
 
 template <class Sample>
 using metric_source_list = std::vector<std::shared_ptr<metric_source<Sample>>>;
 
-/// A value that the user supplies.
 struct user_metric {
     std::string help;
     bool is_counter = false;
@@ -61,7 +60,7 @@ struct user_source : metric_source<user_sample> {
     user_metric what;
 };
 
-/// All sources, by type. A new type of source has a line here, and its table in src/observe/metric_tables.hpp.
+/// All sources, by type. A new type needs a line here, and a table in src/observe/metric_tables.hpp.
 using metric_sources =
     std::tuple<metric_source_list<wheel_sample>, metric_source_list<request_stats>, metric_source_list<circuit_sample>,
                metric_source_list<retry_stats>, metric_source_list<retry_budget_stats>, metric_source_list<task_stats>>;
