@@ -5,6 +5,9 @@
 #include "support/asio/handler_archetypes.hpp"
 #include "support/asio/virtual_wheel.hpp"
 
+#include <cogwheel/asio/timeout.hpp>
+#include <cogwheel/asio/wheel_timer.hpp>
+
 using namespace cogwheel;
 using namespace cogwheel::testing;
 using namespace cogwheel_tests;
@@ -69,6 +72,17 @@ TEST_CASE("time_point_extremes_saturate") {
     CHECK(done);
     CHECK(w.wheel.cancel_all() == 2);
     w.run();
+}
+
+TEST_CASE("time_point_of_a_coarser_unit_saturates") {
+    using point = std::chrono::time_point<manual_clock, std::chrono::hours>;
+    check_never(point::max());
+    virtual_wheel w;
+    basic_wheel_timer timer(w.wheel, point::max());
+    CHECK(timer.expiry() == manual_clock::time_point::max());
+    timer.reschedule(point::min());
+    CHECK(timer.expiry() == manual_clock::time_point::min());
+    CHECK(timeout_scope(w.wheel, point::max()).expiry() == manual_clock::time_point::max());
 }
 
 TEST_CASE("clocks_of_odd_units_saturate_and_round_up") {

@@ -20,6 +20,7 @@ TEST_CASE("request_limit_says_when_it_passes") {
     CHECK(limit(manual_clock::time_point(101s)).at_start(t0) == at(101s));
     CHECK_FALSE(limit(point()).at_start(t0));
     CHECK_FALSE(limit(std::chrono::hours::max()).at_start(t0));
+    CHECK_FALSE(limit(std::chrono::time_point<manual_clock, std::chrono::hours>::max()).at_start(t0));
     CHECK_FALSE(limit::from_write(2s).at_start(t0));
     CHECK(limit::from_write(2s).at_write(t0) == at(102s));
     CHECK(limit::from_write(2s, at(105s)).at_start(t0) == at(105s));

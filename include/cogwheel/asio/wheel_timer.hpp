@@ -151,7 +151,7 @@ public:
             at_once_ = false;
             return pending;
         } else {
-            const time_point expiry = when;
+            const auto expiry = detail::to_point<clock>(when);
             const bool pending = impl_.reschedule(expiry);
             expiry_ = expiry;
             at_once_ = false;
@@ -190,7 +190,7 @@ private:
         if constexpr (detail::is_duration<When>)
             set_expiry(when, clock::now());
         else
-            expiry_ = when;
+            expiry_ = detail::to_point<clock>(when);
     }
 
     template <class Rep, class Period>

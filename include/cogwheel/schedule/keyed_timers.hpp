@@ -79,7 +79,7 @@ public:
         if constexpr (detail::is_duration<When>)
             pause = detail::saturate_to_ns(when);
         else
-            pause = detail::distance(clock_type::now(), static_cast<time_point>(when));
+            pause = detail::distance(clock_type::now(), detail::to_point<clock_type>(when));
         if constexpr (std::invocable<F&, const Key&>)
             return impl_->add(std::move(key), due, pause, Job(std::move(job)), policy);
         else

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Cogwheel authors
 #pragma once
 
+#include <cogwheel/asio/detail/on_wheel.hpp>
 #include <cogwheel/resilience/deadline.hpp>
 
 #include <chrono>
@@ -25,7 +26,7 @@ public:
 
     /// Makes a timeout that passes at a point in time or a deadline. With deadline_type() it never passes.
     template <std::convertible_to<time_point> Until>
-    constexpr request_limit(const Until& until) noexcept : until_(static_cast<time_point>(until)) {}
+    constexpr request_limit(const Until& until) noexcept : until_(detail::to_point<Clock>(until)) {}
 
     /// Returns a timeout that counts from pending_requests::written().
     template <class Rep, class Period>

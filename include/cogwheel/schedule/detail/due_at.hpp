@@ -18,7 +18,7 @@ std::chrono::nanoseconds due_at(const When& when) {
         return saturating_add(saturate_to_ns(Clock::now().time_since_epoch()),
                               std::max(saturate_to_ns(when), std::chrono::nanoseconds::zero()));
     else
-        return saturate_to_ns(static_cast<typename Clock::time_point>(when).time_since_epoch());
+        return saturate_to_ns(to_point<Clock>(when).time_since_epoch());
 }
 
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
