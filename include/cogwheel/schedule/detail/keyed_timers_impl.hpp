@@ -161,15 +161,14 @@ public:
             return {};
         }
         const auto place = table_.insert(r).first;
-        COGWHEEL_TRY {
-            const error_code refused = arm(r, due);
-            if (refused) table_.erase(place);
-            return refused;
-        }
+        error_code refused;
+        COGWHEEL_TRY { refused = arm(r, due); }
         COGWHEEL_CATCH {
             table_.erase(place);
             COGWHEEL_RETHROW;
         }
+        if (refused) table_.erase(place);
+        return refused;
     }
 
     // Keeps the record until the change is complete: the job's destructor may use the table.
