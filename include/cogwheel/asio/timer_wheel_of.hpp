@@ -23,8 +23,6 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 template <class T>
-concept any_executor = asio::is_executor<T>::value || asio::execution::is_executor<T>::value;
-template <class T>
 concept any_context = context_for<T, typename T::executor_type>;
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 

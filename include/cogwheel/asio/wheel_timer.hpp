@@ -257,6 +257,11 @@ basic_wheel_timer(const Wheel&) -> basic_wheel_timer<detail::context_wheel_type<
 template <any_timer_wheel Wheel, class When>
 basic_wheel_timer(const Wheel&, const When&)
     -> basic_wheel_timer<detail::context_wheel_type<Wheel>, typename Wheel::executor_type>;
+template <any_timer_wheel Wheel, detail::any_executor Executor>
+basic_wheel_timer(const Wheel&, const Executor&) -> basic_wheel_timer<detail::context_wheel_type<Wheel>, Executor>;
+template <any_timer_wheel Wheel, detail::any_executor Executor, class When>
+basic_wheel_timer(const Wheel&, const Executor&, const When&)
+    -> basic_wheel_timer<detail::context_wheel_type<Wheel>, Executor>;
 
 /// A timer on a timer_wheel.
 using wheel_timer = basic_wheel_timer<>;

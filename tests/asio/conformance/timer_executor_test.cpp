@@ -12,6 +12,7 @@
 #include <asio/strand.hpp>
 #include <asio/thread_pool.hpp>
 
+#include <concepts>
 #include <future>
 #include <memory>
 #include <optional>
@@ -213,8 +214,9 @@ TEST_CASE("on_its_own_executor_another_thread_calls_the_handler") {
     asio::io_context io;
     manual_timer_wheel wheel(io);
     std::promise<std::thread::id> ran;
-    basic_wheel_timer<basic_timer_wheel<manual_clock, multi_threaded, hashed_wheel>, asio::thread_pool::executor_type>
-        t(wheel, pool.get_executor(), 10ms);
+    basic_wheel_timer t(wheel, pool.get_executor(), 10ms), unused(wheel, pool.get_executor());
+    static_assert(std::same_as<decltype(t), basic_wheel_timer<manual_timer_wheel, asio::thread_pool::executor_type>>);
+    static_assert(std::same_as<decltype(unused), decltype(t)>);
     t.async_wait([&](std::error_code ec) {
         CHECK_FALSE(ec);
         ran.set_value(std::this_thread::get_id());

@@ -71,6 +71,9 @@ private:
     static inline cached_wheel entries_[size];
 };
 
+template <class T>
+concept any_executor = asio::is_executor<T>::value || asio::execution::is_executor<T>::value;
+
 /// Returns the executor without tracked work, which would keep run() from returning.
 inline asio::any_io_executor untracked(const asio::any_io_executor& executor) {
     return asio::prefer(executor, asio::execution::outstanding_work.untracked);
