@@ -159,7 +159,7 @@ public:
     explicit timeout_scope(const When& when) : at_(detail::point_of<clock>(when)) {}
 
     /// Returns a completion token that adds the deadline to `token`, as timeout() does.
-    template <class Token>
+    template <detail::scope_token Token>
     auto operator()(Token&& token) const {
         return detail::timed(spec(), std::forward<Token>(token));
     }

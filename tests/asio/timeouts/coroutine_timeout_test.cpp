@@ -16,6 +16,8 @@
 #include <asio/steady_timer.hpp>
 #include <doctest/doctest.h>
 
+#include <concepts>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -357,4 +359,10 @@ TEST_CASE("scope_without_a_wheel_is_for_timer_wheels") {
     io.run();
     CHECK(done);
     CHECK(timer_wheel_of(io).stats().cancelled == 1);
+}
+
+TEST_CASE("scope_that_is_not_called_is_no_handler") {
+    using scope = timeout_scope<>;
+    static_assert(std::invocable<const scope&, asio::use_awaitable_t<>>);
+    static_assert(!std::invocable<const scope&, std::error_code> && !std::invocable<const scope&, std::exception_ptr>);
 }

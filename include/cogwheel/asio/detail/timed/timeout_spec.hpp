@@ -12,6 +12,7 @@
 #include <cogwheel/detail/assertion.hpp>
 
 #include <concepts>
+#include <exception>
 #include <type_traits>
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
@@ -28,6 +29,10 @@ namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
 template <class When, class Wheel>
 concept timeout_when = when<When, typename Wheel::clock_type>;
+
+/// Not a result: else Asio would take a timeout_scope for a handler, and the operation would have no timeout.
+template <class T>
+concept scope_token = !std::same_as<std::decay_t<T>, error_code> && !std::same_as<std::decay_t<T>, std::exception_ptr>;
 
 template <class T>
 concept timeout_token = !std::same_as<std::decay_t<T>, timeout_options>;
