@@ -80,7 +80,8 @@ auto timeout(const Wheel& wheel, const When& when, timeout_options options = {})
 #if COGWHEEL_COROUTINES
 /// Returns an awaitable that awaits `a`, and cancels it at `when`; a duration counts from the co_await. If the
 /// cancellation makes it fail, co_await throws std::system_error with asio::error::timed_out. A signal from outside, of
-/// any type, reaches the operation if it passes the cancellation state of the coroutine that awaits.
+/// any type, reaches the operation if it passes the cancellation state of the coroutine that awaits. As for co_spawn, T
+/// is void or default constructible.
 template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, class T, class Executor>
 asio::awaitable<T, Executor> timeout(const When& when, asio::awaitable<T, Executor> a) {
     return detail::await_with(detail::spec_in_context<Wheel>(when, {}), std::move(a));
@@ -118,7 +119,7 @@ mistake::a_delay_needs_a_unit_write_timeout_5s_token timeout(const Wheel&, N, Mo
 /// Errors: if there is no memory to bring the timeout to the handler's executor, the exception leaves run(), and the
 ///   operation has no timeout any more.
 /// Lifetime: the operation's context, too, must exist until the operation ends.
-template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, class Token>
+template <any_timer_wheel Wheel = timer_wheel, detail::timeout_when<Wheel> When, detail::timeout_token Token>
 auto abandon(const When& when, Token&& token) {
     return detail::timed(detail::abandon_in_context<Wheel>(when), std::forward<Token>(token));
 }
@@ -128,7 +129,7 @@ auto abandon(const When& when) {
     return detail::timed(detail::abandon_in_context<Wheel>(when));
 }
 /// The same two on a wheel that the caller names.
-template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When, class Token>
+template <any_timer_wheel Wheel, detail::timeout_when<Wheel> When, detail::timeout_token Token>
 auto abandon(const Wheel& wheel, const When& when, Token&& token) {
     return detail::timed(detail::abandon_on(wheel, when), std::forward<Token>(token));
 }

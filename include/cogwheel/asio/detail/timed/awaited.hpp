@@ -18,6 +18,11 @@
 
 namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
 
+template <class T>
+inline constexpr bool is_awaitable = false;
+template <class T, class Executor>
+inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
+
 /// Awaits `a` in a coroutine of co_spawn, which otherwise lets only terminal cancellations through.
 template <class T, class Executor>
 asio::awaitable<T, Executor> accept_all_cancellations(asio::awaitable<T, Executor> a) {
@@ -81,6 +86,13 @@ asio::awaitable<bool, Executor> in_time(asio::awaitable<void, Executor> a) {
 }
 #endif
 
+} // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
+
+#else
+
+namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO {
+template <class T>
+inline constexpr bool is_awaitable = false;
 } // namespace cogwheel::COGWHEEL_ABI::detail::COGWHEEL_ASIO
 
 #endif

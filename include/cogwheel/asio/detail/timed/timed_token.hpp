@@ -32,7 +32,7 @@ struct context_wheel {
 
     template <class Executor>
     impl_type& find(const Executor& executor) const {
-        return impl_of(find_wheel<Wheel>(executor));
+        return impl_of(find_wheel<context_wheel_type<Wheel>>(executor));
     }
     static asio::any_io_executor default_executor() noexcept { return {}; } // never used: see timed_initiation
 };

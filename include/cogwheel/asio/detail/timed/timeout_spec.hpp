@@ -7,6 +7,7 @@
 #include <cogwheel/asio/detail/clock/when.hpp>
 #include <cogwheel/asio/detail/executor/cancellation.hpp>
 #include <cogwheel/asio/detail/timed/abandonable.hpp>
+#include <cogwheel/asio/detail/timed/awaited.hpp>
 #include <cogwheel/asio/detail/timed/timed_handler.hpp>
 #include <cogwheel/asio/detail/timed/timed_token.hpp>
 #include <cogwheel/detail/assertion.hpp>
@@ -34,8 +35,9 @@ concept timeout_when = when<When, typename Wheel::clock_type>;
 template <class T>
 concept scope_token = !std::same_as<std::decay_t<T>, error_code> && !std::same_as<std::decay_t<T>, std::exception_ptr>;
 
+/// An awaitable has functions of its own, which take no options.
 template <class T>
-concept timeout_token = !std::same_as<std::decay_t<T>, timeout_options>;
+concept timeout_token = !std::same_as<std::decay_t<T>, timeout_options> && !is_awaitable<std::decay_t<T>>;
 
 /// A timer that cancels the operation. When: from_present, or a point in time.
 template <class Place, class When>
