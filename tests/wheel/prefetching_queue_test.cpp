@@ -15,12 +15,11 @@ using cogwheel::timer_node;
 using cogwheel::detail::prefetching_queue;
 
 TEST_CASE("far_queue_pop_first_in_first_out") {
-    for (const std::size_t n :
-         {std::size_t{1}, detail::prefetching_queue::distance - 1, detail::prefetching_queue::distance,
-          detail::prefetching_queue::distance + 1, 3 * detail::prefetching_queue::distance}) {
+    for (const std::size_t n : {std::size_t{1}, prefetching_queue::distance - 1, prefetching_queue::distance,
+                                prefetching_queue::distance + 1, 3 * prefetching_queue::distance}) {
         CAPTURE(n);
-        std::array<timer_node, 3 * detail::prefetching_queue::distance> nodes;
-        detail::prefetching_queue queue;
+        std::array<timer_node, 3 * prefetching_queue::distance> nodes;
+        prefetching_queue queue;
         CHECK(queue.empty());
         for (std::size_t i = 0; i < n; ++i) queue.push(nodes[i]);
         for (std::size_t i = 0; i < n; ++i) {
@@ -35,7 +34,7 @@ TEST_CASE("far_queue_pop_first_in_first_out") {
 TEST_CASE("far_queue_random_pushes_and_pops_agree_with_a_deque") {
     cogwheel_tests::random_source random(11);
     std::array<timer_node, 64> nodes;
-    detail::prefetching_queue queue;
+    prefetching_queue queue;
     std::deque<timer_node*> model, outside;
     for (timer_node& node : nodes) outside.push_back(&node);
     for (int i = 0; i < 100'000; ++i) {

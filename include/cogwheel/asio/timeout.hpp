@@ -77,7 +77,7 @@ auto timeout(const Wheel& wheel, const When& when, timeout_options options = {})
     return detail::timed(detail::spec_on(wheel, when, options));
 }
 
-#if COGWHEEL_COROUTINES
+#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT)
 /// Returns an awaitable that awaits `a`, and cancels it at `when`; a duration counts from the co_await. If the
 /// cancellation makes it fail, co_await throws std::system_error with asio::error::timed_out. A signal from outside, of
 /// any type, reaches the operation if it passes the cancellation state of the coroutine that awaits. As for co_spawn, T
@@ -164,7 +164,7 @@ public:
     auto operator()(Token&& token) const {
         return detail::timed(spec(), std::forward<Token>(token));
     }
-#if COGWHEEL_COROUTINES
+#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT)
     /// Returns an awaitable that awaits `a`, and cancels it at the deadline; with std::nothrow, as timeout() does.
     template <class T, class Executor>
     asio::awaitable<T, Executor> operator()(asio::awaitable<T, Executor> a) const {

@@ -16,7 +16,6 @@
 
 #ifdef COGWHEEL_BOOST
 
-#include <boost/asio/detail/config.hpp>
 #include <boost/system/system_error.hpp>
 #include <boost/version.hpp>
 
@@ -29,11 +28,6 @@
 #define COGWHEEL_ASIO_HEADER(name) <boost/asio/name>
 #define COGWHEEL_ASIO_MACRO(name) BOOST_ASIO_##name
 #define COGWHEEL_LINK(name) link_cogwheel_boost_##name##_built_with_asio
-#ifdef BOOST_ASIO_HAS_CO_AWAIT // not by Clang with an Asio before 1.26, unless the program defines it
-#define COGWHEEL_COROUTINES 1
-#else
-#define COGWHEEL_COROUTINES 0
-#endif
 
 #if COGWHEEL_MINGW && !defined(BOOST_ASIO_HAS_PTHREADS)
 #error "With MinGW, define BOOST_ASIO_HAS_PTHREADS for the whole program, as cogwheel::boost does: see which_asio.hpp"
@@ -55,8 +49,6 @@ namespace sys = boost::system;
 
 #else
 
-#include <asio/detail/config.hpp>
-
 #include <system_error>
 
 #define COGWHEEL_ASIO inline COGWHEEL_TAGGED(with_asio, COGWHEEL_TAG_MUTEX, COGWHEEL_TAG_COUNTER, COGWHEEL_TAG_PROBES)
@@ -64,11 +56,6 @@ namespace sys = boost::system;
 #define COGWHEEL_ASIO_HEADER(name) <asio/name>
 #define COGWHEEL_ASIO_MACRO(name) ASIO_##name
 #define COGWHEEL_LINK(name) link_cogwheel_##name##_built_with_asio
-#ifdef ASIO_HAS_CO_AWAIT // not by Clang with an Asio before 1.26, unless the program defines it
-#define COGWHEEL_COROUTINES 1
-#else
-#define COGWHEEL_COROUTINES 0
-#endif
 
 // MinGW has two kinds of threads. Asio takes POSIX threads if an earlier header has named them, else those of Windows.
 // If the files of a program differ in this, a context has two layouts, and its threads outlive it.

@@ -14,11 +14,7 @@
 #include <cogwheel/asio/timeout.hpp>
 
 #include COGWHEEL_ASIO_HEADER(async_result.hpp)
-#include COGWHEEL_ASIO_HEADER(awaitable.hpp)
-#include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
 #include COGWHEEL_ASIO_HEADER(multiple_exceptions.hpp)
-#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT) // Asio 1.22 does not detect the coroutines of every compiler
-#endif
 
 #include <concepts>
 #include <functional>
@@ -31,13 +27,6 @@ struct signature_list {};
 
 /// A completion token that starts nothing: an operation with this token returns its completion signature as a type.
 struct signature_probe {};
-
-template <class T>
-inline constexpr bool is_awaitable = false;
-#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT)
-template <class T, class Executor>
-inline constexpr bool is_awaitable<asio::awaitable<T, Executor>> = true;
-#endif
 
 /// Where the coroutines of attempts run: on the operation's executor if it converts to theirs, else on the wheel's.
 template <class Own, class Wheels>

@@ -6,7 +6,7 @@
 
 #include <cogwheel/asio/detail/timed/timed_token.hpp>
 
-#if COGWHEEL_COROUTINES
+#if COGWHEEL_ASIO_MACRO(HAS_CO_AWAIT) // Asio 1.22 does not detect the coroutines of every compiler
 
 #include COGWHEEL_ASIO_HEADER(awaitable.hpp)
 #include COGWHEEL_ASIO_HEADER(co_spawn.hpp)
