@@ -69,7 +69,7 @@ public:
     void schedule(handle& h, std::uint32_t number, milliseconds delay) {
         h = wheel_.schedule(turn_ + delay, callable(number));
     }
-    void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(delay, turn_); }
+    void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(turn_ + delay); }
 };
 
 /// async_wait(delay, handler), cancelled through the handler's cancellation slot: aborted handlers run.

@@ -49,9 +49,9 @@ public:
 
     void schedule(handle& h, std::uint32_t number, milliseconds delay) {
         h.timer.callable().number = number;
-        h.timer.schedule(wheel_, delay, turn_);
+        h.timer.schedule(wheel_, turn_ + delay);
     }
-    void move(handle& h, std::uint32_t, milliseconds delay) { h.timer.schedule(wheel_, delay, turn_); }
+    void move(handle& h, std::uint32_t, milliseconds delay) { h.timer.schedule(wheel_, turn_ + delay); }
 };
 
 static_assert(firing_contender<callback_timers<cogwheel::timer_wheel>> && movable_contender<callback_timers_with_now>);

@@ -39,7 +39,7 @@ class timer_objects_with_now : public timer_objects<cogwheel::local_timer_wheel>
 public:
     static constexpr std::string_view name = "cogwheel-timer-local-now";
 
-    void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(delay, turn_); }
+    void move(handle& h, std::uint32_t, milliseconds delay) { h.reschedule(turn_ + delay); }
 };
 
 static_assert(firing_contender<timer_objects<cogwheel::timer_wheel>> && movable_contender<timer_objects_with_now>);

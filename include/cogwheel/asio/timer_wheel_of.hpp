@@ -28,7 +28,11 @@ concept any_context = context_for<T, typename T::executor_type>;
 
 namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
-// Executors are passed by value: with a reference, GCC warns that the result dangles (-Wdangling-reference).
+// g++ from 13 on takes a reference that a function returns for one to a temporary argument, here to the executor.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#pragma GCC diagnostic ignored "-Wdangling-reference"
 
 /// Returns the wheel of the executor's context, of type `Wheel`. Makes it at the first call. All libraries of the
 /// process share the wheel, so this reference cannot stop or move it.
@@ -42,6 +46,8 @@ template <any_timer_wheel Wheel = timer_wheel, detail::any_context Context>
 const Wheel& timer_wheel_of(Context& context) {
     return detail::find_wheel<Wheel>(context.get_executor());
 }
+
+#pragma GCC diagnostic pop
 
 /// Makes the wheel of the executor's context with these options. The caller owns the wheel: this reference can stop it.
 /// Errors: std::logic_error if it exists; std::invalid_argument (options); std::bad_alloc. Thread safety: any thread.
