@@ -8,20 +8,19 @@ namespace cogwheel::COGWHEEL_ABI::COGWHEEL_ASIO {
 
 namespace {
 
+// One literal, without a table of pointers: the smallest program with a wheel has it, too.
 const char* words_of_errc(int code) noexcept {
-    switch (static_cast<errc>(code)) {
-    case errc::stopped:
-        return "the timer wheel, or the scheduler on it, has been stopped";
-    case errc::too_many_timers:
-        return "too many timers pending (wheel_options::max_pending)";
-    case errc::too_many_requests:
-        return "too many requests in flight (request_options::max_in_flight)";
-    case errc::duplicate_key:
-        return "a request in flight, or something scheduled, has this key or name already";
-    case errc::circuit_open:
-        return "not called: the circuit breaker is open";
-    }
-    return nullptr;
+    constexpr int last = static_cast<int>(errc::circuit_open);
+    if (code < 1 || code > last) return nullptr;
+    const char* words = "the wheel or scheduler has stopped\0"
+                        "too many timers (max_pending)\0"
+                        "too many requests (max_in_flight)\0"
+                        "the key or name is in use\0"
+                        "the circuit breaker is open";
+    for (; code > 1; --code)
+        while (*words++ != '\0') {
+        }
+    return words;
 }
 
 } // namespace

@@ -19,7 +19,7 @@ void check(const report& seen) {
     CHECK(seen.signalled == 1);
     CHECK(seen.counts_hold);
     CHECK(seen.category == "cogwheel");
-    CHECK(seen.message == "the timer wheel, or the scheduler on it, has been stopped");
+    CHECK(seen.message == "the wheel or scheduler has stopped");
 }
 
 } // namespace

@@ -367,7 +367,7 @@ private:
     }
 
     impl_type& impl() const noexcept {
-        COGWHEEL_ASSERT(impl_ != nullptr && "a moved-from wheel may only be destroyed or assigned to");
+        COGWHEEL_ASSERT(impl_ != nullptr && "destroy a moved-from wheel, or assign to it");
         return *impl_;
     }
 
