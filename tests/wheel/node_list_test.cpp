@@ -28,7 +28,7 @@ using cogwheel::detail::node_list;
 
 namespace {
 
-std::vector<timer_node*> drained(detail::node_list& list) {
+std::vector<timer_node*> drained(node_list& list) {
     std::vector<timer_node*> nodes;
     while (timer_node* node = list.pop_front()) nodes.push_back(node);
     return nodes;
@@ -37,7 +37,7 @@ std::vector<timer_node*> drained(detail::node_list& list) {
 /// Three nodes of a table, in a list.
 struct three {
     node_table nodes;
-    detail::node_list list;
+    node_list list;
     timer_node &a, &b, &c;
 
     three() : a(nodes.allocate(32)), b(nodes.allocate(32)), c(nodes.allocate(32)) {
@@ -61,7 +61,7 @@ TEST_CASE("node_list_pop_front_first_in_first_out") {
 
 TEST_CASE("node_list_id_is_valid_while_the_node_is_in_the_list") {
     node_table nodes;
-    detail::node_list list;
+    node_list list;
     timer_node& node = nodes.allocate(32);
     const timer_id next = node.next_id();
     CHECK(nodes.find(next) == nullptr);
@@ -75,12 +75,12 @@ TEST_CASE("node_list_id_is_valid_while_the_node_is_in_the_list") {
     list.push_back(node);
     CHECK(node.id() != next);
     CHECK(nodes.find(next) == nullptr);
-    CHECK(detail::node_list::erase(node) == &list);
+    CHECK(node_list::erase(node) == &list);
 }
 
 TEST_CASE("node_list_unnamed_node_has_no_id") {
     node_table nodes;
-    detail::node_list list;
+    node_list list;
     timer_node& node = nodes.allocate(32);
     const timer_id next = node.next_id();
     list.push_back(node, false);
@@ -93,19 +93,19 @@ TEST_CASE("node_list_unnamed_node_has_no_id") {
 
 TEST_CASE("node_list_named_and_unnamed_nodes_mixed") {
     node_table nodes;
-    detail::node_list list;
+    node_list list;
     timer_node &a = nodes.allocate(32), &b = nodes.allocate(32), &c = nodes.allocate(32);
     list.push_back(a, false);
     list.push_back(b);
     list.push_back(c, false);
-    CHECK(detail::node_list::erase(b) == nullptr);
+    CHECK(node_list::erase(b) == nullptr);
     CHECK_FALSE(b.armed());
     CHECK(drained(list) == std::vector{&a, &c});
 }
 
 TEST_CASE("node_list_pop_front_does_not_touch_an_unnamed_node_that_is_alone") {
     node_table nodes;
-    detail::node_list list;
+    node_list list;
     timer_node &a = nodes.allocate(32), &b = nodes.allocate(32);
     const auto touched_by_pop = [&](timer_node& node) {
         const auto bytes = std::as_bytes(std::span(&node, 1));
@@ -129,13 +129,13 @@ TEST_CASE("node_list_pop_front_does_not_touch_an_unnamed_node_that_is_alone") {
 
 TEST_CASE("node_list_moved_named_nodes_stay_named") {
     node_table nodes;
-    detail::node_list list;
+    node_list list;
     timer_node& node = nodes.allocate(32);
     list.push_back(node);
     const timer_id id = node.id();
-    detail::node_list assigned;
+    node_list assigned;
     assigned = std::move(list);
-    detail::node_list constructed(std::move(assigned));
+    node_list constructed(std::move(assigned));
     CHECK(constructed.pop_front() == &node);
     CHECK(nodes.find(id) == nullptr);
 }
@@ -146,7 +146,7 @@ TEST_CASE("node_list_erase_anywhere_the_others_keep_their_order") {
         three t;
         std::vector<timer_node*> left{&t.a, &t.b, &t.c};
         const timer_id id = left[static_cast<std::size_t>(victim)]->id();
-        CHECK(detail::node_list::erase(*t.nodes.find(id)) == nullptr); // somebody is left
+        CHECK(node_list::erase(*t.nodes.find(id)) == nullptr); // somebody is left
         CHECK(t.nodes.find(id) == nullptr);
         left.erase(left.begin() + victim);
         CHECK(drained(t.list) == left);
@@ -155,9 +155,9 @@ TEST_CASE("node_list_erase_anywhere_the_others_keep_their_order") {
 
 TEST_CASE("node_list_erase_of_the_last_one_names_the_list") {
     three t;
-    CHECK(detail::node_list::erase(t.b) == nullptr);
-    CHECK(detail::node_list::erase(t.a) == nullptr);
-    CHECK(detail::node_list::erase(t.c) == &t.list);
+    CHECK(node_list::erase(t.b) == nullptr);
+    CHECK(node_list::erase(t.a) == nullptr);
+    CHECK(node_list::erase(t.c) == &t.list);
     CHECK(t.list.empty());
 }
 
@@ -179,14 +179,14 @@ TEST_CASE("node_list_popped_node_can_go_to_the_wheel_and_come_back") {
 TEST_CASE("node_list_moved_takes_all_nodes_the_source_is_empty") {
     three t;
     const timer_id id = t.b.id();
-    detail::node_list moved(std::move(t.list));
+    node_list moved(std::move(t.list));
     CHECK(t.list.empty());
     CHECK(t.nodes.find(id) == &t.b);
     t.list.push_back(t.nodes.allocate(32)); // of use again
-    CHECK(detail::node_list::erase(t.b) == nullptr);
-    CHECK(detail::node_list::erase(t.a) == nullptr);
-    CHECK(detail::node_list::erase(t.c) == &moved); // not the old list
-    detail::node_list assigned;
+    CHECK(node_list::erase(t.b) == nullptr);
+    CHECK(node_list::erase(t.a) == nullptr);
+    CHECK(node_list::erase(t.c) == &moved); // not the old list
+    node_list assigned;
     assigned = std::move(t.list);
     CHECK(t.list.empty());
     CHECK_FALSE(assigned.empty());
@@ -194,14 +194,14 @@ TEST_CASE("node_list_moved_takes_all_nodes_the_source_is_empty") {
 }
 
 TEST_CASE("node_list_moved_while_empty_both_are_empty") {
-    detail::node_list a;
-    detail::node_list b(std::move(a));
+    node_list a;
+    node_list b(std::move(a));
     a = std::move(b);
     CHECK(a.empty());
     node_table nodes;
     timer_node& node = nodes.allocate(32);
     a.push_back(node);
-    CHECK(detail::node_list::erase(node) == &a);
+    CHECK(node_list::erase(node) == &a);
 }
 
 TEST_CASE("node_table_relocate_disarmed_the_index_leads_to_the_new_node") {
