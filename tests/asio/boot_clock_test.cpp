@@ -6,6 +6,7 @@
 #include "support/threads.hpp"
 
 #include <cogwheel/asio/boot_clock.hpp>
+#include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/asio/timeout.hpp>
 
 #include <asio/io_context.hpp>
