@@ -6,8 +6,8 @@
 #include "support/threads.hpp"
 
 #include <cogwheel/asio/boot_clock.hpp>
-#include <cogwheel/asio/wheel_timer.hpp>
 #include <cogwheel/asio/timeout.hpp>
+#include <cogwheel/asio/wheel_timer.hpp>
 
 #include <asio/io_context.hpp>
 #include <asio/strand.hpp>
